@@ -114,7 +114,7 @@ class ExplainCommandTest {
                     .contains("host memory: its server serves no memory of its host")
                     .contains("pool memory: its server serves no pool")
                     .contains("RDMA: its server announces no RDMA device")
-                    .contains("software device over TCP: nobody listens at rdma://127.0.0.1:1");
+                    .contains("software device over TCP: no server is listening at rdma://127.0.0.1:1");
             try (RpcServer server = serve()) {
                 assertThat(server.channels()).containsExactly(channel);
                 assertThat(explainPatiently(

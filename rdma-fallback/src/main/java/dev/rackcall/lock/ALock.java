@@ -1,17 +1,20 @@
 package dev.rackcall.lock;
 
 /**
- * A lock of a {@link LockTable} as one thread uses it: for threads that share memory with it and threads that reach it by RDMA (ALock, SPAA 2024, with
- * time-outs and recovery). First come, first served within each of the two cohorts; between them, a cohort hands over as often as its budget says. Not
- * reentrant. Confined to its session's thread.
+ * A lock of a {@link LockTable} as one thread uses it, by memory or by RDMA. Implements ALock (SPAA 2024), with
+ * time-outs and recovery. Each of the two cohorts is served first come, first served; after as many hand-overs as its
+ * budget, a cohort lets the other compete. Not reentrant. Confined to its session's thread.
  *
- * <p>Waits without a time-out last as long as others hold the lock. What dead ones hold a {@link LockKeeper} takes from them. Every method may throw
- * {@link LockConnectionException} if the lock is reached by RDMA, and {@link IllegalStateException} if its session or the memory it lies in is closed.
- * Once a session is lost every further call throws {@code LockConnectionException} if it was lost by one, else {@code IllegalStateException}, with the first as its cause: {@code unlock} in a {@code finally} block, too. By RDMA no time limit ends the wait for an
- * answer that is under way, 30 s at most.
+ * <p>A wait without a time-out lasts until the lock is free; a {@link LockKeeper} frees locks of dead holders. Every
+ * method may throw {@link LockConnectionException} for a lock by RDMA, and {@link IllegalStateException} if its session
+ * or the memory of the table is closed. After a failure the session is lost: each further call, including {@code
+ * unlock} in a {@code finally} block, throws an exception of the same kind with the first failure as its cause. By
+ * RDMA, a pending answer is awaited for up to 30 s whatever the time limit.
  *
- * <p>What a thread by RDMA writes to what the lock guards goes another way than the lock's own requests, which nothing keeps in order: it must have arrived before {@link #unlock}. Post a READ of
- * the last bytes behind the WRITEs, over the same queue pair, and wait for its completion; READs must be completed, too. What nothing is waited for (a mirror's carrier) a lock by RDMA does not guard.
+ * <p>A thread by RDMA writes to the guarded data over another queue pair than the lock's, and no order holds between
+ * the two. Its data must have arrived before {@link #unlock}: post a READ of the last bytes behind the WRITEs on the
+ * same queue pair and wait for its completion; READs must be completed, too. A lock by RDMA does not guard writes that
+ * are never awaited, such as those of a mirror's carrier.
  */
 public final class ALock extends TimedLock {
     private static final Descriptor NONE = new Descriptor(0);
@@ -22,7 +25,10 @@ public final class ALock extends TimedLock {
     private final long line;
     private final int index;
     private boolean held;
-    /** With which it is held, or was the last time. Besides {@link #held}, so that the quickest way stores no reference: that costs more than the rest, for the garbage collector. */
+    /**
+     * The descriptor that holds the lock, or held it last. Kept beside {@link #held} so that the fast path stores no
+     * reference: the garbage collector's barrier would cost more than the rest.
+     */
     private Descriptor mine = NONE;
 
     private int budget;
@@ -38,7 +44,8 @@ public final class ALock extends TimedLock {
     }
 
     /**
-     * Waits as long as it takes; an interrupt is kept for later. A thread by memory that held this lock last and holds no other takes the same steps in the table as on any other way, without looking for anything beside them.
+     * Waits without limit; an interrupt is kept for later. On the fast path, a local thread that held this lock last
+     * and holds no other takes the same steps in the table as otherwise and checks nothing else.
      */
     @Override
     public void lock() {
@@ -104,7 +111,7 @@ public final class ALock extends TimedLock {
         }
     }
 
-    /** Takes the lock, though others may read. */
+    /** Takes the lock from other exclusive holders; readers may still read. */
     boolean enter(boolean ifFree) {
         session.resume();
         try {
@@ -127,7 +134,7 @@ public final class ALock extends TimedLock {
         }
     }
 
-    /** Whether what the queue has said means that this thread holds it. */
+    /** Handles the queue's result; returns whether this thread holds the lock. */
     private boolean took(Descriptor descriptor, int got) {
         switch (got) {
             case CohortQueue.LEFT -> session.freed(descriptor);
@@ -140,8 +147,8 @@ public final class ALock extends TimedLock {
     }
 
     /**
-     * Hands it over. If the next in the queue has been stopped just as it entered, this takes 1 s at most, and then the keeper hands over. With a {@link LockFinisher} this may
-     * return before that is done.
+     * Hands the lock over. If the next thread was stopped just as it entered the queue, this takes up to 1 s, and then
+     * the keeper hands over. With a {@link LockFinisher} this may return earlier.
      *
      * @throws IllegalMonitorStateException if this thread does not hold it through this object
      */
@@ -170,7 +177,7 @@ public final class ALock extends TimedLock {
         } catch (LockConnectionException e) {
             throw session.lost(e);
         } finally {
-            // An interrupt that came while the next was to link himself is the caller's.
+            // Restores an interrupt that came while the next thread linked itself.
             session.waiting().end();
         }
     }
@@ -179,14 +186,14 @@ public final class ALock extends TimedLock {
         if (!held) {
             throw new IllegalMonitorStateException(
                     this
-                            + " is not held through this object: it is the ALock that was locked that is to be unlocked, and LockSession.lock makes a new one each time");
+                            + " is not held through this object: unlock the ALock object that was locked; LockSession.lock makes a new one each time");
         }
     }
 
     /**
-     * A number for this acquisition, greater than all that earlier holders of this lock got. A holder that is taken for dead and is not, because its lease or
-     * its connection ended, does not know that the lock was given to another; what it guards can know, if it keeps the greatest number it was shown and
-     * refuses smaller ones.
+     * A number for this acquisition, greater than those of all earlier holders. A holder whose lease or connection has
+     * ended may be taken for dead while it lives, and then does not know that the lock has a new holder. The guarded
+     * data can know: it keeps the greatest number it was shown and refuses smaller ones.
      *
      * @throws IllegalMonitorStateException if this thread does not hold the lock through this object
      */
@@ -196,11 +203,11 @@ public final class ALock extends TimedLock {
         session.resume();
         session.settle();
         if (token == 0) {
-            // Only the holder writes it, so a read and a write are enough for both cohorts.
+            // Only the holder writes it, so a read and a write suffice for both cohorts.
             try {
                 long next = session.words().load(line + LockLayout.TOKEN) + 1;
                 session.words().store(line + LockLayout.TOKEN, next);
-                // Comes back when the write has arrived: a number that is shown must never be given again, even if this
+                // Returns once the write has arrived: a number that was shown must never be given again, even if this
                 // connection ends now.
                 session.words().load(line + LockLayout.TOKEN);
                 token = next;
@@ -211,7 +218,7 @@ public final class ALock extends TimedLock {
         return token;
     }
 
-    /** Whether this thread holds it through this object; says nothing once the session has lost its table. */
+    /** Whether this thread holds it through this object; undefined once the session has lost its table. */
     public boolean isHeld() {
         return held;
     }

@@ -1,9 +1,10 @@
 package dev.rackcall.lock;
 
 /**
- * A lock of a {@link LockTable} for one thread that only reads what it guards: others may hold it so, too, while nobody holds it as {@link ALock}. Who enters takes the lock
- * for a moment, and so waits in its queue behind who wants it alone; {@link #tryLock()} fails while somebody else enters. Not reentrant, and no way from reading to holding
- * alone. Confined to its session's thread; errors as for {@link ALock}.
+ * A lock of a {@link LockTable} for one thread that only reads the guarded data, together with other readers, while no
+ * thread holds it as {@link ALock}. A reader takes the lock for a moment to enter, and so queues behind waiting
+ * writers; {@link #tryLock()} fails while another thread enters. Not reentrant, and a reader cannot become a writer.
+ * Confined to its session's thread; errors as for {@link ALock}.
  */
 public final class ALockReader extends TimedLock {
     private final LockSession session;
@@ -57,14 +58,15 @@ public final class ALockReader extends TimedLock {
         } catch (LockConnectionException e) {
             throw session.lost(e);
         } catch (IllegalStateException e) {
-            // There is no descriptor left.
+            // No descriptor is left.
             lock.unlock();
             throw e;
         }
     }
 
     /**
-     * Reads no more. Waits for nobody; but with a {@link LockFinisher} an unlock of this session that is open is ended first, which may take as long as {@link ALock#unlock} without one.
+     * Ends reading, without waiting. With a {@link LockFinisher}, a pending unlock of this session is completed first,
+     * which may take as long as {@link ALock#unlock} without one.
      *
      * @throws IllegalMonitorStateException if this thread does not hold it through this object
      */
@@ -82,9 +84,10 @@ public final class ALockReader extends TimedLock {
     }
 
     /**
-     * Whether what was read since this reader got the lock is of one moment: nobody has held it alone meanwhile. That is so, except for a reader that was taken for dead and is
-     * not, since its lease or its connection has ended: it does not know that the lock was given to somebody who writes. What it read is to be thrown away then, and its session is
-     * lost. By RDMA this takes a round trip, and {@link LockConnectionException} means the same as false. (Who writes has {@link ALock#token()} for that.)
+     * Whether no thread has held the lock alone since this reader got it, so that all it read belongs together. False
+     * only for a reader that was taken for dead while it lives, since its lease or connection ended. It must discard
+     * what it read, and its session is lost. By RDMA this takes a round trip, and {@link LockConnectionException} means
+     * false. Writers use {@link ALock#token()} instead.
      *
      * @throws IllegalMonitorStateException if this thread does not hold it through this object
      */
@@ -102,7 +105,7 @@ public final class ALockReader extends TimedLock {
         }
     }
 
-    /** Whether this thread holds it through this object; says nothing once the session has lost its table. */
+    /** Whether this thread holds it through this object; undefined once the session has lost its table. */
     public boolean isHeld() {
         return reading != null;
     }

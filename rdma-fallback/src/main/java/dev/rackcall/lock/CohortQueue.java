@@ -20,22 +20,26 @@ import static dev.rackcall.lock.LockLayout.ring;
 import static dev.rackcall.lock.LockLayout.state;
 
 /**
- * One cohort's way to a lock, step by step as the model in {@code src/model/alock.pml} has it: an MCS queue whose head runs Peterson's protocol against the
- * other cohort. The tails are the flags of that protocol. Each step leaves the table so that {@link CohortRepair} can go on from there if the thread dies.
+ * One cohort's path to a lock, step by step as in the model {@code src/model/alock.pml}: an MCS queue whose head runs
+ * Peterson's protocol against the other cohort. The tails are the flags of that protocol. After each step, {@link
+ * CohortRepair} can continue from the table if the thread dies.
  */
 final class CohortQueue {
     /** Not acquired; the descriptor is free. */
     static final int LEFT = -1;
-    /** Not acquired; the descriptor stays in the queue until whoever comes before it frees it. */
+    /** Not acquired; the descriptor stays in the queue until its predecessor frees it. */
     static final int QUEUED = -2;
-    /** Not acquired; who comes after the descriptor has not said so, and the keeper has to hand over to him. */
+    /** Not acquired; the descriptor's successor has not linked itself, and the keeper has to hand over to it. */
     static final int STUCK = -3;
-    /** Not acquired; somebody else has changed what only this thread and its predecessor may: its owner is taken for dead, or the table is written by whoever should not. */
+    /**
+     * Not acquired; a word changed that only this thread and its predecessor may change. The owner was taken for dead,
+     * or a foreign process writes the table.
+     */
     static final int TAKEN = -4;
 
-    /** What follows a compare-and-set of the tail takes a living thread microseconds, or as long as it is stopped. */
+    /** After the compare-and-set of the tail, a running thread links itself within microseconds. */
     private static final long LINK_NANOS = 1_000_000_000L;
-    /** No state: what is waited for has not come in time. */
+    /** Not a state: the wait timed out. */
     private static final long GAVE_UP = -1;
 
     private final LockWords words;
@@ -46,14 +50,14 @@ final class CohortQueue {
     private final long otherTail;
     private final int fullBudget;
     private final Runnable beforeWaiting;
-    /** Whether somebody else was in the queue the last time. */
+    /** Whether another thread was in the queue the last time. */
     private boolean crowded;
 
     CohortQueue(LockWords words, LockWait waiting, boolean remote, int fullBudget) {
         this(words, waiting, remote, fullBudget, () -> {});
     }
 
-    /** @param beforeWaiting is called before each wait for others, when they can see what they have to know of this thread */
+    /** @param beforeWaiting runs before each wait for other threads, once they can see this thread's steps */
     CohortQueue(LockWords words, LockWait waiting, boolean remote, int fullBudget, Runnable beforeWaiting) {
         this.beforeWaiting = beforeWaiting;
         this.words = words;
@@ -66,7 +70,7 @@ final class CohortQueue {
     }
 
     /**
-     * Takes the lock in this line with a free descriptor whose {@link LockLayout#LOCK} says so.
+     * Takes the lock in this line with a free descriptor whose {@link LockLayout#LOCK} names it.
      *
      * @return what is left of the budget, or {@link #LEFT}, {@link #QUEUED}, {@link #STUCK}, {@link #TAKEN}
      */
@@ -79,21 +83,22 @@ final class CohortQueue {
     }
 
     /**
-     * The first steps of {@link #join} for a local thread whose descriptor has nothing to be changed. They are here once more, as are those of {@link #leaveAlone}, to be compiled for
-     * the processor's words alone: in a process whose threads lock by RDMA as well, code that is for both kinds takes two or three times as long. And they are static, since what is
-     * looked up on the way to the first compare-and-set, or between the two, some processors do one after the other.
+     * The first steps of {@link #join} for a local thread whose descriptor needs no changes. Repeated here, like {@link
+     * #leaveAlone}, so that they are compiled for {@link ProcessorWords} alone: in a process whose threads also lock by
+     * RDMA, shared code takes two or three times as long. Static, since some processors execute loads before the first
+     * compare-and-set, or between the two, one after the other.
      */
     static long joinEmpty(LockWords words, long line, long own) {
         words.store(descriptorOf(own) + STATE, state(generation(own), 0, HEAD));
         return words.compareAndSwap(line + LockLayout.LOCAL_TAIL, 0, own);
     }
 
-    /** To be asked after {@link #joinEmpty} has found nobody: then the lock is the caller's. */
+    /** Asked after {@link #joinEmpty} has found an empty queue: then the caller holds the lock. */
     static boolean isRemoteQueueEmpty(LockWords words, long line) {
         return words.seen(line + LockLayout.REMOTE_TAIL) == 0;
     }
 
-    /** The rest of {@link #acquire} after {@link #joinEmpty} has found somebody, or nobody but in the other queue. */
+    /** The rest of {@link #acquire} after {@link #joinEmpty}, if one of the queues is not empty. */
     int goOn(long line, Descriptor descriptor, long found) {
         return enter(line, descriptor, found == 0 ? 0 : join(line, descriptor, found, true));
     }
@@ -102,7 +107,7 @@ final class CohortQueue {
         return fullBudget;
     }
 
-    /** {@link #release} for a local thread that nobody has come behind. */
+    /** {@link #release} for a local thread without a successor. */
     static boolean leaveAlone(LockWords words, long line, long own) {
         long at = descriptorOf(own);
         if (words.load(at + NEXT) != 0 || words.compareAndSwap(line + LockLayout.LOCAL_TAIL, own, 0) != own) {
@@ -112,18 +117,18 @@ final class CohortQueue {
         return true;
     }
 
-    /** As {@link #acquire}, if nobody holds the lock or waits for it; never {@link #QUEUED}. */
+    /** As {@link #acquire} if the lock is free and both queues are empty; never {@link #QUEUED}. */
     int acquireIfFree(long line, Descriptor descriptor) {
         return isFree(line) && join(line, descriptor, 0, false) == 0 ? enter(line, descriptor, 0) : LEFT;
     }
 
-    /** Whether nobody holds the lock in this line or waits for it. */
+    /** Whether both queues of this lock are empty. */
     boolean isFree(long line) {
         words.look(line);
         return words.seen(line + ownTail) == 0 && words.seen(line + otherTail) == 0;
     }
 
-    /** Until a descriptor whose wait was given up is out of its queue, since whoever came before it has freed it; false if it is time to give up. */
+    /** Waits until the predecessor has freed a descriptor whose wait was given up; false if this wait ends first. */
     boolean awaitFreed(Descriptor gone) {
         if (isFreed(gone)) {
             return true;
@@ -141,7 +146,7 @@ final class CohortQueue {
     }
 
     private boolean isFreed(Descriptor descriptor) {
-        // Pairs with the predecessor's store: what he has done with the descriptor is done.
+        // Pairs with the predecessor's store: all it did with the descriptor is done.
         return kind(words.load(descriptorOf(descriptor.own) + STATE)) == FREE;
     }
 
@@ -173,9 +178,10 @@ final class CohortQueue {
     }
 
     /**
-     * Enters the queue, or if not {@code queue} only an empty one, and returns whom it found there. If nobody, the line was looked at afterwards.
+     * Enters the queue, or only an empty one if {@code queue} is false. Returns the previous tail; if that is 0, the
+     * line was looked at afterwards.
      *
-     * @param guess who may be there
+     * @param guess the expected tail
      */
     private long join(long line, Descriptor descriptor, long guess, boolean queue) {
         long own = descriptor.own;
@@ -187,7 +193,7 @@ final class CohortQueue {
         }
         long previous = guess;
         while (true) {
-            // Before the tail: whoever finds this descriptor of a dead thread knows by them whether it is in a queue.
+            // Before the tail: these words show the keeper whether a dead thread's descriptor is in a queue.
             if (descriptor.previous != previous) {
                 words.store(at + PREVIOUS, previous);
                 descriptor.previous = previous;
@@ -208,7 +214,10 @@ final class CohortQueue {
         }
     }
 
-    /** Until the predecessor hands over, or this one gives up: both by compare-and-set, so that one of the two happens. Returns {@link #GAVE_UP}, or what the state has become. */
+    /**
+     * Waits until the predecessor hands over or this thread gives up. Both use compare-and-set on the state, so exactly
+     * one happens. Returns {@link #GAVE_UP}, or the new state.
+     */
     private long awaitTurn(long own) {
         long at = descriptorOf(own) + STATE;
         long waits = state(generation(own), 0, WAITING);
@@ -216,8 +225,8 @@ final class CohortQueue {
         waiting.start();
         while (true) {
             if (hasBell) {
-                // Rung after the state was set. Who was to ring may die before, or have no way here: so that is looked
-                // at, too.
+                // Rung after the state was set. The ringer may die before, or have no connection to this node, so the
+                // state is looked at, too.
                 long rung = words.rung();
                 if (isRingFor(rung, own)) {
                     return state(generation(own), budgetOfRing(rung), HEAD);
@@ -237,7 +246,10 @@ final class CohortQueue {
         }
     }
 
-    /** Peterson's protocol. Who finds the other tail 0 after setting the own one needs not be polite: who comes later will see it, and wait. */
+    /**
+     * Peterson's protocol. A thread that finds the other tail 0 after it has set its own need not yield: a later thread
+     * will see its tail and wait.
+     */
     private boolean competeAfterLook(long line) {
         if (words.seen(line + otherTail) == 0) {
             return true;
@@ -257,17 +269,18 @@ final class CohortQueue {
     }
 
     /**
-     * Hands over to the next in the cohort, or leaves the queue empty, and frees the descriptor. With a grant of 0 the next competes with the other cohort first.
+     * Hands over to the successor, or leaves the queue empty, and frees the descriptor. With a grant of 0 the successor
+     * first competes with the other cohort.
      *
-     * @return false if the next has not linked itself: the keeper must do the rest, and the descriptor is the keeper's
+     * @return false if the successor has not linked itself: the keeper takes the descriptor and hands over
      */
     boolean release(long line, Descriptor descriptor, int grant) {
         return (local && leaveAlone(words, line, descriptor.own)) || handOver(line, descriptor, grant);
     }
 
     /**
-     * Begins {@link #release} by RDMA without waiting for what its compare-and-set finds; {@link #endLeaving} does the rest. Not if others were about: then what it finds is
-     * needed at once.
+     * Begins {@link #release} by RDMA without waiting for the compare-and-set's result; {@link #endLeaving} does the
+     * rest. Refuses if the queue was crowded: then the result is needed at once.
      */
     boolean leaveLater(LaterWords later, long line, long own) {
         if (crowded) {
@@ -277,13 +290,13 @@ final class CohortQueue {
         return true;
     }
 
-    /** The rest of {@link #release} after {@link #leaveLater}, when it is known what was found. */
+    /** The rest of {@link #release} after {@link #leaveLater}, given the compare-and-set's result. */
     boolean endLeaving(long line, Descriptor descriptor, int grant, long found) {
         if (found == descriptor.own) {
             words.store(descriptorOf(found) + STATE, freed(found));
             return true;
         }
-        // Somebody follows: from the beginning, with a look at him.
+        // There is a successor: start again, with a look at it.
         crowded = true;
         return handOver(line, descriptor, grant);
     }
@@ -292,7 +305,7 @@ final class CohortQueue {
         long own = descriptor.own;
         long at = descriptorOf(own);
         boolean skipped = false;
-        // By RDMA the guess that nobody follows costs the round trip that a look would cost.
+        // By RDMA, guessing that there is no successor costs the same round trip as a look.
         long next = words.isRemote() ? 0 : words.load(at + NEXT);
         while (true) {
             if (next == 0) {
@@ -328,8 +341,7 @@ final class CohortQueue {
             skipped = true;
             next = after;
         }
-        // By RDMA this may travel with what this thread does next: nobody waits for it, but those for whom others were
-        // skipped.
+        // By RDMA this may travel with the thread's next request: no thread waits for it, unless waiters were skipped.
         words.store(at + STATE, freed(own));
         if (skipped) {
             words.flush();
@@ -337,7 +349,9 @@ final class CohortQueue {
         return true;
     }
 
-    /** Lets the queue be empty if nobody follows. Where others were about lately, who follows is looked at in the same go. */
+    /**
+     * Empties the queue if there is no successor. If the queue was crowded, the same round trip reads the successor.
+     */
     private boolean leave(long line, long own) {
         return own
                 == (crowded
@@ -345,7 +359,7 @@ final class CohortQueue {
                         : words.compareAndSwap(line + ownTail, own, 0));
     }
 
-    /** In this order, so that whoever finishes this for a dead thread finds everybody. */
+    /** In this order, so that the keeper can finish it for a dead thread and finds every waiter. */
     private void skip(long at, long gone, long after) {
         words.store(at + SKIPPED, gone);
         words.store(at + NEXT, after);

@@ -24,8 +24,9 @@ import static dev.rackcall.lock.LockLayout.state;
 import java.util.function.LongPredicate;
 
 /**
- * Ends for the dead of one cohort what they began in {@link CohortQueue}. It waits for nobody: what depends on somebody who lives is left for the next time.
- * Each step may be the last of its process, too; another one then begins anew. Reads and writes by memory; compares and sets as the cohort does.
+ * Completes for dead threads of one cohort what they began in {@link CohortQueue}. It waits for no thread: what depends
+ * on a live one is left for the next time. Its process may die after any step; another repair then starts over. Reads
+ * and writes by memory; compares and sets as the cohort does.
  */
 final class CohortRepair {
     private final LockWords words;
@@ -34,7 +35,7 @@ final class CohortRepair {
     private final int first;
     private final int last;
 
-    /** @param atomics of the cohort: what compares and sets is all that is used of them */
+    /** @param atomics the cohort's; only their compare-and-set is used */
     CohortRepair(LockWords words, LockWords atomics, boolean remote, int descriptors) {
         this.words = words;
         this.atomics = atomics;
@@ -43,7 +44,10 @@ final class CohortRepair {
         last = first + descriptors - 1;
     }
 
-    /** Returns how many descriptors of dead owners are left, in queues or behind somebody who has still to take a step. */
+    /**
+     * Returns how many descriptors of dead owners are left, in queues or behind a live thread that has to take a step
+     * first.
+     */
     int repair(LongPredicate isDead) {
         int left;
         boolean progress;
@@ -79,12 +83,12 @@ final class CohortRepair {
                 free(own, READING);
                 yield true;
             }
-            // Whoever comes before it frees it.
+            // Its predecessor frees it.
             default -> false;
         };
     }
 
-    /** The thread died after it had taken somebody who was gone out of its queue, and before it freed him. */
+    /** The thread died after it had unlinked a waiter that was gone, and before it freed it. */
     private void finishSkip(long at) {
         long skipped = words.load(at + SKIPPED);
         if (skipped != 0 && words.load(at + NEXT) != skipped) {
@@ -100,7 +104,7 @@ final class CohortRepair {
 
     private boolean settleWaiting(long at, long own) {
         long line = words.load(at + LOCK);
-        // The tail before the followers: whoever moved it off this one has said so before.
+        // The tail before the followers: a thread that moved the tail on has named this descriptor before.
         boolean queued = words.load(at + NEXT) != 0 || words.load(line + tail) == own || hasFollower(own);
         if (!queued) {
             free(own, WAITING);
@@ -114,7 +118,10 @@ final class CohortRepair {
         return settleHead(at, own);
     }
 
-    /** Whoever comes before cannot leave while this is not linked. So if its generation is over, or it has a next, this is linked. */
+    /**
+     * The predecessor cannot leave before this descriptor is linked. So if its generation is over, or it has a next,
+     * this descriptor is linked.
+     */
     private void link(long at, long own) {
         long previous = words.load(at + PREVIOUS);
         long before = descriptorOf(previous);
@@ -127,7 +134,10 @@ final class CohortRepair {
         return generation(words.load(descriptorOf(reference) + STATE)) == generation(reference);
     }
 
-    /** Somebody saw this one as the last of its queue. He need not be behind it: he may be about to look again. */
+    /**
+     * Whether a thread saw this descriptor as the tail. It need not be behind it: it may be about to read the tail
+     * again.
+     */
     private boolean hasFollower(long own) {
         for (int number = first; number <= last; number++) {
             if (words.load(descriptor(number) + PREVIOUS) == own
@@ -151,7 +161,7 @@ final class CohortRepair {
             long waits = state(generation(next), 0, WAITING);
             long seen = atomics.grant(descriptorOf(next), waits, state(generation(next), 0, HEAD), ring(next, 0));
             if (seen != state(generation(next), 0, GONE)) {
-                // Granted now or by the dead one, or taken out of the queue by him as its last.
+                // Granted now or by the dead thread, or removed from the queue by it as the last.
                 break;
             }
             long after = words.load(descriptorOf(next) + NEXT);

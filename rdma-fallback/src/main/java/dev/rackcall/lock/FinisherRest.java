@@ -3,11 +3,14 @@ package dev.rackcall.lock;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * When the finisher's thread rests, and what it and the sessions' threads tell each other about that. Each change of a word here pairs with a look at the other one's: a session opens an
- * unlock and then looks whether the thread sleeps or has ended, the thread says that it goes to sleep, or is told to end, and then looks whether something is open.
+ * When the finisher's thread rests, and how it and the sessions' threads coordinate. Each side changes its word and
+ * then looks at the other's. A session opens an unlock, and then looks whether the thread sleeps or has ended. The
+ * thread notes that it goes to sleep or has to end, and then looks whether an unlock is open.
  */
 class FinisherRest {
-    /** Each look costs a thread that works the processor for a moment; a bell that nobody rings is looked after as late. */
+    /**
+     * Each look costs a working thread the processor for a moment. Waiters check a bell that was not rung equally late.
+     */
     private static final long LOOK_NANOS = 2_000_000;
 
     private volatile boolean asleep;
@@ -29,13 +32,13 @@ class FinisherRest {
         closed = true;
     }
 
-    /** Until it is time for the next look. */
+    /** Waits until it is time for the next look. */
     void untilNextLook() {
         LockSupport.parkNanos(this, LOOK_NANOS);
         forgetInterrupt();
     }
 
-    /** Until {@link #wake}, which may have come before. */
+    /** Waits until {@link #wake}, which may have come before. */
     void untilWoken() {
         LockSupport.park(this);
         forgetInterrupt();
@@ -45,7 +48,7 @@ class FinisherRest {
         LockSupport.unpark(sleeper);
     }
 
-    /** Nobody has a reason to interrupt the thread, and it could not rest any more. */
+    /** Clears an interrupt, which has no meaning for this thread and would keep it from resting. */
     private static void forgetInterrupt() {
         Thread.interrupted();
     }

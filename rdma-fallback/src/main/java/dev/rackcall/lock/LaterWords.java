@@ -1,13 +1,16 @@
 package dev.rackcall.lock;
 
-/** Words whose compare-and-set can be sent without waiting for what it finds. */
+/** Words with a compare-and-set whose result is not awaited. */
 interface LaterWords extends LockWords {
-    /** Sends a {@link #compareAndSwap}, of which there is one at a time. It takes effect after what was stored before and before all that is sent afterwards. */
+    /**
+     * Sends a {@link #compareAndSwap}; only one may be pending. It takes effect after all earlier stores and before all
+     * later requests.
+     */
     void swapLater(long offset, long expected, long desired);
 
-    /** Whether its answer has come; does not wait. */
+    /** Whether the result has come; does not wait. */
     boolean isAnswered();
 
-    /** What was there, as {@link #compareAndSwap} says it; waits for that if nothing that was sent later has been waited for. */
+    /** The result, as {@link #compareAndSwap} returns it. Waits for it unless a later request has been awaited. */
     long answer();
 }

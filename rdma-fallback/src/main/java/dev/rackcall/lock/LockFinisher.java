@@ -6,27 +6,40 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Lets the sessions of a process that reach locks by RDMA unlock without waiting for the answer: {@link ALock#unlock} returns when its request is sent. As a rule the session's thread
- * sees the answer with whatever it does next. If it does nothing for some time, one thread of this object sees to the answer, so that whoever has come meanwhile is handed the lock.
- * It uses the session's own queue pair, while the session's thread does not.
+ * Lets sessions by RDMA unlock without waiting for the answer: {@link ALock#unlock} returns when its request is sent.
+ * As a rule, the session's thread handles the answer with its next call. If it makes none for some time, the finisher's
+ * thread does, so that a thread that has queued meanwhile gets the lock. It uses the session's own queue pair while the
+ * session's thread does not.
  *
- * <p>That thread looks every 2 ms while there is something to look at, and sleeps otherwise. A thread that uses several sessions sees with each lock by RDMA to what it has left open in the others. One is enough for a process and any number of tables. Thread-safe.
+ * <p>The finisher's thread looks every 2 ms while an unlock is open, and sleeps otherwise. A thread with several
+ * sessions also handles the answers of all its sessions with each lock by RDMA. One finisher serves a process and any
+ * number of tables. Thread-safe.
  *
- * <p>What changes for the users of such a session: a lock may be held for some time after {@code unlock}, so {@code tryLock} of somebody who knows of that may fail. A connection that is lost
- * is known to the next call, which throws {@link LockConnectionException}. A session takes two descriptors of the table instead of one, the second with its first lock; if there is no second one then, it waits for its unlocks
- * as others do. So do readers, who have both in use. What belongs to its {@link RemoteTable} is used by this thread, too: its scratch memory must not be confined to the session's, and all of it may be closed only after the session.
+ * <p>For such a session:
  *
- * <p>A home that stops to answer in the middle of a hand-over holds this thread up until its queue pair gives up, 30 s at most for a request, and with it what is open in other sessions whose threads do not come back.
+ * <ul>
+ * <li>The lock may be held for some time after {@code unlock}, so another thread's {@code tryLock} may fail.
+ * <li>The next call reports a lost connection, by {@link LockConnectionException}.
+ * <li>It takes two descriptors of the table instead of one, the second with its first lock. Without a second one, and
+ * for readers, which use both, it waits for its unlocks.
+ * <li>The finisher's thread uses its {@link RemoteTable}, too: the scratch memory must not be confined to a thread, and
+ * all of it may be closed only after the session.
+ * </ul>
+ *
+ * <p>If the home stops answering in the middle of a hand-over, this thread waits until the queue pair gives up, up to
+ * 30 s for a request. Open unlocks of other sessions wait meanwhile, unless their threads come back.
  */
 public final class LockFinisher implements AutoCloseable {
-    /** Where locks are wanted by many, whoever follows gains more by being told at once. */
+    /**
+     * After contention, this many unlocks are awaited: the next thread gains more by being granted the lock at once.
+     */
     private static final int WAITED_FOR = 16;
 
-    /** In vain, before it sleeps until it is woken. */
+    /** This many looks find nothing before the thread sleeps. */
     private static final int IDLE_LOOKS = 5;
 
     private final List<OpenUnlock> unlocks = new CopyOnWriteArrayList<>();
-    /** Those of each thread, for that thread: it looks at them with each lock, and not at those of others. */
+    /** The unlocks of each thread. A thread looks at its own with each lock, and not at those of others. */
     private final ThreadLocal<List<OpenUnlock>> own = ThreadLocal.withInitial(ArrayList::new);
 
     private final LockWait waiting;
@@ -34,12 +47,12 @@ public final class LockFinisher implements AutoCloseable {
     private final int waitedFor;
     private final Thread thread;
 
-    /** Whose thread does not run yet. */
+    /** Its thread does not run yet. */
     LockFinisher(LockWait waiting) {
         this(waiting, new FinisherRest(), WAITED_FOR);
     }
 
-    /** @param waitedFor so many unlocks of a session are waited for after somebody was in its way */
+    /** @param waitedFor this many unlocks of a session are awaited after contention */
     LockFinisher(LockWait waiting, FinisherRest rest, int waitedFor) {
         this.waiting = waiting;
         this.rest = rest;
@@ -47,7 +60,7 @@ public final class LockFinisher implements AutoCloseable {
         thread = Thread.ofPlatform().daemon().name("lock-finisher").unstarted(this::run);
     }
 
-    /** Starts its thread. */
+    /** Starts a finisher with its thread. */
     public static LockFinisher start() {
         LockFinisher finisher = new LockFinisher(new LockWait(true));
         finisher.thread.start();
@@ -76,7 +89,7 @@ public final class LockFinisher implements AutoCloseable {
         unlocks.add(unlock);
     }
 
-    /** From now on it is this thread's. */
+    /** The calling thread handles it from now on. */
     void addOwn(OpenUnlock unlock) {
         own.get().add(unlock);
     }
@@ -85,15 +98,15 @@ public final class LockFinisher implements AutoCloseable {
         unlocks.remove(unlock);
     }
 
-    /** Something is open. */
+    /** Wakes the thread for an open unlock. */
     void wake() {
-        // Read after the unlock was opened. The thread sets it before it looks for the last time.
+        // Read after the unlock was opened. The thread sets it before its last look.
         if (rest.isAsleep()) {
             rest.wake(thread);
         }
     }
 
-    /** The same by a thread of one of the sessions, for those that are its own. */
+    /** Handles the answers of the calling thread's sessions. */
     void finishOwn() {
         List<OpenUnlock> mine = own.get();
         for (int i = mine.size() - 1; i >= 0; i--) {
@@ -115,7 +128,7 @@ public final class LockFinisher implements AutoCloseable {
         return false;
     }
 
-    /** Whether its thread sleeps until somebody unlocks. */
+    /** Whether its thread sleeps until the next unlock. */
     boolean isAsleep() {
         return rest.isAsleep();
     }
@@ -124,7 +137,7 @@ public final class LockFinisher implements AutoCloseable {
         return rest.isClosed();
     }
 
-    /** How many sessions it sees to. */
+    /** How many sessions it serves. */
     int sessions() {
         return unlocks.size();
     }
@@ -134,7 +147,7 @@ public final class LockFinisher implements AutoCloseable {
         try {
             finishAll();
         } finally {
-            // Even by an error: then all wait for their unlocks themselves.
+            // Also after an error: then all sessions wait for their unlocks.
             rest.close();
         }
     }
@@ -151,13 +164,13 @@ public final class LockFinisher implements AutoCloseable {
                 rest.untilNextLook();
             } else {
                 sleep();
-                // Whoever woke it may have seen to its unlock already: there will be others.
+                // The session that woke it may have handled its unlock already; others will follow.
                 idle = 0;
             }
         }
     }
 
-    /** Sees to all answers that are there. Returns whether there was something open. */
+    /** Handles all answers that have come. Returns whether an unlock was open. */
     boolean finish() {
         boolean found = false;
         for (OpenUnlock unlock : unlocks) {
@@ -174,13 +187,16 @@ public final class LockFinisher implements AutoCloseable {
         rest.setAsleep(false);
     }
 
-    /** Its thread is to end when nothing is open any more. */
+    /** Ends its thread once no unlock is open. */
     void end() {
         rest.close();
         rest.wake(thread);
     }
 
-    /** Ends its thread when nothing is open any more; an unlock that is not answered is given up after 30 s. Sessions may be used further, and wait for their unlocks. */
+    /**
+     * Ends its thread once no unlock is open; an unlock that is not answered is abandoned after 30 s. Sessions remain
+     * usable, and wait for their unlocks.
+     */
     @Override
     public void close() {
         end();

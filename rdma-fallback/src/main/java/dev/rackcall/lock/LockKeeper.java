@@ -8,17 +8,19 @@ import java.util.Optional;
 import java.util.function.LongPredicate;
 
 /**
- * Takes dead holders and waiters out of the queues of a table, at the host where it lies. There is one at a time for each table. Any thread may use it.
+ * Removes dead holders and waiters from the queues of a table, at the table's host. Each table has at most one keeper.
+ * Thread-safe.
  *
- * <p>It proves nobody's death: it must be told. {@link LockOwners} does, by locks that the kernel releases; an arena's participants or a lease do as well. Nothing that a
- * dead one has sent may arrive later: whoever says that a remote owner is dead closes this host's end of its queue pair before. A local owner's stores cannot be cut off: it
- * must have ended; a lease that has run out is not enough.
+ * <p>The keeper must be told which owners are dead. {@link LockOwners} knows it from locks that the kernel releases; an
+ * arena's participants or a lease serve as well. Nothing that a dead owner has sent may arrive later. So for a remote
+ * owner, close this host's end of its queue pair first. A local owner's stores cannot be cut off: its process must have
+ * ended, and an expired lease is not enough.
  */
 public final class LockKeeper implements AutoCloseable {
     private final LockWords words;
     private final long owner;
     private final CohortRepair local;
-    /** None if this table is not reached by RDMA. */
+    /** Empty if this table is not reached by RDMA. */
     private final Optional<CohortRepair> remote;
 
     private final int descriptors;
@@ -33,13 +35,17 @@ public final class LockKeeper implements AutoCloseable {
     }
 
     /**
-     * Takes what dead owners hold or wait for from them, and hands over to those who come next. To be called each second or so, also if nobody has died, and when somebody has: it
-     * costs a look at each descriptor. A thread that was stopped for a second just as it entered a queue is handed the lock by this alone, and what a session that was closed had still in a queue,
-     * after a wait that it gave up, is given back by this alone. Without, the lock stays held, and the descriptor is lost.
+     * Releases what dead owners hold or wait for, and hands over to the next threads. Call it about once a second, even
+     * if no owner has died, and after each death; it costs a look at each descriptor.
      *
-     * @param isDead whether this owner, of whom the table knows something, is certainly dead; asked with any number that an owner wrote there
-     * @return how many places in queues are still those of dead owners, because somebody who lives has to take a step first
-     * @throws IllegalStateException if it is closed; if it was made by {@link LockTable#localKeeper} and somebody has come by RDMA, after it has done this for those who have not
+     * <p>Only the keeper hands the lock to a thread that was stopped for a second just as it entered a queue. Only the
+     * keeper frees the descriptors that a closed session had left in a queue after a wait that it gave up. Without a
+     * keeper, such locks stay held and such descriptors are lost.
+     *
+     * @param isDead whether this owner is certainly dead; called with any number that an owner wrote into the table
+     * @return how many places in queues dead owners still have, because a live thread has to take a step first
+     * @throws IllegalStateException if it is closed; or if {@link LockTable#localKeeper} made it and a thread has come
+     *     by RDMA, after local owners were recovered
      * @throws LockConnectionException if the loopback queue pair fails: close the keeper and make another one
      */
     public synchronized int recover(LongPredicate isDead) {
@@ -50,20 +56,20 @@ public final class LockKeeper implements AutoCloseable {
         return left + remote.map(cohort -> cohort.repair(isDead)).orElseGet(this::requireNobodyByRdma);
     }
 
-    /** Now, and not when he has died: whoever forgot the queue pair is to know it as long as nobody waits. */
+    /** Fails before an owner dies, so that the missing queue pair is noticed while no thread waits. */
     private int requireNobodyByRdma() {
         for (int number = descriptors + 1; number <= 2 * descriptors; number++) {
             long other = words.load(descriptor(number) + OWNER);
             if (other != 0) {
                 throw new IllegalStateException(
                         "owner " + other + " has come to this lock table by RDMA, and this keeper has no queue pair to"
-                                + " take him out with when he dies; close it, and make one by LockTable.keeper(loopback, ...)");
+                                + " recover it when it dies; close the keeper, and make one by LockTable.keeper(loopback, ...)");
             }
         }
         return 0;
     }
 
-    /** Lets somebody else be the keeper. */
+    /** Lets another keeper take over. */
     @Override
     public synchronized void close() {
         if (!closed) {

@@ -6,14 +6,17 @@ package dev.rackcall.lock;
  * <pre>
  *    header       magic (8) | descriptors of each cohort (31 bits), whether there are readers (1 bit) | locks (4) | keeper (8)
  *    descriptors  numbers 1 to n for local threads, n + 1 to 2 n for remote ones:
- *                 state (8) | previous (8) | next (8) | owner (8) | lock (8) | skipped (8) | bell's address (8) | bell's key (4) | bell's node (4)
+ *                 state (8) | previous (8) | next (8) | owner (8) | lock (8) | skipped (8)
+ *                 | bell's address (8) | bell's key (4) | bell's node (4)
  *    locks        remote tail (8) | local tail (8) | victim (8) | token (8) | whether there may be readers (8)
  * </pre>
  *
- * A reference is a descriptor's generation (48 bits) and number (16); 0 is none. A state is generation (48), budget (8), kind (8). A generation ends when its
- * descriptor becomes FREE, which begins the next one: a reference of an earlier generation names something that has left its queue.
+ * A reference is a descriptor's generation (48 bits) and number (16); 0 is none. A state is generation (48), budget
+ * (8), kind (8). When a descriptor becomes FREE its next generation begins. A reference of an earlier generation names
+ * a place that has left its queue.
  *
- * <p>A bell is a word in the memory of a waiter by RDMA, 0 as its address if there is none. What is rung there is the grant: generation (40), budget (8), number (16).
+ * <p>A bell is a word in the memory of a remote waiter; its address is 0 if there is none. The value rung there is the
+ * grant: generation (40), budget (8), number (16).
  */
 final class LockLayout {
     static final long MAGIC = 0x524b_414c_4f43_4b34L;
@@ -38,19 +41,19 @@ final class LockLayout {
     static final long TOKEN = 24;
     static final long READERS = 32;
 
-    /** In no queue, of its owner's or nobody's use. */
+    /** In no queue; its owner may use it, or any thread if it has none. */
     static final int FREE = 0;
     /** Behind the descriptor that {@link #PREVIOUS} names, or about to be. */
     static final int WAITING = 1;
     /** First of its queue, or about to be: holds the lock or competes for it with the other cohort. */
     static final int HEAD = 2;
-    /** Given up, and still in its queue. */
+    /** The waiter has given up; the descriptor is still in its queue. */
     static final int GONE = 3;
 
     /** In no queue: its owner reads what the lock guards. */
     static final int READING = 4;
 
-    /** The owner of a descriptor whose thread has no more to do with it; the keeper ends what is left of it. */
+    /** The owner of a descriptor that its thread has left to the keeper. */
     static final long NOBODY = -1;
 
     static final int MAX_BUDGET = 255;
@@ -59,11 +62,11 @@ final class LockLayout {
     private LockLayout() {}
 
     /**
-     * How large a table is.
+     * The size of a table.
      *
-     * @param descriptors how many locks each cohort can hold or wait for at a time, all its threads together
+     * @param descriptors how many locks all threads of a cohort together can hold or wait for at a time
      * @param locks how many locks there are
-     * @param readers whether they can be shared by readers
+     * @param readers whether readers can share them
      */
     record Sizes(int descriptors, int locks, boolean readers) {
         private static final int READERS = 1 << 31;
@@ -109,7 +112,7 @@ final class LockLayout {
         return generation << 16 | number;
     }
 
-    /** What names the same descriptor in its next generation. */
+    /** The reference to the same descriptor in its next generation. */
     static long next(long reference) {
         return reference + (1L << 16);
     }
@@ -122,7 +125,7 @@ final class LockLayout {
         return generation << 16 | (long) budget << 8 | kind;
     }
 
-    /** What the state of the descriptor that this reference names is once it is free. */
+    /** The state of this descriptor once it is free. */
     static long freed(long reference) {
         return state(generation(reference) + 1, 0, FREE);
     }
@@ -136,12 +139,12 @@ final class LockLayout {
         return (int) (state >>> 8 & 0xFF);
     }
 
-    /** What is rung when the descriptor that this reference names is granted so much. Never 0. */
+    /** The value that rings when this descriptor is granted that budget. Never 0. */
     static long ring(long reference, int budget) {
         return generation(reference) << 24 | (long) budget << 16 | number(reference);
     }
 
-    /** Whether this was rung for that reference, and not for an earlier one of the same thread. */
+    /** Whether this value rings for that reference, and not for an earlier one of the same thread. */
     static boolean isRingFor(long ring, long reference) {
         return (ring & ~0xFF_0000L) == ring(reference, 0);
     }

@@ -7,25 +7,26 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Numbers for the owners of a table's sessions, whose lives the kernel proves: each is a byte of a file that is locked as long as its process lives, or as long as a process
- * of the table's host vouches for somebody elsewhere. A number is not given twice, so that whoever comes after a dead one is not taken for it. Thread-safe.
+ * Numbers for the owners of a table's sessions, whose death the kernel proves. Each is a byte of a file. It is locked
+ * while the owner's process lives, or while a process of the table's host holds it for a remote owner. A number is
+ * never given twice, so that a new owner is not taken for a dead one. Thread-safe.
  *
  * {@snippet :
  * LockOwners owners = LockOwners.of(path); // in each process; the table's own file will do
  * LockSession session = table.localSession(owners.claim());
  *
- * // where the table lies, for one who comes by RDMA; the number is sent to him
+ * // at the table's host, for a remote owner, which is sent the number
  * long owner = owners.claim();
- * // when his connection has ended: first what he sent, then he
+ * // when its connection has ended: first its queue pair, then the owner
  * queuePair.close();
  * owners.release(owner);
  *
- * // and the keeper, each second or so, also if nobody has died
+ * // the keeper, about once a second, even if no owner has died
  * keeper.recover(owners::isDead);
  * }
  */
 public final class LockOwners implements AutoCloseable {
-    /** File offsets end there, and the kernel adds to them. */
+    /** The greatest file offset; the kernel adds to it. */
     private static final long BOUND = 1L << 62;
 
     private final SharedFile file;
@@ -36,15 +37,15 @@ public final class LockOwners implements AutoCloseable {
     }
 
     /**
-     * Opens a file that all owners of this host use. Nothing in it is changed; locks lie far beyond its end.
+     * Opens a file that all owners of this host use. It is not changed: the locks lie far beyond its end.
      *
-     * @throws dev.rackcall.shm.os.OsException if there is none, if it is not a regular file, or if this user may not read and write it
+     * @throws dev.rackcall.shm.os.OsException if there is no such regular file, or this user may not read and write it
      */
     public static LockOwners of(Path file) {
         return new LockOwners(SharedFile.openFile(file));
     }
 
-    /** A number that nobody has had, and that lives until it is released, this is closed, or the process ends, however it ends. */
+    /** A new number. It lives until it is released, this object is closed, or the process ends. */
     public long claim() {
         while (true) {
             long owner = ThreadLocalRandom.current().nextLong(1, BOUND);
@@ -55,7 +56,8 @@ public final class LockOwners implements AutoCloseable {
     }
 
     /**
-     * What this owner holds or waits for may be taken from it. For an owner by RDMA: after this host's end of its queue pair is closed, so that nothing arrives later.
+     * Declares an owner dead. For a remote owner, first close this host's end of its queue pair, so that nothing
+     * arrives later.
      *
      * @throws IllegalArgumentException if it was not claimed here, or is released already
      */
@@ -66,7 +68,10 @@ public final class LockOwners implements AutoCloseable {
         file.unlock(owner);
     }
 
-    /** Whether this owner has ended: for {@link LockKeeper#recover}. Of numbers that were not claimed by this class it knows nothing, and calls them dead. */
+    /**
+     * Whether this owner has ended, for {@link LockKeeper#recover}. Numbers that were not claimed by this class count
+     * as dead.
+     */
     public boolean isDead(long owner) {
         return owner > 0 && owner < BOUND && !own.contains(owner) && !file.isLockedElsewhere(owner);
     }

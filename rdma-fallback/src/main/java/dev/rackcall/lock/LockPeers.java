@@ -9,9 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How a thread rings the bells of those who wait behind it in the queues of locks: a queue pair to each node that has such threads. Used by one thread, whose
- * sessions may share it, and their {@link LockFinisher}, or by a keeper. Thread-safe. A ring is a hint that saves time: who is not rung, since his node is not here or its queue pair has failed, finds out by
- * himself, 2 ms later at most. A queue pair that has failed is not used again: {@link #isReachable} says so, and {@link #add} puts another one in its place.
+ * The queue pairs by which a thread rings the bells of threads that wait behind it, one for each node. Used by one
+ * thread, whose sessions may share it, and by their {@link LockFinisher}, or by a keeper. Thread-safe.
+ *
+ * <p>A ring only saves time: a waiter that is not rung finds out by itself, 2 ms later at most. A failed queue pair is
+ * not used again. {@link #isReachable} reports it, and {@link #add} replaces it.
  */
 public final class LockPeers {
     private static final int DEPTH = 32;
@@ -43,10 +45,10 @@ public final class LockPeers {
     }
 
     /**
-     * Adds a node, or gives one that is there another queue pair; the one before may then be closed. The queue pair and what belongs to it stay the caller's, and nothing else
-     * may use them.
+     * Adds a node, or replaces a node's queue pair; the former one may then be closed. The caller keeps the queue pair
+     * and what belongs to it, and uses them for nothing else.
      *
-     * @param node as the bells of its threads name it; their own node, too, if others of its threads use the same locks
+     * @param node as in the bells of its threads; include the own node if several of its threads use the same locks
      * @param queuePair to the device of that node, reliable and connected, with room for 32 sends and 8 bytes inline
      * @param completions where its sends complete, and nothing else; with room for 32
      */
@@ -57,8 +59,8 @@ public final class LockPeers {
     }
 
     /**
-     * Whether the threads of this node can be rung as far as is known: there is a queue pair to it, and nothing that was sent over it has failed. To be asked now and then by
-     * who can connect anew: that a peer has gone is known only some time after something was sent to it.
+     * Whether the threads of this node can be rung: it has a queue pair, and no send over it is known to have failed.
+     * Ask now and then in order to reconnect: a lost peer is noticed only some time after a send.
      */
     public synchronized boolean isReachable(int node) {
         for (Peer peer : peers) {
@@ -70,7 +72,7 @@ public final class LockPeers {
         return false;
     }
 
-    /** Sends it off, if there is a way; never waits for the network. */
+    /** Sends a ring if the node is reachable; does not wait. */
     synchronized void ring(int node, long address, int key, long word) {
         for (int i = 0; i < peers.size(); i++) {
             Peer peer = peers.get(i);
@@ -96,7 +98,7 @@ public final class LockPeers {
         try {
             peer.failed = !peer.queuePair.postSend(write);
         } catch (VerbsException e) {
-            // The node has left: those who wait there have, too.
+            // The node has left, and with it the threads that wait there.
             peer.failed = true;
         }
     }

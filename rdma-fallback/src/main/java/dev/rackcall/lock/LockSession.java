@@ -8,7 +8,10 @@ import static dev.rackcall.lock.LockLayout.kind;
 import dev.rackcall.lock.LockLayout.Sizes;
 import java.util.Optional;
 
-/** One thread's way to the locks of a table. Confined to the thread that first uses a lock of it, as are its locks; it may hold several of them. */
+/**
+ * One thread's access to the locks of a table. The session and its locks are confined to the thread that first uses a
+ * lock. The thread may hold several locks.
+ */
 public final class LockSession implements AutoCloseable {
     private final LockWords words;
     private final long owner;
@@ -21,19 +24,22 @@ public final class LockSession implements AutoCloseable {
     private final SessionDescriptors own;
     private Optional<OpenUnlock> open = Optional.empty();
     private Thread thread;
-    /** How many descriptors are in use, or still in a queue: then the quickest way, which looks at nothing else, is not taken, so that they are taken back. */
+    /**
+     * How many descriptors are in use or still in a queue. If any are, the fast path is not taken, so that they are
+     * taken back.
+     */
     private int inUse;
-    /** How many of these are in a queue only. */
+    /** How many of these are only in a queue. */
     private int formerPlaces;
-    /** Whether there are but this thread's own steps in the table: by the processor, without a finisher, without readers. */
+    /** Whether only this thread's steps in the table matter: by the processor, without a finisher, without readers. */
     private boolean direct;
 
     private boolean closed;
     /** Also set by the finisher. */
     private volatile boolean lost;
-    /** Why, from the first who noticed. */
+    /** The first failure. */
     private Optional<Throwable> loss = Optional.empty();
-    /** The same, if nobody was told yet. */
+    /** The first failure, until a call has thrown it. */
     private Optional<LockConnectionException> untold = Optional.empty();
 
     LockSession(LockWords words, LockWait waiting, long owner, int budget, Sizes sizes) {
@@ -49,7 +55,7 @@ public final class LockSession implements AutoCloseable {
         queue = new CohortQueue(words, waiting, words.isRemote(), budget, this::settleAll);
     }
 
-    /** From now on it does not wait for its unlocks. To be called before it is used. */
+    /** It does not wait for its unlocks from now on. Called before it is used. */
     LockSession finishedBy(LockFinisher finisher, LaterWords later) {
         CohortQueue finishing = new CohortQueue(later, finisher.waiting(), true, budget);
         OpenUnlock unlock = new OpenUnlock(this, later, waiting, finisher, finishing);
@@ -60,7 +66,8 @@ public final class LockSession implements AutoCloseable {
     }
 
     /**
-     * One of the table's locks, as this thread uses it: a new object each time, which is to be kept, since what was locked through it is unlocked through it.
+     * One of the table's locks, as this thread uses it. Each call returns a new object; unlock through the object that
+     * locked.
      *
      * @throws IndexOutOfBoundsException if the table has no such lock
      */
@@ -72,8 +79,8 @@ public final class LockSession implements AutoCloseable {
     }
 
     /**
-     * The same lock for reading: any number of sessions hold it so at a time, while nobody holds it by {@link #lock}. Who comes while somebody waits to hold it alone waits
-     * behind him. A session cannot hold both.
+     * The same lock for reading: any number of sessions may hold it so while no session holds it by {@link #lock}. A
+     * reader queues behind waiting writers. A session cannot hold both.
      *
      * @throws IndexOutOfBoundsException if the table has no such lock
      * @throws UnsupportedOperationException if the table was not made with readers
@@ -86,7 +93,7 @@ public final class LockSession implements AutoCloseable {
                         "this table's locks have no readers; make it by LockTable.createWithReaders")));
     }
 
-    /** Who the table thinks the holder is, see {@link LockKeeper#recover}. */
+    /** The owner that the table records, see {@link LockKeeper#recover}. */
     public long owner() {
         return owner;
     }
@@ -118,12 +125,15 @@ public final class LockSession implements AutoCloseable {
         requireTable();
     }
 
-    /** Whether {@link #requireUsable} has nothing to say, and nothing but a lock's queue to be looked at. */
+    /** Whether {@link #requireUsable} would pass, and only the lock's queue must be looked at. */
     boolean isDirect() {
         return direct && thread == Thread.currentThread();
     }
 
-    /** Whether, besides, this thread holds no lock of the table, and may enter the queue of the lock in this line with that descriptor as it is. */
+    /**
+     * Whether, in addition, this thread holds no lock of the table and may enter that lock's queue with this descriptor
+     * unchanged.
+     */
     boolean isReady(Descriptor descriptor, long line) {
         return descriptor.readyFor == line && inUse == 0 && isDirect();
     }
@@ -135,15 +145,15 @@ public final class LockSession implements AutoCloseable {
                     + loss.map(why -> "; the first call that failed said: " + why.getMessage())
                             .orElse("");
             if (loss.isPresent() && loss.get() instanceof LockConnectionException why) {
-                // Of the same kind each time: where the first was thrown while a lock was held, that of
-                // the unlock in the finally block comes out.
+                // The same kind each time: if the first was thrown while a lock was held, the unlock in the finally
+                // block throws another.
                 throw new LockConnectionException(message, why);
             }
             throw new IllegalStateException(message, loss.orElse(null));
         }
     }
 
-    /** What the finisher has seen and nobody was told yet. */
+    /** Throws a failure that the finisher has seen, once. */
     private void throwLoss() {
         if (untold.isPresent()) {
             LockConnectionException first = untold.get();
@@ -160,12 +170,12 @@ public final class LockSession implements AutoCloseable {
         open.ifPresent(OpenUnlock::belongToThisThread);
     }
 
-    /** A step failed half-way: nothing more can be done with what this session has in the table. */
+    /** A step failed half-way: this session can do nothing more in the table. */
     void lose(Throwable why) {
         if (loss.isEmpty()) {
             loss = Optional.of(why);
         }
-        // After the reason: whoever sees this sees that.
+        // After the reason: a thread that sees this sees the reason.
         lost = true;
         direct = false;
         open.ifPresent(OpenUnlock::forget);
@@ -177,7 +187,7 @@ public final class LockSession implements AutoCloseable {
         return why;
     }
 
-    /** The same by the finisher: the thread is told by its next call. */
+    /** As {@link #lose}, by the finisher: the thread's next call throws the failure. */
     void loseUntold(LockConnectionException why) {
         untold = Optional.of(why);
         lose(why);
@@ -187,27 +197,28 @@ public final class LockSession implements AutoCloseable {
         return lost;
     }
 
-    /** Whether an unlock is open that this thread need not come back for. */
+    /** Whether an unlock is open, which this thread need not come back for. */
     boolean isLeaving() {
         return open.isPresent() && open.get().isOpen();
     }
 
     /**
-     * While a descriptor waited somebody else has taken it out of its queue. Whoever did that may have given all that this session holds to others, so nothing more is done with it.
+     * Another thread has removed a waiting descriptor from its queue. It may have given all locks of this session to
+     * others, so the session is lost.
      */
     IllegalStateException takenOut(ALock lock, Descriptor descriptor) {
         long now = words.load(descriptor(descriptor.number) + STATE);
         IllegalStateException why = new IllegalStateException(lock + " is not held: while it waited descriptor "
                 + descriptor.number
-                + " of owner " + owner + " was taken out of the queue by somebody else (state " + kind(now)
+                + " of owner " + owner + " was removed from the queue by another thread (state " + kind(now)
                 + " of generation " + generation(now) + ", it waited in generation " + generation(descriptor.own)
                 + "). The keeper was told that this owner is dead, or something else writes the table. What the session holds may be"
-                + " another's already; close it and make a new one, with an owner that nobody has had");
+                + " another's already; close it and make a new one, with a new owner");
         lose(why);
         return why;
     }
 
-    /** Before anything is done in the table: from now on the finisher keeps away. An unlock that is open is seen to by {@link #settle}, which must follow. */
+    /** Takes the session over from the finisher, before any step in the table. {@link #settle} must follow. */
     void resume() {
         if (open.isPresent()) {
             open.get().resume();
@@ -216,7 +227,7 @@ public final class LockSession implements AutoCloseable {
     }
 
     /**
-     * Ends an unlock that is open, after {@link #resume}.
+     * Completes an open unlock, after {@link #resume}.
      *
      * @throws LockConnectionException if that fails
      */
@@ -226,7 +237,10 @@ public final class LockSession implements AutoCloseable {
         }
     }
 
-    /** The same for all sessions of this thread: before it waits for others, who may wait for it, and after each acquisition. */
+    /**
+     * The same for all sessions of this thread, before it waits for threads that may wait for it, and after each
+     * acquisition.
+     */
     void settleAll() {
         if (open.isPresent()) {
             open.get().settleAll();
@@ -234,11 +248,12 @@ public final class LockSession implements AutoCloseable {
     }
 
     /**
-     * Whether it makes sense to enter the queue of the lock in this line. Where this session stands in it already, since it has given up a wait there, it enters anew only when that place is
-     * gone: otherwise each wait that is given up would take one more descriptor from all others. Who waits without an end takes one more at most, and does not lose the time.
+     * Whether to enter the queue of this lock. A session that is still in that queue, since it gave up a wait there,
+     * first waits until that place is free. Otherwise each abandoned wait would take one more descriptor. A wait
+     * without a limit enters at once and takes one more at most.
      *
-     * @param ifFree whether it is to be entered only if nobody is there
-     * @return false if it is time to give up, or, if {@code ifFree}, if somebody is there
+     * @param ifFree whether to enter only an empty queue
+     * @return false if the wait ended, or if {@code ifFree} and the queue is not empty
      * @throws IllegalMonitorStateException if this session holds that lock
      */
     boolean mayEnter(long line, boolean ifFree) {
@@ -269,7 +284,7 @@ public final class LockSession implements AutoCloseable {
         return claim(line, false);
     }
 
-    /** Another one, for somebody who has claimed one for this lock. */
+    /** Another descriptor for a lock for which one is claimed. */
     Descriptor claimBeside(long line) {
         return claim(line, true);
     }
@@ -292,12 +307,12 @@ public final class LockSession implements AutoCloseable {
         return own.hasSpare();
     }
 
-    /** How many descriptors of this session are still in queues, though their waits were given up. */
+    /** How many descriptors of this session are still in queues after abandoned waits. */
     int formerPlaces() {
         return own.formerPlaces();
     }
 
-    /** It has entered a queue, or is about to. */
+    /** The descriptor has entered a queue, or is about to. */
     void use(Descriptor descriptor) {
         descriptor.used = true;
         inUse++;
@@ -311,7 +326,10 @@ public final class LockSession implements AutoCloseable {
         inUse--;
     }
 
-    /** As {@link #freed}, of one that nobody came behind and that came behind nobody: it can be used again for the same lock as it is. */
+    /**
+     * As {@link #freed}, for a descriptor without predecessor and successor: it can be used again unchanged for the
+     * same lock.
+     */
     void freedAlone(Descriptor descriptor) {
         descriptor.own = LockLayout.next(descriptor.own);
         descriptor.used = false;
@@ -319,7 +337,7 @@ public final class LockSession implements AutoCloseable {
         inUse--;
     }
 
-    /** The lock was handed over, or if not the keeper has to do that. */
+    /** The lock was handed over, or the keeper has to do it. */
     void released(Descriptor descriptor, boolean released) {
         if (released) {
             freed(descriptor);
@@ -328,7 +346,7 @@ public final class LockSession implements AutoCloseable {
         }
     }
 
-    /** Unlocks without waiting; false if that is to be waited for. */
+    /** Unlocks without waiting; false if the unlock must be awaited. */
     boolean unlockLater(long line, Descriptor descriptor, int grant) {
         return open.isPresent() && open.get().begin(line, descriptor, grant);
     }
@@ -344,17 +362,19 @@ public final class LockSession implements AutoCloseable {
     /** The keeper has to do the rest. */
     void leaveToKeeper(Descriptor descriptor) {
         own.leaveToKeeper(descriptor);
-        // The lock whose last descriptor it was must not go on with it: it is another's from now on.
+        // The lock that used it last must not use it again: it belongs to the keeper from now on.
         descriptor.readyFor = -1;
         inUse--;
     }
 
     /**
-     * Ends an unlock that is open, and gives the descriptors back. What is still in a queue, because its waiter gave up, the keeper gives back later. By the session's thread, or once that
-     * has ended by any other, which the session belongs to from then on.
+     * Completes an open unlock and gives the descriptors back. The keeper gives back those that are still in a queue
+     * after an abandoned wait. Called by the session's thread. Once that thread has ended, any thread may call it, and
+     * owns the session from then on.
      *
      * @throws IllegalStateException if a lock is held
-     * @throws LockConnectionException if the connection was lost while an unlock was open, and no call has said so before
+     * @throws LockConnectionException if the connection was lost while an unlock was open, and no call has reported it
+     *     before
      */
     @Override
     public void close() {

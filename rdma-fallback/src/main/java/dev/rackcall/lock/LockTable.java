@@ -11,9 +11,10 @@ import java.util.Optional;
 import java.util.function.LongPredicate;
 
 /**
- * ALocks in a piece of memory that local threads map and remote threads reach by RDMA, and the descriptors of those who use them. A thread gets at them by a
- * session. The memory is the caller's: it must stay mapped, and registered, as long as there are sessions. A table needs a {@link LockKeeper} that comes by: without, locks and descriptors may be
- * lost though nobody dies. Thread-safe.
+ * ALocks in memory that local threads map and remote threads reach by RDMA, with the descriptors of these threads. A
+ * thread uses the locks by a session. The caller keeps the memory mapped and registered while there are sessions. Each
+ * table needs a {@link LockKeeper} that runs regularly: without it, locks and descriptors may be lost even if no
+ * process dies. Thread-safe.
  *
  * {@snippet :
  * LockTable table = LockTable.create(memory, 64, 1000);
@@ -21,7 +22,7 @@ import java.util.function.LongPredicate;
  *     ALock lock = session.lock(17);
  *     lock.lock();
  *     try {
- *         // what the lock guards
+ *         // use what the lock guards
  *     } finally {
  *         lock.unlock();
  *     }
@@ -29,11 +30,11 @@ import java.util.function.LongPredicate;
  * }
  */
 public final class LockTable {
-    /** Hand-overs among remote threads before local ones get their chance. */
+    /** Hand-overs among remote threads before local threads may compete. */
     public static final int REMOTE_BUDGET = 20;
-    /** Hand-overs among local threads before remote ones get their chance. */
+    /** Hand-overs among local threads before remote threads may compete. */
     public static final int LOCAL_BUDGET = 5;
-    /** What a session by RDMA needs of registered memory, in bytes. */
+    /** The registered memory that a session by RDMA needs, in bytes. */
     public static final long SCRATCH_BYTES = RemoteTable.SCRATCH_BYTES;
 
     private final MemorySegment memory;
@@ -45,10 +46,11 @@ public final class LockTable {
     }
 
     /**
-     * How much memory a table takes, in bytes.
+     * The size of a table, in bytes.
      *
-     * @param descriptors how many locks each cohort can hold or wait for at a time, all its threads together. Who gives up waiting uses one, too, until whoever came before
-     *     him unlocks and his session calls again: one for each session and lock. A session keeps as many as it had in use at a time until it is closed
+     * @param descriptors how many locks all threads of a cohort together can hold or wait for at a time. An abandoned
+     *     wait keeps one, for each session and lock, until the predecessor unlocks and the session calls again. A
+     *     session keeps as many as it had in use at a time until it is closed
      * @param locks how many locks there are
      */
     public static long bytes(int descriptors, int locks) {
@@ -58,17 +60,18 @@ public final class LockTable {
     /**
      * Makes a table at the beginning of this memory, which must be zero, aligned to 64 bytes and long enough.
      *
-     * @param descriptors as for {@link #bytes}; a session with a {@link LockFinisher} takes two at least, if there are as many
+     * @param descriptors as for {@link #bytes}; a session with a {@link LockFinisher} takes two if there are enough
      * @param locks how many locks there are
-     * @throws IllegalArgumentException if it is not
+     * @throws IllegalArgumentException if the memory is not
      */
     public static LockTable create(MemorySegment memory, int descriptors, int locks) {
         return create(memory, new Sizes(descriptors, locks, false));
     }
 
     /**
-     * The same for locks that many may hold at a time to read ({@link LockSession#readLock}). A reader needs two descriptors while it enters, and one while it reads.
-     * Who takes such a lock for himself looks whether there are readers, by RDMA a round trip, and if there were some at all the descriptors.
+     * The same for locks that readers may share ({@link LockSession#readLock}). A reader needs two descriptors while it
+     * enters, and one while it reads. A writer checks for readers, which takes a round trip by RDMA; if there were
+     * readers, it looks at all descriptors.
      *
      * @throws IllegalArgumentException as for {@link #create}
      */
@@ -84,7 +87,7 @@ public final class LockTable {
         }
         LockWords words = new ProcessorWords(memory);
         words.store(SIZES_AT, sizes.word());
-        // The magic last, with release: whoever attaches finds a whole table.
+        // The magic last, with release: a process that attaches finds a complete table.
         words.store(MAGIC_AT, MAGIC);
         return new LockTable(memory, sizes);
     }
@@ -92,7 +95,7 @@ public final class LockTable {
     /**
      * Finds the table that another process of this host made at the beginning of this memory.
      *
-     * @throws IllegalArgumentException if there is none, or a part of it lies outside
+     * @throws IllegalArgumentException if there is none, or it does not fit into the memory
      */
     public static LockTable attach(MemorySegment memory) {
         requireMemory(memory, LockLayout.LINE);
@@ -108,8 +111,8 @@ public final class LockTable {
     /**
      * A session of one thread, which reaches the locks by memory.
      *
-     * @param owner names the thread to the keeper if it dies, as a participant's number does. Sessions that can only die
-     *     together may share it
+     * @param owner names the thread to the keeper if it dies, as a participant's number does. Sessions that can only
+     *     die together may share it
      * @throws IllegalArgumentException if the owner is not positive
      */
     public LockSession localSession(long owner) {

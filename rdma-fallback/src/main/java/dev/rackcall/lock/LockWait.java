@@ -19,27 +19,27 @@ class LockWait {
     private long lookAt;
     private long lookEvery;
 
-    /** @param looks whether each look at what is waited for takes its time, so that there is no need to spin beside it */
+    /** @param looks whether each look takes time, so that spinning between looks is not needed */
     LockWait(boolean looks) {
         spins = looks ? 0 : SPINS;
     }
 
-    /** Until it is there; an interrupt is kept for later. */
+    /** Waits without a limit; an interrupt is kept for later. */
     final void forEver() {
         bounded = false;
         interruptible = false;
     }
 
-    /** Until it is there or the thread is interrupted. */
+    /** Waits until interrupted. */
     final void interruptibly() {
         bounded = false;
         interruptible = true;
     }
 
-    /** Until it is there or so much time is over. */
+    /** Waits this long, or until interrupted. */
     final void atMost(long nanos, boolean untilInterrupted) {
         bounded = true;
-        // A time that is over long ago must not overflow.
+        // A time far in the past must not overflow.
         deadline = System.nanoTime() + Math.max(0, nanos);
         interruptible = untilInterrupted;
     }
@@ -51,7 +51,10 @@ class LockWait {
         lookAt = System.nanoTime() + lookEvery;
     }
 
-    /** Whether to look where a look is dear, beside what is waited for: after 50 us, then less and less often, down to every 2 ms. */
+    /**
+     * Whether to make an expensive look beside the cheap one: after 50 us, then less and less often, down to every 2
+     * ms.
+     */
     boolean isTimeToLook() {
         long now = System.nanoTime();
         if (now - lookAt < 0) {
@@ -62,12 +65,12 @@ class LockWait {
         return true;
     }
 
-    /** Whether this wait ends unfinished if it takes too long. */
+    /** Whether this wait can end without success. */
     final boolean isEndable() {
         return bounded || interruptible;
     }
 
-    /** Lets some time pass; false if it is time to give up. */
+    /** Lets some time pass; false if the wait is over. */
     boolean pause() {
         if (!interruptible) {
             keepInterrupt();
@@ -78,7 +81,7 @@ class LockWait {
 
     private void keepInterrupt() {
         if (Thread.interrupted()) {
-            // Otherwise no sleep would last.
+            // Otherwise every sleep would end at once.
             wasInterrupted = true;
         }
     }
@@ -94,14 +97,17 @@ class LockWait {
         }
     }
 
-    /** As {@link #pause}, for what somebody else is just about to do: false after so many nanoseconds since {@code start}, interrupted or not. {@link #end} must follow. */
+    /**
+     * As {@link #pause}, for a step that another thread is about to take: false after this many nanoseconds since
+     * {@code start}, interrupted or not. {@link #end} must follow.
+     */
     boolean pauseBriefly(long start, long nanos) {
         keepInterrupt();
         rest();
         return System.nanoTime() - start < nanos;
     }
 
-    /** An acquisition or a release is over: the interrupt that came meanwhile is the caller's. */
+    /** An acquisition or a release is over: restores an interrupt that came meanwhile. */
     final void end() {
         if (wasInterrupted) {
             wasInterrupted = false;

@@ -1,52 +1,58 @@
 package dev.rackcall.lock;
 
 /**
- * How a thread reaches the words of a lock table: by the processor or by a queue pair. Offsets are bytes from the table's start, multiples of 8. Whoever
- * compares and sets a word is always of one kind; the other kind only reads it.
+ * How a thread reaches the words of a lock table: by the processor or by a queue pair. Offsets are bytes from the
+ * table's start, multiples of 8. Only one of the two kinds compares and sets a given word; the other only reads it.
  */
 interface LockWords {
-    /** That can be looked at together. */
+    /** The most lines for one {@link #look(long, int)}. */
     int MOST_LINES = 16;
 
     /** Reads with acquire. */
     long load(long offset);
 
-    /** Writes with release. By RDMA it may stay here until this thread does something else than storing. */
+    /** Writes with release. By RDMA the write may be delayed until the thread's next request that is no store. */
     void store(long offset, long value);
 
-    /** Writes so that what this thread reads afterwards is read after it. */
+    /** Writes so that the thread's later reads come after it. */
     void publish(long offset, long value);
 
-    /** Returns what was there: {@code expected} if and only if it is {@code desired} now. What was stored before is there before. */
+    /**
+     * Returns the former value: {@code expected} if and only if {@code desired} was written. Earlier stores come before
+     * it.
+     */
     long compareAndSwap(long offset, long expected, long desired);
 
-    /** As {@link #compareAndSwap}, and {@link #look} behind it, in one go. */
+    /** {@link #compareAndSwap} and then {@link #look}, in one round trip. */
     long compareAndSwapAndLook(long offset, long expected, long desired, long line);
 
-    /** As {@link #compareAndSwap} with the state of a waiter's descriptor; if that succeeds his bell rings, should he have one that can be reached. */
+    /**
+     * {@link #compareAndSwap} of the state of a waiter's descriptor; on success rings the waiter's bell, if it has a
+     * reachable one.
+     */
     long grant(long descriptor, long waits, long granted, long ring);
 
-    /** Writes into a descriptor that this thread has claimed how its bell is rung. */
+    /** Writes this thread's bell into a descriptor that it has claimed. */
     void introduce(long descriptor);
 
-    /** Whether this thread has a bell: then what it waits for is to be looked for there, and here only now and then. */
+    /** Whether this thread has a bell: then it waits at the bell, and looks at the table only now and then. */
     boolean hasBell();
 
-    /** What was rung last. */
+    /** The last value rung. */
     long rung();
 
-    /** Lets {@link #seen} give the words of this line of 64 bytes. */
+    /** Reads this line of 64 bytes for {@link #seen}. */
     void look(long line);
 
-    /** The same for so many lines, {@link #MOST_LINES} at most. */
+    /** The same for several lines, {@link #MOST_LINES} at most. */
     void look(long line, int lines);
 
-    /** A word of what was looked at last, as it was then or is now. */
+    /** A word of the last look, as it was then or is now. */
     long seen(long offset);
 
-    /** Lets what was stored be on its way. */
+    /** Sends delayed stores. */
     void flush();
 
-    /** Whether looking costs a round trip. */
+    /** Whether a look costs a round trip. */
     boolean isRemote();
 }

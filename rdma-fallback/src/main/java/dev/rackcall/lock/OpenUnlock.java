@@ -3,17 +3,17 @@ package dev.rackcall.lock;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * An unlock by RDMA that was sent and that nobody has waited for; a session has one at a time. What follows from its answer is done by the session's thread with whatever that
- * does next, or if it does nothing by the {@link LockFinisher}. The two take turns: all that belongs to the session, its queue pair as well as its descriptors, is used by the
- * thread while the state is OWN, by the finisher while it is FINISHING, and by nobody while it is OPEN.
+ * An unlock by RDMA that was sent and not awaited; a session has at most one. The session's thread handles the answer
+ * with its next call, or else the {@link LockFinisher}. They take turns: the thread uses the session's queue pair and
+ * descriptors while the state is OWN, the finisher while it is FINISHING, and neither while it is OPEN.
  */
 final class OpenUnlock {
-    /** Nothing is open, or the session's thread has come back and sees to it. */
+    /** No unlock is open, or the session's thread handles it. */
     private static final int OWN = 0;
-    /** Sent; whoever comes first sees to it. */
+    /** Sent; the first thread that comes handles it. */
     private static final int OPEN = 1;
 
-    /** The finisher sees to it, or the session's thread from another session. */
+    /** The finisher handles it, or the session's thread in a call of another session. */
     private static final int FINISHING = 2;
 
     private static final long PATIENCE_NANOS = 30_000_000_000L;
@@ -23,16 +23,19 @@ final class OpenUnlock {
     private final LockWait waiting;
     private final LockFinisher finisher;
     private final CohortQueue finishing;
-    /** Who sets it gives all the rest to whoever sees that: each change is a volatile store or a compare-and-set, and pairs with the other side's compare-and-set or load. */
+    /**
+     * Passes all other fields on: each change is a volatile store or a compare-and-set, and pairs with the other side's
+     * compare-and-set or load.
+     */
     private final AtomicInteger state = new AtomicInteger(OWN);
 
-    /** That is leaving its queue; null if nothing is open. */
+    /** The descriptor that leaves its queue; null if no unlock is open. */
     private Descriptor leaving;
 
     private long line;
     private int grant;
     private long since;
-    /** How many unlocks are still to be waited for. */
+    /** How many more unlocks to await. */
     private int waitedFor;
 
     /** Null until it is known. */
@@ -50,10 +53,10 @@ final class OpenUnlock {
     }
 
     /**
-     * Begins to hand the lock over, by the session's thread, which does nothing more before it has called {@link #resume}.
+     * Begins to hand the lock over. Called by the session's thread, which calls {@link #resume} before its next step.
      *
-     * @return false if the unlock is to be waited for: others were about lately, or there is no other descriptor for the next lock, or no finisher any more, or it has forgotten this
-     *     session, whose thread had ended
+     * @return false if the unlock must be awaited: the queue was crowded lately, no descriptor is left for the next
+     *     lock, the finisher has ended, or it has dropped this session after its thread had ended
      */
     boolean begin(long line, Descriptor descriptor, int grant) {
         if (over || finisher.isClosed() || !session.hasSpare()) {
@@ -72,8 +75,8 @@ final class OpenUnlock {
         leaving = descriptor;
         leaving.leaves = true;
         since = System.nanoTime();
-        // Before the look whether the finisher has ended, or has forgotten this: it says so, and then looks here once
-        // more.
+        // Before the look whether the finisher has ended or has dropped this session: it says so, and then looks here
+        // again.
         state.set(OPEN);
         if (over || finisher.isClosed()) {
             resume();
@@ -84,7 +87,9 @@ final class OpenUnlock {
         return true;
     }
 
-    /** By the session's thread, before it uses anything of the session's: from now on the finisher keeps away. */
+    /**
+     * Takes the session over from the finisher. Called by the session's thread before it uses anything of the session.
+     */
     void resume() {
         if (state.get() == OWN) {
             return;
@@ -97,8 +102,9 @@ final class OpenUnlock {
     }
 
     /**
-     * By the session's thread: does what follows from the answer, and waits for that if need be. It may wait for whoever comes next to link himself. So it is not to be called between
-     * the tail's compare-and-set and that: threads that link themselves wait for nobody, and there is no circle.
+     * Handles the answer, and waits for it if need be. Called by the session's thread. It may wait for the successor to
+     * link itself, so it must not run between a tail's compare-and-set and the link: threads that link themselves wait
+     * for no other, so no circle arises.
      */
     void settle() {
         if (leaving == null || session.isLost()) {
@@ -107,16 +113,16 @@ final class OpenUnlock {
         try {
             settle(session.queue());
         } catch (RuntimeException | Error e) {
-            // Whatever it was: half of it is done, and it cannot be done again.
+            // Half of it is done, and it cannot be repeated.
             session.lose(e);
             throw e;
         } finally {
-            // An interrupt that came meanwhile is for whatever the thread does next.
+            // Restores an interrupt that came meanwhile.
             waiting.end();
         }
     }
 
-    /** The same, and what is open in other sessions of this thread, which has been answered meanwhile as a rule. */
+    /** The same, and for other sessions of this thread, whose answers have mostly come by now. */
     void settleAll() {
         settle();
         finisher.finishOwn();
@@ -124,7 +130,7 @@ final class OpenUnlock {
 
     private void settle(CohortQueue queue) {
         Descriptor descriptor = leaving;
-        // Once, whatever happens: who hands over again takes the lock from who has got it.
+        // Only once, whatever happens: a second hand-over would take the lock from its new holder.
         leaving = null;
         long found = words.answer();
         if (found != descriptor.own) {
@@ -135,39 +141,43 @@ final class OpenUnlock {
         session.released(descriptor, released);
     }
 
-    /** By the session's thread, once it is known which that is. */
+    /** Notes the session's thread, at its first call. */
     void belongToThisThread() {
         user = Thread.currentThread();
         finisher.addOwn(this);
     }
 
-    /** The session has ended: the finisher does not come any more. */
+    /** The session has ended: the finisher drops it. */
     void forget() {
         over = true;
         finisher.remove(this);
     }
 
-    /** Whether nothing will be open any more. */
+    /** Whether no unlock will be open any more. */
     boolean isOver() {
         return over;
     }
 
-    /** Whether its thread has ended without closing it, which nobody else may. */
+    /** Whether its thread has ended without closing the session. */
     private boolean isAbandoned() {
         Thread last = user;
         return last != null && !last.isAlive() && !isOpen();
     }
 
-    /** Whether it is to be seen to, or somebody does so just now: if there is no answer yet he leaves it open again, and tells nobody. */
+    /**
+     * Whether an unlock waits to be handled, or a thread is just handling it. If the answer has not come, that thread
+     * leaves it open again without notice.
+     */
     boolean isOpen() {
         return state.get() != OWN;
     }
 
-    /** By the finisher: the same, if the answer is there. Returns whether something was open. */
+    /** Handles the answer if it has come. Called by the finisher. Returns whether an unlock was open. */
     boolean finish() {
         try {
             if (isAbandoned()) {
-                // Before the look whether whoever closes the session now has opened it meanwhile. Partner: begin.
+                // Before the look whether a thread that closes the session has opened an unlock meanwhile. Partner:
+                // begin.
                 over = true;
                 if (isOpen()) {
                     over = false;
@@ -177,17 +187,17 @@ final class OpenUnlock {
             }
             return finish(finishing);
         } catch (Error e) {
-            // Its session is lost and says so. The others need this thread.
+            // The session is lost and reports it. Other sessions need this thread.
             return true;
         }
     }
 
-    /** By the session's thread, in a call of another session. */
+    /** The same by the session's thread, in a call of another session. */
     void finishFromAnother() {
         try {
             finish(session.queue());
         } finally {
-            // An interrupt that came meanwhile is for the call of the other session.
+            // Restores an interrupt that came meanwhile.
             waiting.end();
         }
     }

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-/** By the processor's own instructions. Any thread may use it. */
+/** Reaches the words by processor instructions. Thread-safe. */
 final class ProcessorWords implements LockWords {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
@@ -67,8 +67,7 @@ final class ProcessorWords implements LockWords {
 
     @Override
     public long seen(long offset) {
-        // Volatile: what Peterson's protocol reads after its own tail and victim must be read after them in the order
-        // of all.
+        // Volatile: Peterson's protocol needs its reads after its own writes of tail and victim, in the total order.
         return (long) WORD.getVolatile(table, offset);
     }
 

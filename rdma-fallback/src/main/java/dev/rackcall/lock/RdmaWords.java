@@ -12,8 +12,9 @@ import java.lang.invoke.VarHandle;
 import java.util.Optional;
 
 /**
- * By a queue pair that only this uses, with a completion queue of its own. Confined to one thread at a time. Requests of a queue pair take effect in order,
- * so stores are collected and sent together with the next request that is waited for, and their answers come in order, too.
+ * Reaches the words by a queue pair and a completion queue of its own. Confined to one thread at a time. Requests of a
+ * queue pair take effect in order. So stores are collected and sent with the next awaited request, and answers come in
+ * order, too.
  */
 final class RdmaWords implements LaterWords {
     /** Requests that may be in the send queue. */
@@ -39,11 +40,11 @@ final class RdmaWords implements LaterWords {
     private int collected;
     private long number;
     private int unsignaled;
-    /** Whether a compare-and-set was sent whose answer was not fetched yet. */
+    /** Whether the answer of a compare-and-set was not fetched yet. */
     private boolean open;
 
     private long line;
-    /** Where the last of what is collected goes. */
+    /** The offset of the last collected store. */
     private long lastStore;
 
     RdmaWords(RemoteTable table) {
@@ -69,13 +70,13 @@ final class RdmaWords implements LaterWords {
     @Override
     public void store(long offset, long value) {
         if (collected > 0 && offset == lastStore) {
-            // Nothing comes in between: nobody misses the value before.
+            // No request lies in between, so the former value is not needed.
             requests[collected - 1].inline(value);
             return;
         }
         next().write(address + offset, key).inline(value);
         lastStore = offset;
-        // Two places are kept for what is waited for.
+        // Two places are kept for awaited requests.
         if (++collected == BATCH - 2) {
             flush();
         }
@@ -101,7 +102,7 @@ final class RdmaWords implements LaterWords {
     @Override
     public void swapLater(long offset, long expected, long desired) {
         if (unsignaled + collected >= DEPTH - BATCH) {
-            // Whatever is waited for next needs room, too.
+            // The next awaited request needs room, too.
             load(0);
         }
         next().compareAndSwap(address + offset, key, expected, desired)
@@ -132,9 +133,9 @@ final class RdmaWords implements LaterWords {
 
     @Override
     public long grant(long descriptor, long waits, long granted, long ring) {
-        // Looked at before the state is set, as a rule: afterwards the descriptor may be used by somebody else. A READ
-        // that is done again because its answer was lost may come after it, and find that one's bell: a ring names
-        // number and generation, so it is nobody's then, and the waiter meant here looks by itself.
+        // Read before the state is set: afterwards another thread may use the descriptor. If the device repeats the
+        // READ since its answer was lost, it may return that thread's bell. A ring names number and generation, so that
+        // thread ignores it, and the waiter finds out by itself.
         reading(descriptor, 1);
         collected++;
         long seen = run(swapping(descriptor + LockLayout.STATE, waits, granted));
@@ -163,12 +164,11 @@ final class RdmaWords implements LaterWords {
 
     @Override
     public long rung() {
-        // The software device moves what comes in, too, on a thread that polls. Nothing of this queue pair is under
-        // way.
+        // A poll also lets the software device move incoming traffic. This queue pair has no request in flight.
         if (completions.poll(batch) != 0) {
             throw unreachable();
         }
-        // Pairs with the ringer's WRITE, which the device places whole.
+        // Pairs with the ringer's WRITE, which the device places as a whole.
         return (long) WORD.getAcquire(bellWord, 0L);
     }
 
@@ -227,7 +227,7 @@ final class RdmaWords implements LaterWords {
         return scratch.memory().get(ValueLayout.JAVA_LONG, RESULT);
     }
 
-    /** The next answer. */
+    /** Waits for the next answer. */
     private void await() {
         long start = System.nanoTime();
         int polls = 0;

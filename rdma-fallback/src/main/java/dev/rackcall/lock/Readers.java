@@ -13,9 +13,9 @@ import static dev.rackcall.lock.LockLayout.state;
 import java.lang.invoke.VarHandle;
 
 /**
- * Who shares a lock. A reader takes the lock as everybody does, says in a descriptor of his own that he reads, and hands the lock on. Who has the lock for himself waits
- * until no descriptor says that any more: new readers cannot come, as they would need the lock. Nothing is compared and set but the lock itself, and a dead reader is a
- * descriptor that the keeper frees.
+ * Shares a lock among readers. A reader takes the lock as any thread does, marks a descriptor of its own as READING,
+ * and hands the lock on. A writer that has the lock waits until no descriptor is READING; new readers would need the
+ * lock, so none can come. Only the lock itself is compared and set. The keeper frees the descriptor of a dead reader.
  */
 final class Readers {
     private final LockWords words;
@@ -28,26 +28,28 @@ final class Readers {
         last = 2 * descriptors;
     }
 
-    /** By who holds the lock. It is there before whoever gets the lock next looks. */
+    /** Called by the lock's holder. Visible before the next holder looks. */
     void enter(long line, Descriptor reader) {
         words.store(line + READERS, 1);
         words.store(descriptor(reader.number) + STATE, state(generation(reader.own), 0, READING));
     }
 
-    /** What was read is read before that is seen: by memory this is a release store, and a queue pair's requests take effect in order. */
+    /**
+     * All reads come before this: by memory it is a release store, and a queue pair's requests take effect in order.
+     */
     void leave(Descriptor reader) {
         words.store(descriptor(reader.number) + STATE, freed(reader.own));
         words.flush();
     }
 
-    /** Whether the descriptor says still that its owner reads: nobody has held the lock alone before that was looked at. */
+    /** Whether the descriptor is still READING: then no thread has held the lock alone before this look. */
     boolean isIn(Descriptor reader) {
-        // What was read before must not be read after this, as in StampedLock.validate.
+        // Earlier reads must not move behind the load, as in StampedLock.validate.
         VarHandle.acquireFence();
         return words.load(descriptor(reader.number) + STATE) == state(generation(reader.own), 0, READING);
     }
 
-    /** Until nobody reads; by who holds the lock. False if it is time to give up. */
+    /** Waits until no thread reads; called by the lock's holder. False if the wait ends first. */
     boolean awaitNone(long line) {
         if (words.load(line + READERS) == 0) {
             return true;
@@ -69,7 +71,7 @@ final class Readers {
         return true;
     }
 
-    /** The state before the lock: who has left this one for another says so before. */
+    /** The state before the lock: a reader that changes locks changes its state first. */
     private boolean reads(int number, long line) {
         return kind(words.seen(descriptor(number) + STATE)) == READING && words.seen(descriptor(number) + LOCK) == line;
     }

@@ -28,7 +28,7 @@ public record RemoteTable(
         Optional<LockBell> bell,
         LockPeers peers,
         Optional<LockFinisher> finisher) {
-    /** Lines that were looked at, then a word for the results of atomics, and one for those that are waited for later. */
+    /** The lines of the last look, a word for the result of an atomic, and one for a result that is awaited later. */
     static final long SCRATCH_BYTES = (LockWords.MOST_LINES + 1L) * LockLayout.LINE;
 
     /** Checks the values. */

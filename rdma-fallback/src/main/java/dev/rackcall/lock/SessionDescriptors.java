@@ -15,18 +15,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The descriptors of a table that one session has claimed: those it uses or may use, and those that stand in a queue still, since a wait there was given up. They are taken from what
- * all threads of the cohort share, so what is not needed any more is given back. Confined to whoever the session is confined to.
+ * The descriptors that one session has claimed: those it uses or may use, and those still in a queue after an abandoned
+ * wait. All threads of the cohort share the table's descriptors, so spare ones are given back. Confined to the
+ * session's thread.
  */
 final class SessionDescriptors {
-    /** So many are kept unused: one for a lock and one for the next, or for reading. */
+    /** How many unused ones are kept: one for a lock, and one for the next lock or for reading. */
     private static final int KEPT = 2;
 
     private final LockWords words;
     private final long owner;
     private final int descriptors;
     private final List<Descriptor> own = new ArrayList<>();
-    /** Until whoever comes before them has taken them out of their queues. The first is looked at next. */
+    /** Those still in a queue until their predecessors free them. The first is looked at next. */
     private final List<Descriptor> former = new ArrayList<>();
 
     /** @param descriptors how many each cohort of the table has */
@@ -37,12 +38,12 @@ final class SessionDescriptors {
     }
 
     /**
-     * A free one for the lock in this line.
+     * A free descriptor for this lock.
      *
      * @param beside whether another one is claimed for this lock
-     * @param spare whether one more is to be there for the next lock, if the table has one
+     * @param spare whether to claim one more for the next lock, if the table has one
      * @throws IllegalMonitorStateException if this session holds that lock, unless {@code beside}
-     * @throws IllegalStateException if there is none
+     * @throws IllegalStateException if none is left
      */
     Descriptor claim(long line, boolean beside, boolean spare) {
         Descriptor free = null;
@@ -56,7 +57,7 @@ final class SessionDescriptors {
             }
         }
         if (!former.isEmpty() && (free == null || !words.isRemote() || own.size() + former.size() > KEPT)) {
-            // One at a time, and if need be, since by RDMA each takes a round trip.
+            // One at a time, and only if needed, since by RDMA each takes a round trip.
             free = lookAtNextFormer(free);
         }
         return take(free == null ? claimNew(spare) : free, line);
@@ -98,7 +99,7 @@ final class SessionDescriptors {
         }
         throw new IllegalStateException("all " + descriptors
                 + " descriptors of this cohort are in use, or still in a queue since their waiters gave up; make the table with"
-                + " more, close sessions, or let the keeper recover what is nobody's");
+                + " more, close sessions, or let the keeper recover abandoned ones");
     }
 
     private Optional<Descriptor> findNew() {
@@ -148,18 +149,18 @@ final class SessionDescriptors {
         return spare() < own.size();
     }
 
-    /** A wait was given up: it stays in its queue until its predecessor skips it. */
+    /** The wait was abandoned: the descriptor stays in its queue until its predecessor skips it. */
     void gone(Descriptor descriptor) {
         own.remove(descriptor);
         former.addLast(descriptor);
     }
 
-    /** How many are still in queues though their waits were given up. */
+    /** How many are still in queues after abandoned waits. */
     int formerPlaces() {
         return former.size();
     }
 
-    /** The one that is still in the queue of the lock in this line, as far as is known. */
+    /** The descriptor that, as far as is known, is still in this lock's queue. */
     Optional<Descriptor> formerPlace(long line) {
         for (int i = 0; i < former.size(); i++) {
             if (former.get(i).line == line) {
@@ -169,7 +170,10 @@ final class SessionDescriptors {
         return Optional.empty();
     }
 
-    /** One that was given up has been freed. Returns false if it was given back to the table, as there are enough. */
+    /**
+     * Takes a descriptor back that was freed after an abandoned wait. Returns false if it was given back to the table,
+     * since there are enough.
+     */
     boolean takeBack(Descriptor descriptor) {
         former.remove(descriptor);
         if (spare() >= KEPT) {
@@ -184,14 +188,14 @@ final class SessionDescriptors {
         return kind(words.load(descriptor(descriptor.number) + STATE)) == FREE;
     }
 
-    /** What is to be done with this one the keeper has to do. */
+    /** Leaves this descriptor to the keeper. */
     void leaveToKeeper(Descriptor descriptor) {
         words.store(descriptor(descriptor.number) + OWNER, NOBODY);
         words.flush();
         own.remove(descriptor);
     }
 
-    /** Gives all of them back; those in queues by the keeper. */
+    /** Gives all of them back; the keeper gives back those in queues. */
     void giveBack() {
         for (Descriptor descriptor : own) {
             words.store(descriptor(descriptor.number) + OWNER, 0);

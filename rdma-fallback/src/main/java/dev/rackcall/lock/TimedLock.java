@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
-/** The ways to wait for a lock. */
+/** The forms of waiting for a lock. */
 abstract class TimedLock implements Lock {
     private final LockWait waiting;
 
@@ -16,16 +16,16 @@ abstract class TimedLock implements Lock {
         return waiting;
     }
 
-    /** Refuses what cannot be meant. */
+    /** Rejects misuse. */
     abstract void prepare();
 
-    /** Returns whether it was taken; false if the wait had to end, or, if it should be taken only {@code ifFree}, if it was not. */
+    /** Returns whether the lock was taken. False if the wait ended, or if {@code ifFree} and the lock was not free. */
     abstract boolean acquire(boolean ifFree);
 
     /**
-     * Waits as long as it takes; an interrupt is kept for later.
+     * Waits without limit; an interrupt is kept for later.
      *
-     * @throws IllegalStateException if the wait has ended all the same: never is this left without the lock
+     * @throws IllegalStateException if the wait ends without the lock, which a mistake in the protocol could cause
      */
     @Override
     public void lock() {
@@ -36,10 +36,10 @@ abstract class TimedLock implements Lock {
         }
     }
 
-    /** What cannot be; a mistake in the protocol would otherwise let its thread in without the lock. */
+    /** Guards against a mistake in the protocol, which would let the thread continue without the lock. */
     final IllegalStateException endedWithoutLimit() {
         return new IllegalStateException(this
-                + " was waited for without a limit, and the wait has ended without it: it is not held, and may be tried again. Please"
+                + " was awaited without a limit, and the wait has ended without it: it is not held, and may be tried again. Please"
                 + " report this with the sequence of calls; nothing but a mistake in Rackcall ends such a wait");
     }
 
@@ -56,7 +56,7 @@ abstract class TimedLock implements Lock {
         }
     }
 
-    /** Takes it if nobody holds it or waits for it. */
+    /** Takes it if no thread holds it or waits for it. */
     @Override
     public boolean tryLock() {
         prepare();

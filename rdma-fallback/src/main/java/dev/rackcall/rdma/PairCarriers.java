@@ -145,7 +145,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
             case RpcException e -> e;
             case ForeignPeerException e ->
                 Status.Code.FAILED_PRECONDITION
-                        .with("the peer at %s cannot be spoken to: %s", address, e.getMessage())
+                        .with("the peer at %s does not fit: %s", address, e.getMessage())
                         .asException(e);
             case VerbsException e ->
                 code(e).with("no connection over RDMA to %s from here: %s", address, e.getMessage())
@@ -153,7 +153,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
             case ConnectException e ->
                 Status.Code.UNAVAILABLE
                         .with(
-                                "nobody listens at %s (%s); is the server running, and the port right?%s",
+                                "no server is listening at %s (%s); is the server running, and the port right?%s",
                                 address, e.getMessage(), RdmaDevice.portsDown())
                         .asException(e);
             case SocketTimeoutException e ->
@@ -169,7 +169,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
             case EOFException e ->
                 Status.Code.UNAVAILABLE
                         .with(
-                                "%s hangs up on whoever comes: %s; its log says why, if it is a server of Rackcall: it may have too many guests at a time, or this process be too slow for it%s",
+                                "%s hangs up on clients: %s; if it is a Rackcall server, its log says why: it may have too many guests, or this process may be too slow for it%s",
                                 address, e.getMessage(), RdmaDevice.portsDown())
                         .asException(e);
             case IOException e ->

@@ -76,8 +76,7 @@ final class PairHandshake {
     private long limit() throws IOException {
         long left = left();
         if (left <= 0) {
-            throw new SocketTimeoutException(
-                    "the peer has not said all that is needed to meet within " + 2L * millis + " ms");
+            throw new SocketTimeoutException("the peer has not completed the handshake within " + 2L * millis + " ms");
         }
         socket.setSoTimeout((int) Math.min(millis, left));
         return System.nanoTime();

@@ -112,7 +112,7 @@ final class PairListener implements CarrierProvider.Listener {
             turnedAway(socket, e.getMessage());
         } catch (RuntimeException | Error e) {
             turnedAway(socket, e.toString());
-            LOG.debug("a client of {} was turned away", address, e);
+            LOG.debug("a client of {} was rejected", address, e);
         } finally {
             room.release();
         }
@@ -121,7 +121,7 @@ final class PairListener implements CarrierProvider.Listener {
     private void turnedAway(Socket socket, String why) {
         if (limit.allows()) {
             LOG.warn(
-                    "a client of {} at {} was turned away: {}{}",
+                    "a client of {} at {} was rejected: {}{}",
                     address,
                     socket.getRemoteSocketAddress(),
                     why,

@@ -147,7 +147,7 @@ final class PairReceiver {
 
     private void postReceive(long id) {
         if (!end.queuePair.postReceive(receive.start(id).into(end.noticeRegion, id * Long.BYTES, Long.BYTES))) {
-            throw new IllegalStateException("the receive queue is full, though nobody else fills it");
+            throw new IllegalStateException("the receive queue is full, though no other thread fills it");
         }
     }
 

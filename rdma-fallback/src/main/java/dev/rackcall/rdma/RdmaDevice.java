@@ -298,7 +298,7 @@ final class RdmaDevice {
             } catch (RuntimeException | Error e) {
                 if (!closing) {
                     LOG.error(
-                            "what arrives over {} is not delivered; its connections go on",
+                            "an arrival over {} was not delivered; its connections go on",
                             context.device().name(),
                             e);
                 }

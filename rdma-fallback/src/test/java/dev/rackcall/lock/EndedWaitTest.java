@@ -69,7 +69,7 @@ class EndedWaitTest {
                     .hasCauseInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("lock 0 (by memory)")
                     .hasMessageContaining("is not held")
-                    .hasMessageContaining("of owner " + WAITER + " was taken out of the queue");
+                    .hasMessageContaining("of owner " + WAITER + " was removed from the queue");
             assertThatThrownBy(waiter.submit(() -> lock.tryLock())::get)
                     .hasCauseInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("lost its table");
@@ -125,7 +125,7 @@ class EndedWaitTest {
                 LockLayout.state(LockLayout.generation(his) + 1, 3, LockLayout.HEAD));
         assertThatThrownBy(waiting::get)
                 .hasCauseInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("was taken out of the queue");
+                .hasMessageContaining("was removed from the queue");
         assertThat(lock.isHeld()).isFalse();
     }
 

@@ -338,7 +338,7 @@ class RdmaBadInputTest {
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin);
         long lines = written.toString(StandardCharsets.UTF_8)
                 .lines()
-                .filter(line -> line.contains("was turned away"))
+                .filter(line -> line.contains("was rejected"))
                 .count();
         assertThat(lines).isBetween(1L, 10 * (seconds + 2));
     }

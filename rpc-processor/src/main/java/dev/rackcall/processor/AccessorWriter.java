@@ -133,10 +133,8 @@ final class AccessorWriter {
     Optional<CodeBlock> reference(SharedField field) {
         String offset = constants.get(field.name());
         return switch (field.type()) {
-            case FieldType.Value value ->
-                Optional.of(CodeBlock.of("fields.reference($L, $L)", offset, type(field, value.target())));
-            case FieldType.Reference reference ->
-                Optional.of(CodeBlock.of("fields.reference($L, $L)", offset, type(field, reference.target())));
+            case FieldType.Leading leading ->
+                Optional.of(CodeBlock.of("fields.reference($L, $L)", offset, type(field, leading.target())));
             case FieldType.Embedded embedded ->
                 Optional.of(CodeBlock.of("fields.embedded($L, $L)", offset, flyweightType(embedded)));
             case FieldType.FixedArray array ->

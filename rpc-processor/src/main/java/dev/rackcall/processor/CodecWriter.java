@@ -92,15 +92,11 @@ final class CodecWriter {
                 place.side() == Side.CLIENT
                         ? CodeBlock.of("$L.writeRef($L.share($L, $L))", out, place.call(), expression, name)
                         : CodeBlock.of("$L.writeRef($L.share($L))", out, place.call(), expression);
-            case Value.Elements elements -> callWrite(elements, expression, name, place);
-            case Value.ObjectArray array -> callWrite(array, expression, name, place);
-            case Value.Mapping mapping -> callWrite(mapping, expression, name, place);
-            case Value.Maybe maybe -> callWrite(maybe, expression, name, place);
-            case Composite composite -> callWrite(composite, expression, name, place);
+            case Value.Compound compound -> callWrite(compound, expression, name, place);
         };
     }
 
-    private CodeBlock callWrite(Value value, CodeBlock expression, CodeBlock name, Place place) {
+    private CodeBlock callWrite(Value.Compound value, CodeBlock expression, CodeBlock name, Place place) {
         return CodeBlock.of(
                 "$L($L$L, $L, $L)",
                 helper(value, Direction.WRITE, place.side()),
@@ -127,15 +123,11 @@ final class CodecWriter {
                 place.side() == Side.CLIENT
                         ? CodeBlock.of("$L.shared($T.class, $L.readRef())", place.call(), shared.type(), in)
                         : CodeBlock.of("$L.shared($T.class, $L.readRef(), $L)", place.call(), shared.type(), in, name);
-            case Value.Elements elements -> callRead(elements, name, place);
-            case Value.ObjectArray array -> callRead(array, name, place);
-            case Value.Mapping mapping -> callRead(mapping, name, place);
-            case Value.Maybe maybe -> callRead(maybe, name, place);
-            case Composite composite -> callRead(composite, name, place);
+            case Value.Compound compound -> callRead(compound, name, place);
         };
     }
 
-    private CodeBlock callRead(Value value, CodeBlock name, Place place) {
+    private CodeBlock callRead(Value.Compound value, CodeBlock name, Place place) {
         String helper = helper(value, Direction.READ, place.side());
         if (!value.mentionsShared()) {
             return CodeBlock.of("$L($L)", helper, place.payload());
@@ -161,21 +153,13 @@ final class CodecWriter {
     private String constants(Value.Enumeration enumeration) {
         return enumConstants
                 .computeIfAbsent(enumeration.type(), type -> {
-                    String name = names.newName(constantName(TypeText.identifier(type)) + "_VALUES");
-                    return FieldSpec.builder(
-                                    ArrayTypeName.of(type), name, Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL)
-                            .initializer("$T.values()", type)
-                            .build();
+                    String name = names.newName(Sources.constantName(TypeText.identifier(type)) + "_VALUES");
+                    return Sources.constant(ArrayTypeName.of(type), name, CodeBlock.of("$T.values()", type));
                 })
                 .name();
     }
 
-    /** {@code PUT_ALL} for {@code putAll}. */
-    static String constantName(String camelCase) {
-        return camelCase.replaceAll("([a-z0-9])([A-Z])", "$1_$2").toUpperCase(Locale.ROOT);
-    }
-
-    private String helper(Value value, Direction direction, Side side) {
+    private String helper(Value.Compound value, Direction direction, Side side) {
         boolean shared = value.mentionsShared();
         HelperKey key = new HelperKey(value.type(), direction, shared ? side : Side.CLIENT);
         String known = helperNames.get(key);

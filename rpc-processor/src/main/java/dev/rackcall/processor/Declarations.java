@@ -2,6 +2,7 @@ package dev.rackcall.processor;
 
 import com.palantir.javapoet.ClassName;
 import java.util.Optional;
+import java.util.Set;
 import javax.lang.model.element.AnnotationMirror;
 import javax.lang.model.element.AnnotationValue;
 import javax.lang.model.element.Element;
@@ -14,7 +15,16 @@ import javax.lang.model.type.TypeMirror;
 
 /** Questions about declarations that the compiler's model answers only by walking. */
 final class Declarations {
+    private static final Set<String> OBJECT_METHODS = Set.of("toString()", "hashCode()", "equals(java.lang.Object)");
+
     private Declarations() {}
+
+    /** Whether {@code Object} declares it, also if an interface declares it again: a generated class has it already. */
+    static boolean isOfObject(ExecutableElement method) {
+        TypeElement declaring = (TypeElement) method.getEnclosingElement();
+        return declaring.getQualifiedName().contentEquals("java.lang.Object")
+                || OBJECT_METHODS.contains(method.toString());
+    }
 
     static Optional<AnnotationMirror> annotation(Element element, String qualifiedName) {
         for (AnnotationMirror mirror : element.getAnnotationMirrors()) {

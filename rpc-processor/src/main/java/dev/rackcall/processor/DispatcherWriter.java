@@ -58,14 +58,8 @@ final class DispatcherWriter {
                                 StubWriter.RESULT,
                                 new Place(Side.SERVER, "out", "call"))))
                 .orElse(CodeBlock.of("(out, call, value) -> {}"));
-        return FieldSpec.builder(
-                        ParameterizedTypeName.get(RpcNames.RESULT_WRITER, type),
-                        names.constant("WRITE", method),
-                        Modifier.PRIVATE,
-                        Modifier.STATIC,
-                        Modifier.FINAL)
-                .initializer(writer)
-                .build();
+        return Sources.constant(
+                ParameterizedTypeName.get(RpcNames.RESULT_WRITER, type), names.constant("WRITE", method), writer);
     }
 
     private MethodSpec dispatch() {

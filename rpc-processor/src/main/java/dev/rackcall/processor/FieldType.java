@@ -1,6 +1,5 @@
 package dev.rackcall.processor;
 
-import com.palantir.javapoet.TypeName;
 import java.util.List;
 import java.util.Locale;
 import javax.lang.model.element.TypeElement;
@@ -14,7 +13,9 @@ sealed interface FieldType {
 
     int bytes();
 
-    int alignment();
+    default int alignment() {
+        return bytes();
+    }
 
     /** How the layout description names it. Two fields with equal descriptions are laid out and read alike. */
     String describe();
@@ -37,11 +38,6 @@ sealed interface FieldType {
         }
 
         @Override
-        public int alignment() {
-            return bytes();
-        }
-
-        @Override
         public String describe() {
             return kind.name().toLowerCase(Locale.ROOT);
         }
@@ -57,11 +53,6 @@ sealed interface FieldType {
     record Constant(TypeElement type, List<String> constants) implements FieldType {
         @Override
         public int bytes() {
-            return 2;
-        }
-
-        @Override
-        public int alignment() {
             return 2;
         }
 
@@ -91,55 +82,40 @@ sealed interface FieldType {
         }
     }
 
-    /** A {@code String} or {@code byte[]} that lies in an object of its own. */
-    record Value(Target target, boolean optional) implements FieldType {
+    /** A Ref to a {@link Target}. */
+    sealed interface Leading extends FieldType {
+        Target target();
+
         @Override
-        public int bytes() {
+        default int bytes() {
             return REF_BYTES;
         }
 
         @Override
-        public int alignment() {
-            return REF_BYTES;
+        default String describe() {
+            return "->" + target().name();
         }
 
         @Override
-        public String describe() {
-            return "->" + target.name();
+        default List<TypeElement> mentions() {
+            return target().mentions();
         }
     }
+
+    /** A {@code String} or {@code byte[]} that lies in an object of its own. */
+    record Value(Target target, boolean optional) implements Leading {}
 
     /**
      * A reference to a shared object or container.
      *
      * @param declared the target as the interface names it
      */
-    record Reference(Target target, TypeMirror declared, Absence absence) implements FieldType {
+    record Reference(Target target, TypeMirror declared, Absence absence) implements Leading {
         /** What a getter answers when the reference is null. */
         enum Absence {
             THROWS,
             OPTIONAL,
             REF
-        }
-
-        @Override
-        public int bytes() {
-            return REF_BYTES;
-        }
-
-        @Override
-        public int alignment() {
-            return REF_BYTES;
-        }
-
-        @Override
-        public String describe() {
-            return "->" + target.name();
-        }
-
-        @Override
-        public List<TypeElement> mentions() {
-            return target.mentions();
         }
     }
 
@@ -186,10 +162,6 @@ sealed interface FieldType {
         @Override
         public List<TypeElement> mentions() {
             return array.mentions();
-        }
-
-        TypeName java() {
-            return array.java();
         }
     }
 }

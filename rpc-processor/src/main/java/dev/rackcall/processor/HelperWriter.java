@@ -28,7 +28,7 @@ final class HelperWriter {
     }
 
     /** {@code (PayloadWriter out, [ClientCall call,] T value, String name)}. */
-    void write(MethodSpec.Builder method, Value value, Side side, boolean shared) {
+    void write(MethodSpec.Builder method, Value.Compound value, Side side, boolean shared) {
         method.addParameter(RpcNames.PAYLOAD_WRITER, "out");
         if (shared) {
             method.addParameter(CodecWriter.callType(side), "call");
@@ -41,7 +41,6 @@ final class HelperWriter {
             case Value.Mapping mapping -> writeMapping(method, mapping, place);
             case Value.Maybe maybe -> writeMaybe(method, maybe, place);
             case Composite composite -> writeComposite(method, composite, place);
-            default -> throw new IllegalArgumentException(value.type() + " has no parts");
         }
     }
 
@@ -118,7 +117,7 @@ final class HelperWriter {
     }
 
     /** {@code T (PayloadReader in, [ClientCall call] | [ServerCall call, [String name]])}. */
-    void read(MethodSpec.Builder method, Value value, Side side, boolean shared) {
+    void read(MethodSpec.Builder method, Value.Compound value, Side side, boolean shared) {
         NameAllocator names = new NameAllocator();
         if (value instanceof Composite composite) {
             composite.components().forEach(component -> names.newName(component.name(), component));
@@ -142,7 +141,6 @@ final class HelperWriter {
                         codec.read(maybe.element(), NAME, place),
                         Optional.class);
             case Composite composite -> readComposite(method, composite, place, names);
-            default -> throw new IllegalArgumentException(value.type() + " has no parts");
         }
     }
 

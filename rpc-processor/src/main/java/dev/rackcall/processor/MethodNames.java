@@ -24,7 +24,7 @@ final class MethodNames {
                             .collect(Collectors.joining("", "_", ""));
             String identifier = names.newName(method.name() + types);
             identifiers.put(method, identifier);
-            constants.put(method, members.newName(CodecWriter.constantName(identifier)));
+            constants.put(method, members.newName(Sources.constantName(identifier)));
         }
     }
 

@@ -18,7 +18,6 @@ import javax.lang.model.util.ElementFilter;
 @SupportedAnnotationTypes({SharedNames.SHARED, RpcNames.RPC_SERVICE, RpcNames.RPC})
 public final class RackcallProcessor extends AbstractProcessor {
     private final Set<String> waiting = new LinkedHashSet<>();
-    private SharedGenerator shared;
     private ServiceGenerator services;
 
     /** Called by the compiler through {@code ServiceLoader}. */
@@ -31,14 +30,13 @@ public final class RackcallProcessor extends AbstractProcessor {
 
     @Override
     public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
-        if (shared == null) {
-            shared = new SharedGenerator(processingEnv);
+        if (services == null) {
             services = new ServiceGenerator(processingEnv);
         }
         for (TypeElement annotation : annotations) {
             Set<? extends Element> annotated = round.getElementsAnnotatedWith(annotation);
             switch (annotation.getQualifiedName().toString()) {
-                case SharedNames.SHARED -> ElementFilter.typesIn(annotated).forEach(shared::generate);
+                case SharedNames.SHARED -> ElementFilter.typesIn(annotated).forEach(this::generateFlyweight);
                 case RpcNames.RPC_SERVICE ->
                     ElementFilter.typesIn(annotated)
                             .forEach(type -> waiting.add(type.getQualifiedName().toString()));
@@ -52,6 +50,19 @@ public final class RackcallProcessor extends AbstractProcessor {
         }
         // Never claimed: javac stops looking for other processors once everything is.
         return false;
+    }
+
+    /** Writes {@code <Name>_Shared}; problems become compile errors at the accessors that cause them. */
+    private void generateFlyweight(TypeElement sharedInterface) {
+        SharedModel model = SharedModel.of(sharedInterface);
+        model.problems().forEach(each -> processingEnv.getMessager().printError(each.message(), each.at()));
+        if (model.problems().isEmpty()) {
+            Sources.write(
+                    processingEnv,
+                    sharedInterface,
+                    Declarations.flyweight(sharedInterface),
+                    new SharedWriter(model).write());
+        }
     }
 
     /** What waits to the end mentions a type that nobody generated: the compiler says so itself. */

@@ -1,14 +1,11 @@
 package dev.rackcall.processor;
 
-import com.palantir.javapoet.JavaFile;
 import dev.rackcall.processor.SharedModel.Problem;
 import dev.rackcall.processor.ValueReader.UnresolvedTypeException;
-import java.io.IOException;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
-import javax.annotation.processing.FilerException;
 import javax.annotation.processing.Messager;
 import javax.annotation.processing.ProcessingEnvironment;
 import javax.lang.model.element.Element;
@@ -46,27 +43,9 @@ final class ServiceGenerator {
         for (Problem problem : reader.problems()) {
             messager.printError(problem.message(), problem.at());
         }
-        model.ifPresent(this::write);
+        model.ifPresent(
+                read -> Sources.write(environment, service, read.generatedName(), new ServiceWriter(read).write()));
         return true;
-    }
-
-    private void write(ServiceModel model) {
-        try {
-            JavaFile.builder(model.generatedName().packageName(), new ServiceWriter(model).write())
-                    .indent("    ")
-                    .skipJavaLangImports(true)
-                    .build()
-                    .writeTo(environment.getFiler());
-        } catch (FilerException e) {
-            messager.printError(
-                    model.type().getSimpleName() + ": the name of its generated class, "
-                            + model.generatedName().simpleName() + ", is taken; rename one of them",
-                    model.type());
-        } catch (IOException e) {
-            messager.printError(
-                    model.type().getSimpleName() + ": cannot write its generated class: " + e.getMessage(),
-                    model.type());
-        }
     }
 
     /** After the last round: interfaces with {@code @Rpc} methods that are no services, and that no service here extends. */

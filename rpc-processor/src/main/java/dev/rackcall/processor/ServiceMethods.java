@@ -2,7 +2,6 @@ package dev.rackcall.processor;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import javax.lang.model.element.AnnotationMirror;
@@ -18,9 +17,6 @@ import javax.lang.model.util.Types;
 
 /** The methods that a stub has to implement: the interface's own abstract methods and those it inherits, each once. */
 final class ServiceMethods {
-    /** Methods of {@code Object} that an interface may declare again; the stub has them already. */
-    private static final Set<String> OBJECT_METHODS = Set.of("toString()", "hashCode()", "equals(java.lang.Object)");
-
     private final Types types;
     private final Elements elements;
     private final TypeElement service;
@@ -66,17 +62,11 @@ final class ServiceMethods {
                     all.stream().anyMatch(other -> !other.equals(method) && elements.overrides(other, method, service));
             boolean foreign = method.getModifiers().contains(Modifier.STATIC)
                     && !method.getEnclosingElement().equals(service);
-            if (!hidden && !foreign && !ofObject(method)) {
+            if (!hidden && !foreign && !Declarations.isOfObject(method)) {
                 visible.add(method);
             }
         }
         return visible;
-    }
-
-    private static boolean ofObject(ExecutableElement method) {
-        TypeElement declaring = (TypeElement) method.getEnclosingElement();
-        return declaring.getQualifiedName().contentEquals("java.lang.Object")
-                || OBJECT_METHODS.contains(method.toString());
     }
 
     /** Two super-interfaces may declare the same method; then it is one, if they agree. */

@@ -3,7 +3,6 @@ package dev.rackcall.processor;
 import com.palantir.javapoet.AnnotationSpec;
 import com.palantir.javapoet.ClassName;
 import com.palantir.javapoet.CodeBlock;
-import com.palantir.javapoet.FieldSpec;
 import com.palantir.javapoet.MethodSpec;
 import com.palantir.javapoet.NameAllocator;
 import com.palantir.javapoet.ParameterizedTypeName;
@@ -13,7 +12,6 @@ import com.palantir.javapoet.WildcardTypeName;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import javax.annotation.processing.Generated;
 import javax.lang.model.element.Modifier;
 
 /** Writes {@code <Interface>_Rpc}: descriptors, fingerprint, stub, dispatcher and the methods that encode what they share. */
@@ -42,12 +40,8 @@ final class ServiceWriter {
     TypeSpec write() {
         TypeSpec stub = new StubWriter(model, names, codec).write(STUB);
         TypeSpec serving = new DispatcherWriter(model, names, codec).write(SERVING);
-        TypeSpec.Builder type = TypeSpec.classBuilder(model.generatedName())
-                .addOriginatingElement(model.type())
+        TypeSpec.Builder type = Sources.classFor(model.type(), model.generatedName())
                 .addJavadoc("How {@link $T} travels on the channel {@code $L}.\n", model.name(), model.channel())
-                .addAnnotation(AnnotationSpec.builder(Generated.class)
-                        .addMember("value", "$S", RackcallProcessor.class.getName())
-                        .build())
                 // What the interface or its types deprecate is for their users to heed.
                 .addAnnotation(AnnotationSpec.builder(SuppressWarnings.class)
                         .addMember("value", "{$S, $S}", "deprecation", "removal")
@@ -67,7 +61,7 @@ final class ServiceWriter {
     private void addDescriptors(TypeSpec.Builder type) {
         for (int i = 0; i < model.methods().size(); i++) {
             RpcMethod method = model.methods().get(i);
-            type.addField(constant(
+            type.addField(Sources.constant(
                     RpcNames.METHOD_DESCRIPTOR,
                     names.constant(method),
                     CodeBlock.of(
@@ -87,12 +81,13 @@ final class ServiceWriter {
                 .map(method -> CodeBlock.of("$L", names.constant(method)))
                 .collect(CodeBlock.joining(", "));
         String description = model.description();
-        type.addField(constant(listOf(RpcNames.METHOD_DESCRIPTOR), METHODS, CodeBlock.of("$T.of($L)", List.class, all)))
-                .addField(constant(
+        type.addField(Sources.constant(
+                        listOf(RpcNames.METHOD_DESCRIPTOR), METHODS, CodeBlock.of("$T.of($L)", List.class, all)))
+                .addField(Sources.constant(
                         ClassName.get(String.class),
                         DESCRIPTION,
-                        CodeBlock.of("$>$>$L$<$<", Literals.text(description))))
-                .addField(constant(
+                        CodeBlock.of("$>$>$L$<$<", Sources.text(description))))
+                .addField(Sources.constant(
                         TypeName.LONG,
                         FINGERPRINT,
                         CodeBlock.of("0x$LL", Long.toHexString(Fingerprint.of(description)))));
@@ -143,12 +138,6 @@ final class ServiceWriter {
                 .addAnnotation(Override.class)
                 .addModifiers(Modifier.PUBLIC)
                 .returns(returns);
-    }
-
-    private static FieldSpec constant(TypeName type, String name, CodeBlock value) {
-        return FieldSpec.builder(type, name, Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL)
-                .initializer(value)
-                .build();
     }
 
     private static TypeName listOf(TypeName element) {

@@ -21,9 +21,6 @@ import javax.lang.model.util.ElementFilter;
 
 /** Reads the accessors of a shared interface and of the interfaces that it extends, and pairs them. */
 final class SharedInterfaceReader {
-    /** Methods of {@code Object} that an interface may declare again; the flyweight has them already. */
-    private static final Set<String> OBJECT_METHODS = Set.of("toString()", "hashCode()", "equals(java.lang.Object)");
-
     /** Methods of {@code Object} and of the flyweights' base class whose names would clash with an accessor. */
     private static final Set<String> RESERVED = Set.of(
             "clone",
@@ -97,8 +94,7 @@ final class SharedInterfaceReader {
     /** A method of a sub-interface hides the same method of what it extends, so sub-interfaces come first. */
     private void collect(TypeElement declaring) {
         for (ExecutableElement method : ElementFilter.methodsIn(declaring.getEnclosedElements())) {
-            boolean isAccessor =
-                    method.getModifiers().contains(Modifier.ABSTRACT) && !OBJECT_METHODS.contains(method.toString());
+            boolean isAccessor = method.getModifiers().contains(Modifier.ABSTRACT) && !Declarations.isOfObject(method);
             if (isAccessor) {
                 collect(method);
             } else if (method.isDefault()
@@ -133,9 +129,7 @@ final class SharedInterfaceReader {
                             + ": a shared interface holds accessors: T name() and void name(T value);"
                             + " make this one default or static, or remove it");
         } else if (RESERVED.contains(name)) {
-            problem(
-                    method,
-                    Declarations.name(method) + ": the generated class inherits a method of that name; rename it");
+            rename(method);
         } else if (isGetter) {
             getters.putIfAbsent(name, method);
         } else {

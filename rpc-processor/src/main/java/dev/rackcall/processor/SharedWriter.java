@@ -1,6 +1,5 @@
 package dev.rackcall.processor;
 
-import com.palantir.javapoet.AnnotationSpec;
 import com.palantir.javapoet.ClassName;
 import com.palantir.javapoet.CodeBlock;
 import com.palantir.javapoet.FieldSpec;
@@ -10,7 +9,6 @@ import com.palantir.javapoet.ParameterizedTypeName;
 import com.palantir.javapoet.TypeName;
 import com.palantir.javapoet.TypeSpec;
 import java.util.Locale;
-import javax.annotation.processing.Generated;
 import javax.lang.model.element.Modifier;
 
 /** Writes the flyweight of one shared interface: offsets as constants, accessors, the type object and its reference fields. */
@@ -27,18 +25,14 @@ final class SharedWriter {
         this.flyweight = Declarations.flyweight(model.type());
         constants.newName("TYPE");
         for (SharedField field : model.fields()) {
-            constants.newName(constantName(field.name()), field.name());
+            constants.newName(Sources.constantName(field.name()), field.name());
         }
         this.accessors = new AccessorWriter(model, constants);
     }
 
     TypeSpec write() {
-        TypeSpec.Builder type = TypeSpec.classBuilder(flyweight)
-                .addOriginatingElement(model.type())
+        TypeSpec.Builder type = Sources.classFor(model.type(), flyweight)
                 .addJavadoc(javadoc())
-                .addAnnotation(AnnotationSpec.builder(Generated.class)
-                        .addMember("value", "$S", RackcallProcessor.class.getName())
-                        .build())
                 .addModifiers(Modifier.FINAL)
                 .superclass(SharedNames.SHARED_RECORD)
                 .addSuperinterface(interfaceName);
@@ -51,14 +45,8 @@ final class SharedWriter {
                 .initializer("new Type()")
                 .build());
         for (SharedField field : model.fields()) {
-            type.addField(FieldSpec.builder(
-                            TypeName.LONG,
-                            constants.get(field.name()),
-                            Modifier.PRIVATE,
-                            Modifier.STATIC,
-                            Modifier.FINAL)
-                    .initializer("$L", field.offset())
-                    .build());
+            type.addField(
+                    Sources.constant(TypeName.LONG, constants.get(field.name()), CodeBlock.of("$L", field.offset())));
         }
         type.addMethod(MethodSpec.constructorBuilder()
                 .addModifiers(Modifier.PRIVATE)
@@ -88,7 +76,7 @@ final class SharedWriter {
         CodeBlock arguments = CodeBlock.builder()
                 .add("super($>$>\n$T.class,\n$S,\n", interfaceName, model.name())
                 .add("0x$L,\n0x$LL,\n", Integer.toHexString(model.typeId()), Long.toHexString(model.fingerprint()))
-                .add("$L,\n$L);$<$<\n", model.bytes(), Literals.text(model.description()))
+                .add("$L,\n$L);$<$<\n", model.bytes(), Sources.text(model.description()))
                 .build();
         MethodSpec.Builder references = MethodSpec.methodBuilder("references")
                 .addAnnotation(Override.class)
@@ -116,10 +104,5 @@ final class SharedWriter {
 
     private static String escaped(String words) {
         return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
-    }
-
-    /** {@code dateOfBirth} becomes {@code DATE_OF_BIRTH}. */
-    private static String constantName(String field) {
-        return field.replaceAll("(?<=[a-z0-9])(?=[A-Z])", "_").toUpperCase(Locale.ROOT);
     }
 }

@@ -63,14 +63,8 @@ final class StubWriter {
                     : CodeBlock.of(
                             "(in, call) -> {\n$>$T result = $L;\nin.expectEnd();\nreturn result;\n$<}", type, value);
         }
-        return FieldSpec.builder(
-                        ParameterizedTypeName.get(RpcNames.RESULT_READER, type),
-                        names.constant("READ", method),
-                        Modifier.PRIVATE,
-                        Modifier.STATIC,
-                        Modifier.FINAL)
-                .initializer(reader)
-                .build();
+        return Sources.constant(
+                ParameterizedTypeName.get(RpcNames.RESULT_READER, type), names.constant("READ", method), reader);
     }
 
     private MethodSpec method(RpcMethod method) {

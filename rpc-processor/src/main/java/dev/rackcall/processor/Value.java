@@ -19,7 +19,22 @@ sealed interface Value {
     }
 
     /** The fewest bytes that a value takes, at least 1: a reader compares it with a count before it allocates. */
-    int minBytes();
+    default int minBytes() {
+        return Integer.BYTES;
+    }
+
+    /** A value that a method of its own encodes, because it holds others. */
+    sealed interface Compound extends Value {}
+
+    /** A value that holds any number of one kind. */
+    sealed interface OfElements extends Compound {
+        Value element();
+
+        @Override
+        default List<Value> parts() {
+            return List.of(element());
+        }
+    }
 
     /** A primitive or its box. */
     record Scalar(TypeName type, String accessor, int minBytes) implements Value {
@@ -29,22 +44,12 @@ sealed interface Value {
     }
 
     /** Written by a method of {@code PayloadWriter} that refuses null by itself: {@code String} and {@code byte[]}. */
-    record Direct(TypeName type, String accessor) implements Value {
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
-    }
+    record Direct(TypeName type, String accessor) implements Value {}
 
     /** Written by a static method of a class beside {@code PayloadWriter}, which refuses null by itself. */
     record Beside(TypeName type, ClassName codec, String accessor, int minBytes) implements Value {}
 
-    record Enumeration(TypeName type, TypeElement element) implements Value {
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
-    }
+    record Enumeration(TypeName type, TypeElement element) implements Value {}
 
     /** A shared interface: its Ref travels. */
     record Shared(TypeName type, TypeElement element) implements Value {
@@ -55,57 +60,22 @@ sealed interface Value {
     }
 
     /** A class from {@code registered}, or one that such classes extend. */
-    record Registered(TypeName type) implements Value {
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
-    }
+    record Registered(TypeName type) implements Value {}
 
     /** A {@code List} or {@code Set}. */
-    record Elements(TypeName type, boolean set, Value element) implements Value {
-        @Override
-        public List<Value> parts() {
-            return List.of(element);
-        }
-
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
-    }
+    record Elements(TypeName type, boolean set, Value element) implements OfElements {}
 
     /** An array of anything but primitives. */
-    record ObjectArray(TypeName type, Value element) implements Value {
-        @Override
-        public List<Value> parts() {
-            return List.of(element);
-        }
+    record ObjectArray(TypeName type, Value element) implements OfElements {}
 
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
-    }
-
-    record Mapping(TypeName type, Value key, Value value) implements Value {
+    record Mapping(TypeName type, Value key, Value value) implements Compound {
         @Override
         public List<Value> parts() {
             return List.of(key, value);
         }
-
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
     }
 
-    record Maybe(TypeName type, Value element) implements Value {
-        @Override
-        public List<Value> parts() {
-            return List.of(element);
-        }
-
+    record Maybe(TypeName type, Value element) implements OfElements {
         @Override
         public int minBytes() {
             return 1;
@@ -116,7 +86,7 @@ sealed interface Value {
     record Component(String name, Value value) {}
 
     /** A record class. It may contain itself, so the components come after the object. */
-    final class Composite implements Value {
+    final class Composite implements Compound {
         private final TypeName type;
         private final TypeElement element;
         private final List<Component> components = new ArrayList<>();

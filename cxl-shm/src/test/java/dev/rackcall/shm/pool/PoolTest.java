@@ -305,7 +305,7 @@ class PoolTest {
     /** A change of the layout needs a change of the page that describes it. */
     @Test
     void shouldHaveTheVersionThatTheLayoutPageNames() throws IOException {
-        assertThat(Files.readString(Path.of("..", "docs", "memory-layout.md")))
+        assertThat(Files.readString(Path.of("..", "docs", "internals", "arena-layout.md")))
                 .containsPattern("\n## Pool \\((?:(?!\n## )[^|]|\\|(?! layout version))*\\| layout version \\("
                         + PoolLayout.VERSION + "\\) \\|");
     }

@@ -115,7 +115,7 @@ class ClusterRoutesTest extends RoutesFixture {
                 // Its entry stands until its lease has ended; nobody is misled by it.
                 RpcException stale = catchThrowableOfType(RpcException.class, numbers::whoAgain);
                 assertThat(stale.code()).isEqualTo(Status.Code.UNAVAILABLE);
-                assertThat(stale).hasMessageContaining("nobody listens at");
+                assertThat(stale).hasMessageContaining("no server is listening at");
                 Await.until("the end of its lease", () -> channel.routes().isEmpty());
                 RpcException gone = catchThrowableOfType(RpcException.class, numbers::whoAgain);
                 assertThat(gone).hasMessageContaining("names no server of channel /test/numbers any more");

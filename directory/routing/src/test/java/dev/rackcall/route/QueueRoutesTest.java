@@ -421,7 +421,7 @@ class QueueRoutesTest extends RoutesFixture {
                 .hasMessageContaining(
                         "virtual queues over TCP: no connection over virtual queues to vq://no-such-host:1")
                 .hasMessageContaining("check that its agent runs")
-                .hasMessageContaining("software device over TCP: nobody listens at rdma://127.0.0.1:1");
+                .hasMessageContaining("software device over TCP: no server is listening at rdma://127.0.0.1:1");
     }
 
     /** A server in this process, reached by both carriers at a time: it is one server. */

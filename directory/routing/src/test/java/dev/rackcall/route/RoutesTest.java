@@ -440,7 +440,7 @@ class RoutesTest extends RoutesFixture {
                     .hasMessageContaining("lost on host-z")
                     .hasMessageContaining("no-such-host.invalid")
                     .hasMessageContaining("dead on host-y")
-                    .hasMessageContaining("nobody listens at rdma://127.0.0.1:1");
+                    .hasMessageContaining("no server is listening at rdma://127.0.0.1:1");
         }
     }
 

@@ -95,6 +95,6 @@ public final class LockComparison {
     }
 
     private static double median(Result result) {
-        return result.figure("ns_per_op").orElse(result.p50Ns());
+        return result.figure("ns_per_op").orElse((double) result.p50Ns());
     }
 }

@@ -75,10 +75,22 @@ public record GrpcCall(String name, GrpcTransport transport, int bytes) implemen
     @Override
     public ClientSide connect(Path directory) throws IOException {
         return new Client(
-                name, bytes, transport.channel(directory).directExecutor().build(), Payload.of(bytes));
+                name, bytes, transport.channel(directory).directExecutor().build());
     }
 
-    private record Client(String name, int bytes, ManagedChannel channel, byte[] payload) implements ClientSide {
+    private static final class Client implements ClientSide {
+        private final String name;
+        private final int bytes;
+        private final ManagedChannel channel;
+        private final byte[] payload;
+
+        Client(String name, int bytes, ManagedChannel channel) {
+            this.name = name;
+            this.bytes = bytes;
+            this.channel = channel;
+            this.payload = Payload.of(bytes);
+        }
+
         @Override
         public void call(long sequence) {
             Payload.mark(payload, sequence);

@@ -8,7 +8,24 @@ import java.util.List;
 
 /** The outcome as one HTML file: charts, the tables, and how the figures were measured. The page loads nothing. */
 public final class HtmlReport {
-    private static final String PAGE = """
+    private HtmlReport() {}
+
+    /** The page. */
+    public static String render(BenchOutcome outcome) {
+        StringBuilder body = new StringBuilder();
+        outcome.skipped().forEach(what -> body.append(paragraph("", "Skipped: " + what)));
+        outcome.failures().forEach(failure -> body.append(paragraph(" class=\"failed\"", "Not measured: " + failure)));
+        for (ReportSection section : ReportSection.of(outcome)) {
+            body.append("<h2>").append(escape(section.target().title())).append("</h2>\n");
+            if (section.target() == BenchTarget.RTT || section.target() == BenchTarget.THROUGHPUT) {
+                body.append(figure(section));
+            }
+            body.append(table("", section.rows()));
+            section.notes().forEach(note -> body.append(paragraph("", note)));
+        }
+        List<List<String>> settings = new ArrayList<>(List.of(List.of("name", "settings")));
+        outcome.settings().forEach((name, chosen) -> settings.add(List.of(name, chosen)));
+        return """
             <!DOCTYPE html>
             <html lang="en">
             <head>
@@ -35,30 +52,11 @@ public final class HtmlReport {
             processors, all other work of the machine shows in p99.9. gRPC messages are plain bytes without protobuf, which flatters gRPC.</p>
             %s</body>
             </html>
-            """;
-
-    private HtmlReport() {}
-
-    /** The page. */
-    public static String render(BenchOutcome outcome) {
-        StringBuilder body = new StringBuilder();
-        outcome.skipped().forEach(what -> body.append(paragraph("", "Skipped: " + what)));
-        outcome.failures().forEach(failure -> body.append(paragraph(" class=\"failed\"", "Not measured: " + failure)));
-        for (ReportSection section : ReportSection.of(outcome)) {
-            body.append("<h2>").append(escape(section.target().title())).append("</h2>\n");
-            if (section.target() == BenchTarget.RTT || section.target() == BenchTarget.THROUGHPUT) {
-                body.append(figure(section));
-            }
-            body.append(table("", section.rows()));
-            section.notes().forEach(note -> body.append(paragraph("", note)));
-        }
-        List<List<String>> settings = new ArrayList<>(List.of(List.of("name", "settings")));
-        outcome.settings().forEach((name, chosen) -> settings.add(List.of(name, chosen)));
-        return PAGE.formatted(
-                escape(outcome.machine().date()),
-                escape(TableReport.conditions(outcome.machine())),
-                body,
-                table(" class=\"words\"", settings));
+            """.formatted(
+                        escape(outcome.machine().date()),
+                        escape(TableReport.conditions(outcome.machine())),
+                        body,
+                        table(" class=\"words\"", settings));
     }
 
     private static String figure(ReportSection section) {

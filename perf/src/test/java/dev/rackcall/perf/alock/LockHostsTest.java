@@ -2,17 +2,13 @@ package dev.rackcall.perf.alock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.perf.harness.MeasuredProcess;
-import java.io.BufferedReader;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.net.BindException;
 import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,46 +27,34 @@ class LockHostsTest {
         }
     }
 
-    private static Process host(int node, int port, int peer) throws IOException {
-        List<String> command = new ArrayList<>();
-        command.add(ProcessHandle.current().info().command().orElseThrow());
-        command.addAll(MeasuredProcess.measuringFlags());
-        command.addAll(List.of(
-                "-cp",
-                System.getProperty("java.class.path"),
-                LockHosts.class.getName(),
-                "soft:locks",
-                Integer.toString(node),
-                Integer.toString(port),
-                "127.0.0.1",
-                Integer.toString(peer),
-                "200",
-                "alock-50-4",
-                "spin-50-4",
-                "mcs-50-4"));
-        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    private static ChildJvm host(int node, int port, int peer) {
+        return ChildJvm.of(
+                        LockHosts.class,
+                        "soft:locks",
+                        node,
+                        port,
+                        "127.0.0.1",
+                        peer,
+                        200,
+                        "alock-50-4",
+                        "spin-50-4",
+                        "mcs-50-4")
+                .start();
     }
 
     @Test
     void shouldMeasureEachKindOnBothHosts() throws Exception {
         int first = freePort();
         int second = freePort();
-        Process a = host(0, first, second);
-        Process b = host(1, second, first);
-        try {
-            for (Process each : List.of(a, b)) {
-                BufferedReader output =
-                        new BufferedReader(new InputStreamReader(each.getInputStream(), StandardCharsets.UTF_8));
-                List<String> said = output.lines().toList();
-                assertThat(each.waitFor(20, TimeUnit.SECONDS)).isTrue();
-                assertThat(each.exitValue()).as("%s", said).isZero();
-                assertThat(said.stream().filter(line -> line.startsWith("LOCKS ")))
+        try (ChildJvm a = host(0, first, second);
+                ChildJvm b = host(1, second, first)) {
+            for (ChildJvm each : List.of(a, b)) {
+                each.awaitLine("LOCKS mcs-50-4", Duration.ofSeconds(90));
+                assertThat(each.awaitEnd()).as(each::output).isZero();
+                assertThat(each.output().lines().filter(line -> line.startsWith("LOCKS ")))
                         .hasSize(3)
                         .allMatch(line -> Double.parseDouble(line.split(" ")[2]) > 0);
             }
-        } finally {
-            a.destroyForcibly();
-            b.destroyForcibly();
         }
     }
 }

@@ -4,17 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.perf.peers.RawPingPong;
-import java.io.BufferedReader;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -66,34 +62,14 @@ class MeasuredProcessTest {
 
     @Test
     void shouldEndAndCleanUpWhenTheCoordinatorIsKilled() throws Exception {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(
-                List.of("-cp", System.getProperty("java.class.path"), Coordinator.class.getName(), parent.toString()));
-        Process coordinator = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        try (BufferedReader output =
-                new BufferedReader(new InputStreamReader(coordinator.getInputStream(), StandardCharsets.UTF_8))) {
+        try (ChildJvm coordinator = ChildJvm.of(Coordinator.class, parent).start()) {
             ProcessHandle child =
-                    ProcessHandle.of(Long.parseLong(output.readLine())).orElseThrow();
+                    ProcessHandle.of(Long.parseLong(coordinator.awaitLine())).orElseThrow();
             assertThat(parent.toFile().list()).hasSize(1);
 
-            coordinator.destroyForcibly();
-            assertThat(coordinator.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            coordinator.kill();
             child.onExit().get(10, TimeUnit.SECONDS);
-            await(() -> parent.toFile().list().length == 0);
-        } finally {
-            coordinator.destroyForcibly();
-        }
-    }
-
-    private static void await(BooleanSupplier condition) throws InterruptedException {
-        long until = System.nanoTime() + Duration.ofSeconds(10).toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("bound of the wait").isLessThan(until);
-            TimeUnit.MILLISECONDS.sleep(5);
+            Await.until("the workspace is removed", () -> parent.toFile().list().length == 0);
         }
     }
 

@@ -172,7 +172,7 @@ public final class PendingRequests {
     }
 
     private void stalled() {
-        ending.end("it has taken nothing for " + TimeUnit.NANOSECONDS.toMillis(STALL_NANOS) + " ms");
+        ending.end("it has accepted nothing for " + TimeUnit.NANOSECONDS.toMillis(STALL_NANOS) + " ms");
     }
 
     /** Posts as many requests as there is room for. */

@@ -368,7 +368,7 @@ final class QueueCarrier extends MirrorCarrier {
             }
             case QueueMessage.TOLD -> {
                 if (!arrivals.told(message.value())) {
-                    end("it tells more than it can have to tell");
+                    end("it tells more numbers than a client can have to tell");
                     tellEnd();
                 }
             }

@@ -153,15 +153,15 @@ public final class QueueCarriers implements CarrierProvider {
         if (!carrier.hasSaidGoodbye()) {
             return Status.Code.UNAVAILABLE
                     .with(
-                            "nobody who gives connections listens at %s (%s); is the server running, and the port right?",
+                            "no server is listening at %s (%s); is the server running, and the port right?",
                             address, carrier.whyEnded())
                     .asException();
         }
         return carrier.farewell()
                 .map(kind -> code(kind)
-                        .with("the server at %s has turned this client away: %s", address, Farewell.describe(kind)))
+                        .with("the server at %s has rejected this client: %s", address, Farewell.describe(kind)))
                 .orElseGet(() -> Status.Code.UNAVAILABLE.with(
-                        "the server at %s has turned this client away; its log says why", address))
+                        "the server at %s has rejected this client; its log says why", address))
                 .asException();
     }
 

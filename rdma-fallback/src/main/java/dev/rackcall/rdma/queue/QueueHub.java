@@ -158,7 +158,7 @@ final class QueueHub {
                     .with("interrupted while another thread asked this host's agent for a port")
                     .asException(e);
         } catch (ExecutionException e) {
-            throw new IllegalStateException("nobody lets it fail", e);
+            throw new IllegalStateException("it is never completed with a failure", e);
         }
     }
 
@@ -305,7 +305,10 @@ final class QueueHub {
                 isOver = broken(e);
             } catch (RuntimeException | Error e) {
                 if (LOG_LIMIT.allows()) {
-                    LOG.error("what came over virtual queues is not delivered; they go on{}", LOG_LIMIT.skipped(), e);
+                    LOG.error(
+                            "a message over virtual queues was not delivered; the connections go on{}",
+                            LOG_LIMIT.skipped(),
+                            e);
                 }
                 LockSupport.parkNanos(TICK_NANOS);
             }
@@ -331,7 +334,7 @@ final class QueueHub {
             isUsed = users > 0;
         }
         broken = true;
-        String why = "this process hears nothing of it any more: " + e.getMessage();
+        String why = "this process receives no messages from it any more: " + e.getMessage();
         listeners.forEach(listener -> guarded(() -> listener.lost(this, e.getMessage())));
         carriers.values()
                 .forEach(carrier -> guarded(() -> {
@@ -350,7 +353,10 @@ final class QueueHub {
             word.run();
         } catch (RuntimeException | Error e) {
             if (LOG_LIMIT.allows()) {
-                LOG.error("the end of a port could not be told of; others are told{}", LOG_LIMIT.skipped(), e);
+                LOG.error(
+                        "a listener or connection was not told that its port is lost; the others are{}",
+                        LOG_LIMIT.skipped(),
+                        e);
             }
         }
     }
@@ -397,7 +403,7 @@ final class QueueHub {
             if (carrier.isPresent() && carrier.get().host().equals(from)) {
                 carrier.get().receive(message, bytes);
             } else {
-                LOG.debug("{} has said something for a connection that is not there", from);
+                LOG.debug("{} has sent a message for a connection that is not there", from);
             }
         } catch (ForeignPeerException e) {
             turnedAway(from, e.getMessage());
@@ -406,7 +412,7 @@ final class QueueHub {
 
     static void turnedAway(HostId from, String why) {
         if (LOG_LIMIT.allows()) {
-            LOG.warn("what a process of {} has said goes unheard: {}{}", from, why, LOG_LIMIT.skipped());
+            LOG.warn("a message from a process of {} is dropped: {}{}", from, why, LOG_LIMIT.skipped());
         }
     }
 }

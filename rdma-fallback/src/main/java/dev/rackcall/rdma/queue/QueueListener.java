@@ -197,9 +197,13 @@ final class QueueListener implements CarrierProvider.Listener {
         Duration timeout = RdmaSettings.helloTimeout();
         carrier.connect(client, client.hello().clock() - System.nanoTime());
         long probe = carrier.probe();
-        await(carrier, () -> carrier.isDone(probe), timeout, "lets nobody write into the memory that it names");
+        await(
+                carrier,
+                () -> carrier.isDone(probe),
+                timeout,
+                "does not let this server write to the memory that it names");
         carrier.sendHello(QueueMessage.SERVER_HELLO, client.number(), welcome);
-        await(carrier, carrier::isHeard, timeout, "does not hear that it is welcome");
+        await(carrier, carrier::isHeard, timeout, "does not take the server's hello");
     }
 
     private static void await(QueueCarrier carrier, BooleanSupplier done, Duration timeout, String otherwise)
@@ -238,13 +242,13 @@ final class QueueListener implements CarrierProvider.Listener {
         if (next.isEmpty()) {
             sayThatItIsOver(why);
         } else {
-            LOG.warn("{} is not listened at until there is an agent again: {}", address, why);
+            LOG.warn("the server does not listen at {} until there is an agent again: {}", address, why);
             next.get().start();
         }
     }
 
     private void sayThatItIsOver(String why) {
-        LOG.warn("{} is not listened at any more, since the tenant was closed that listened there: {}", address, why);
+        LOG.warn("the server no longer listens at {}, since its tenant was closed: {}", address, why);
     }
 
     private void listenAgain() {
@@ -259,7 +263,7 @@ final class QueueListener implements CarrierProvider.Listener {
                 // The end of the agent was logged when it ended.
                 if (!isForWantOfAnAgent(e) && !tenant.isClosed() && System.nanoTime() - said >= SAY_NANOS) {
                     said = System.nanoTime();
-                    LOG.warn("{} cannot be listened at again, which is tried on and on: {}", address, e.toString());
+                    LOG.warn("the server cannot listen at {} again and keeps trying: {}", address, e.toString());
                 }
                 goesOn = waitALittle();
                 // Another agent does not change that.
@@ -295,7 +299,7 @@ final class QueueListener implements CarrierProvider.Listener {
             if (closed.getCount() > 0) {
                 place = Optional.of(next);
                 next.hub().add(this);
-                LOG.info("{} is listened at again", address);
+                LOG.info("the server listens at {} again", address);
                 return;
             }
         }
@@ -307,7 +311,7 @@ final class QueueListener implements CarrierProvider.Listener {
         try {
             return !closed.await(AGAIN_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
-            throw new IllegalStateException("nobody interrupts it", e);
+            throw new IllegalStateException("no thread interrupts it", e);
         }
     }
 
@@ -325,7 +329,7 @@ final class QueueListener implements CarrierProvider.Listener {
                             .sendWithImmediate(client.port())
                             .inline(bytes, 0, QueueMessage.BYTES));
         } catch (ControlPlaneException | VerbsException e) {
-            LOG.debug("a client at {} does not hear that it was turned away: {}", from, e.getMessage());
+            LOG.debug("a client at {} is not told that it was rejected: {}", from, e.getMessage());
         }
     }
 

@@ -82,7 +82,7 @@ final class QueueMessages {
      */
     void add(int kind, long value, long after, long completed) {
         if (waiting.size() == MAX_WAITING) {
-            ending.end("it has taken none of " + MAX_WAITING + " messages");
+            ending.end("it has accepted none of " + MAX_WAITING + " messages");
             return;
         }
         waiting.add(new Note(new QueueMessage(kind, number, value), after));

@@ -105,7 +105,7 @@ class QueueBadInputTest {
     void shouldSayThatAHostOrAPortIsNotThere() {
         assertThat(refused("vq://nowhere:7")).hasMessageContainingAll("UNAVAILABLE", "vq://nowhere:7", "agent");
         assertThat(refused("vq://server:65001"))
-                .hasMessageContainingAll("UNAVAILABLE", "nobody who gives connections listens", "vq://server:65001");
+                .hasMessageContainingAll("UNAVAILABLE", "no server is listening at", "vq://server:65001");
     }
 
     @Test
@@ -170,7 +170,7 @@ class QueueBadInputTest {
         assertThat(refused(server.address().orElseThrow().toString()))
                 .hasMessageContainingAll(
                         "RESOURCE_EXHAUSTED",
-                        "turned this client away",
+                        "rejected this client",
                         "its tenant of the control plane has as many memory regions",
                         "AgentOptions.withQuota");
         all.forEach(MemoryRegion::close);
@@ -350,7 +350,7 @@ class QueueBadInputTest {
             throw new IllegalStateException("overheard");
         })) {
             assertThatThrownBy(() -> channel(listener.address(), TIMEOUT))
-                    .hasMessageContainingAll("UNAVAILABLE", "turned this client away");
+                    .hasMessageContainingAll("UNAVAILABLE", "rejected this client");
         }
         return heard[0];
     }

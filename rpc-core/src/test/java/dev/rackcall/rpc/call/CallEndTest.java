@@ -12,8 +12,8 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,26 +29,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** How calls end: once, told to everybody who asked, and without a trace in the call that has the slot next. */
 @Timeout(60)
-class CallEndTest {
-    @TempDir
-    Path directory;
-
-    private final List<AutoCloseable> open = new ArrayList<>();
+class CallEndTest extends RpcFixture {
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
 
     private RpcServer.Builder server() {
         return RpcServer.builder().directory(directory);
-    }
-
-    private void serve(RpcServer.Builder builder) {
-        open.add(builder.start());
     }
 
     private RpcChannel.Builder channel() {
@@ -58,20 +48,7 @@ class CallEndTest {
     }
 
     private Echo connect(RpcChannel.Builder builder) {
-        RpcChannel channel = builder.open();
-        open.add(channel);
-        return channel.stub(Echo.class);
-    }
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-    }
-
-    private static Status.Code codeOf(Runnable call) {
-        return catchThrowableOfType(RpcException.class, call::run).code();
+        return open(builder).stub(Echo.class);
     }
 
     @Test
@@ -152,7 +129,7 @@ class CallEndTest {
                 .interceptor(call -> status -> served.add(status.code())));
         // One for each call: handlers that come late on a busy machine still have those of the calls before.
         RpcChannel channel = channel().slots(64).open();
-        open.add(channel);
+        keep(channel);
         for (int i = 0; i < 50; i++) {
             Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(2)));
             RpcException e = catchThrowableOfType(RpcException.class, () -> hurried.add(1, 1));

@@ -7,8 +7,8 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,15 +26,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What is attached to a call's future may do anything, and nobody else waits for it. */
 @Timeout(120)
-class FutureCallbackTest {
+class FutureCallbackTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
-
-    @TempDir
-    Path directory;
 
     private final CountDownLatch blocked = new CountDownLatch(1);
     private RpcServer server;
@@ -43,10 +39,8 @@ class FutureCallbackTest {
 
     @BeforeEach
     void start() {
-        server = RpcServer.builder()
-                .service(Echo.class, new EchoService())
-                .directory(directory)
-                .start();
+        server =
+                serve(RpcServer.builder().service(Echo.class, new EchoService()).directory(directory));
         channel = open();
         echo = channel.stub(Echo.class);
     }
@@ -58,8 +52,6 @@ class FutureCallbackTest {
     @AfterEach
     void stop() {
         blocked.countDown();
-        channel.close();
-        server.close();
     }
 
     private void block(Object ignored) {

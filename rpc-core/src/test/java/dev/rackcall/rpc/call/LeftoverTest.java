@@ -14,9 +14,9 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Usage;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -31,48 +31,22 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What calls leave in a connection's memory and slots when they are over: nothing. Small quotas let any rest be felt soon. */
 @Timeout(60)
-class LeftoverTest {
+class LeftoverTest extends RpcFixture {
     private static final int SMALL_QUOTA = 64 << 10;
     private static final int MANY = 60;
 
-    @TempDir
-    Path directory;
-
-    private final List<AutoCloseable> open = new ArrayList<>();
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
     private final Holding service = new Holding();
 
-    private RpcServer serve(RpcServer.Builder builder) {
-        RpcServer server = builder.service(Echo.class, service)
+    private RpcServer start(RpcServer.Builder builder) {
+        return serve(builder.service(Echo.class, service)
                 .service(Library.class, new LibraryService())
-                .directory(directory)
-                .start();
-        open.add(server);
-        return server;
-    }
-
-    private RpcChannel.Builder channel(String name) {
-        return RpcChannel.builder(name).directory(directory);
-    }
-
-    private RpcChannel open(RpcChannel.Builder builder) {
-        RpcChannel channel = builder.open();
-        open.add(channel);
-        return channel;
-    }
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
+                .directory(directory));
     }
 
     private static CallOptions within(int millis) {
@@ -81,7 +55,7 @@ class LeftoverTest {
 
     @Test
     void shouldGiveBackLargeAnswersOnceTheyAreRead() {
-        serve(RpcServer.builder());
+        start(RpcServer.builder());
         Echo echo = open(channel("/test/echo").arenaQuota(32 << 20)).stub(Echo.class);
         byte[] value = new byte[3 << 20];
         for (int i = 0; i < MANY; i++) {
@@ -104,7 +78,7 @@ class LeftoverTest {
 
     @Test
     void shouldCloseWhatACallReturnsAfterItsCallerGaveUp() {
-        serve(RpcServer.builder().dispatch(Dispatch.virtualThreads()).interceptor(this::untilUnwanted));
+        start(RpcServer.builder().dispatch(Dispatch.virtualThreads()).interceptor(this::untilUnwanted));
         RpcChannel channel = open(channel("/test/library").arenaQuota(SMALL_QUOTA));
         for (int i = 0; i < MANY; i++) {
             try {
@@ -120,7 +94,7 @@ class LeftoverTest {
     @Test
     void shouldReleaseResultsThoughAllSlotsAreTaken() throws Exception {
         CountDownLatch[] held = new CountDownLatch[1];
-        serve(RpcServer.builder().dispatch(Dispatch.virtualThreads()).interceptor(call -> {
+        start(RpcServer.builder().dispatch(Dispatch.virtualThreads()).interceptor(call -> {
             if (call.method().name().equals("kept")) {
                 awaitQuietly(held[0]);
             }
@@ -152,7 +126,7 @@ class LeftoverTest {
 
     @Test
     void shouldCancelCallsThatHoldAllSlots() {
-        serve(RpcServer.builder().dispatch(Dispatch.virtualThreads()));
+        start(RpcServer.builder().dispatch(Dispatch.virtualThreads()));
         RpcChannel channel = open(channel("/test/echo").slots(2).defaultTimeout(Duration.ofSeconds(30)));
         Echo hurried = channel.stub(Echo.class, within(1_500));
         Echo patient = channel.stub(Echo.class);
@@ -169,18 +143,9 @@ class LeftoverTest {
         Await.equal("cancelled handlers", 2, service.cancelled::get);
     }
 
-    private static Status.Code codeOf(Runnable call) {
-        try {
-            call.run();
-            return Status.Code.OK;
-        } catch (RpcException e) {
-            return e.code();
-        }
-    }
-
     @Test
     void shouldForgetAClientThatIsGoneThoughItsCallsNeverEnd() {
-        RpcServer server = serve(RpcServer.builder().interceptor(call -> status -> told.add(status.code())));
+        RpcServer server = start(RpcServer.builder().interceptor(call -> status -> told.add(status.code())));
         channel("/test/echo").open().close();
         Await.equal("connections", 0, server::connections);
         Map<String, Integer> before = Usage.now();

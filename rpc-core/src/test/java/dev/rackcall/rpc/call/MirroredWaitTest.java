@@ -3,58 +3,38 @@ package dev.rackcall.rpc.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.mirror.CopyCarriers;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.net.URI;
-import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Whoever waits by looking at a device does so about as long as others pause, which is not as often. */
 @Timeout(60)
-class MirroredWaitTest {
+class MirroredWaitTest extends RpcFixture {
     /** Looks of a call that is not answered soon: a part of the strategy's spins, its yields, and those behind sleeps. */
     private static final int LOOKS = WaitStrategy.adaptive().spins() / CopyCarriers.PAUSES_PER_LOOK + 100;
 
     private static final URI ADDRESS = URI.create("copy://wait");
 
-    @TempDir
-    private Path directory;
-
-    private RpcServer server;
-    private RpcChannel channel;
     private Echo echo;
 
     @BeforeEach
     void connect() {
-        server = RpcServer.builder()
+        serve(RpcServer.builder()
                 .service(Echo.class, new EchoService())
                 .dispatch(Dispatch.virtualThreads())
                 .directory(directory)
-                .listen(ADDRESS)
-                .start();
-        channel = RpcChannel.builder("/test/echo")
-                .directory(directory)
-                .address(ADDRESS)
-                .arenaQuota(8 << 20)
-                .waiting(WaitStrategy.adaptive())
-                .open();
-        echo = channel.stub(Echo.class);
+                .listen(ADDRESS));
+        echo = open(channel("/test/echo").address(ADDRESS).arenaQuota(8 << 20).waiting(WaitStrategy.adaptive()))
+                .stub(Echo.class);
         echo.nothing();
-    }
-
-    @AfterEach
-    void close() {
-        channel.close();
-        server.close();
     }
 
     @Test

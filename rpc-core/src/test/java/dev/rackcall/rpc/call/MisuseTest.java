@@ -12,30 +12,24 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What handlers, interceptors and callers do wrong ends one call, with a reason; nothing else breaks. */
 @Timeout(60)
-class MisuseTest {
+class MisuseTest extends RpcFixture {
     private static final int MOST_STREAMS = 256;
 
-    @TempDir
-    Path directory;
-
-    private final List<AutoCloseable> open = new ArrayList<>();
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
     private final NullService service = new NullService();
 
@@ -64,29 +58,8 @@ class MisuseTest {
                 .directory(directory);
     }
 
-    private void serve(RpcServer.Builder builder) {
-        open.add(builder.start());
-    }
-
-    private RpcChannel.Builder channel(String name) {
-        return RpcChannel.builder(name).directory(directory);
-    }
-
-    private RpcChannel open(RpcChannel.Builder builder) {
-        RpcChannel channel = builder.open();
-        open.add(channel);
-        return channel;
-    }
-
     private Echo echo() {
         return open(channel("/test/echo")).stub(Echo.class);
-    }
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
     }
 
     private static RpcException failure(Runnable call) {

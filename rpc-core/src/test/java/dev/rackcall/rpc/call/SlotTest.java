@@ -2,22 +2,20 @@ package dev.rackcall.rpc.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.AbstractList;
 import java.util.ArrayList;
@@ -33,25 +31,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** How calls share a connection's slots when something goes wrong at either end. */
 @Timeout(60)
-class SlotTest {
+class SlotTest extends RpcFixture {
     private static final int SLOTS = 4;
-
-    @TempDir
-    Path directory;
 
     private RpcChannel open() {
         return RpcChannel.builder("/test/echo")
                 .directory(directory)
                 .slots(SLOTS)
                 .open();
-    }
-
-    private static Status.Code codeOf(Runnable call) {
-        return catchThrowableOfType(RpcException.class, call::run).code();
     }
 
     @Test

@@ -27,7 +27,7 @@ class PoolCallContractTest extends CallContractTest {
 
     @Override
     @AfterEach
-    void closeAll() throws Exception {
+    protected void closeAll() throws Exception {
         super.closeAll();
         assertThat(hosts.first().arena().usedBytes())
                 .as("bytes that connections left behind, with the channel's door")

@@ -11,8 +11,8 @@ class PoolSharedCallTest extends SharedArenaCallTest {
 
     @Override
     @AfterEach
-    void stop() {
-        super.stop();
+    protected void closeAll() throws Exception {
+        super.closeAll();
         hosts.close();
     }
 

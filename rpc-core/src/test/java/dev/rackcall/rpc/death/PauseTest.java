@@ -12,10 +12,10 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,17 +29,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Who is stopped (SIGSTOP) is slow, not dead: others go on, deadlines hold, and afterwards all goes on where it was. */
 @Timeout(120)
-class PauseTest {
+class PauseTest extends RpcFixture {
     private static final Duration SHORT = Duration.ofMillis(200);
     private static final Duration BOUND = Duration.ofSeconds(100);
     private static final int PAUSES = 5;
-
-    @TempDir
-    Path directory;
 
     @Test
     void shouldServeOthersWhileAClientIsStopped() throws Exception {
@@ -87,15 +83,6 @@ class PauseTest {
                 assertThat(paused.isAlive()).isTrue();
             }
             assertThat(server.connections()).isEqualTo(connections);
-        }
-    }
-
-    private static Status.Code codeOf(Runnable call) {
-        try {
-            call.run();
-            return Status.Code.OK;
-        } catch (RpcException e) {
-            return e.code();
         }
     }
 

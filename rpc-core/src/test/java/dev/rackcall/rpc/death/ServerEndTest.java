@@ -11,6 +11,7 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Usage;
@@ -26,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -40,18 +40,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A server that is closed, gracefully or not, under calls of every kind; one that never came to be; one that never had a client. */
 @Timeout(120)
-class ServerEndTest {
+class ServerEndTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
-
-    @TempDir
-    Path directory;
 
     @TempDir
     Path outside;
 
     private final CountDownLatch stuck = new CountDownLatch(1);
-    /** Added to by callers, too. */
-    private final List<AutoCloseable> open = new CopyOnWriteArrayList<>();
 
     /** Has a handler that does not return before the test lets it. */
     private final class Stubborn extends EchoService {
@@ -73,11 +68,8 @@ class ServerEndTest {
     }
 
     @AfterEach
-    void closeAll() throws Exception {
+    void goOn() {
         stuck.countDown();
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
     }
 
     private RpcServer.Builder server() {
@@ -89,7 +81,7 @@ class ServerEndTest {
                 .directory(directory)
                 .waiting(WaitStrategy.blocking())
                 .open();
-        open.add(channel);
+        keep(channel);
         return channel;
     }
 
@@ -98,16 +90,6 @@ class ServerEndTest {
         try (RpcServer server = server().start()) {
             channel().close();
             Await.equal("connections", 0, server::connections);
-        }
-        open.clear();
-    }
-
-    private static Status.Code codeOf(Runnable call) {
-        try {
-            call.run();
-            return Status.Code.OK;
-        } catch (RpcException e) {
-            return e.code();
         }
     }
 
@@ -147,9 +129,7 @@ class ServerEndTest {
         assertThat(codeOf(() -> unread.forEach(Objects::requireNonNull))).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(codeOf(() -> echo.add(1, 1))).isEqualTo(Status.Code.UNAVAILABLE);
         stuck.countDown();
-        for (AutoCloseable each : open) {
-            each.close();
-        }
+        closeAll();
         Await.equal("what is left", Map.of(), () -> Usage.grownSince(before));
         assertThat(directory.toFile().list()).isNullOrEmpty();
     }

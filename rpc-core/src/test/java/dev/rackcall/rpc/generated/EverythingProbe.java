@@ -87,7 +87,7 @@ public final class EverythingProbe {
                 () -> stub.tell("something"));
     }
 
-    private static Simple simple() {
+    static Simple simple() {
         return new Simple(
                 true,
                 (byte) -1,
@@ -109,7 +109,7 @@ public final class EverythingProbe {
                 Color.GREEN);
     }
 
-    private static Everything.ArraysOf arrays() {
+    static Everything.ArraysOf arrays() {
         return new Everything.ArraysOf(
                 new boolean[] {true, false},
                 new byte[] {1, -1},
@@ -124,7 +124,7 @@ public final class EverythingProbe {
                 new Point[] {new Point(1, 2)});
     }
 
-    private static Everything.Jdk jdk() {
+    static Everything.Jdk jdk() {
         return new Everything.Jdk(
                 new UUID(1, -2),
                 BigInteger.TWO.pow(100).negate(),
@@ -137,7 +137,7 @@ public final class EverythingProbe {
                 OffsetDateTime.of(2024, 2, 29, 12, 0, 0, 1, ZoneOffset.ofHoursMinutes(-3, -30)));
     }
 
-    private static Nested nested() {
+    static Nested nested() {
         return new Nested(
                 List.of("a", "b"),
                 Set.of(Color.GREEN),

@@ -11,33 +11,19 @@ import dev.rackcall.rpc.generated.Everything.Attachment;
 import dev.rackcall.rpc.generated.Everything.Circle;
 import dev.rackcall.rpc.generated.Everything.Color;
 import dev.rackcall.rpc.generated.Everything.Legacy;
-import dev.rackcall.rpc.generated.Everything.Nested;
 import dev.rackcall.rpc.generated.Everything.Note;
-import dev.rackcall.rpc.generated.Everything.Nothing;
 import dev.rackcall.rpc.generated.Everything.Point;
 import dev.rackcall.rpc.generated.Everything.Shape;
-import dev.rackcall.rpc.generated.Everything.Simple;
 import dev.rackcall.rpc.generated.Everything.Tree;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadWriter;
-import java.math.BigDecimal;
-import java.math.BigInteger;
-import java.time.Duration;
-import java.time.Instant;
-import java.time.LocalDate;
-import java.time.LocalDateTime;
-import java.time.LocalTime;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
-import java.util.UUID;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -72,67 +58,6 @@ class GeneratedServiceTest {
         };
     }
 
-    private static Simple simple() {
-        return new Simple(
-                true,
-                (byte) -1,
-                (short) -2,
-                'ä',
-                -3,
-                -4L,
-                1.5f,
-                -2.5,
-                false,
-                (byte) 1,
-                (short) 2,
-                'b',
-                3,
-                4L,
-                5.5f,
-                6.5,
-                "tëxt",
-                Color.GREEN);
-    }
-
-    private static Everything.ArraysOf arrays() {
-        return new Everything.ArraysOf(
-                new boolean[] {true, false},
-                new byte[] {1, -1},
-                new short[] {2},
-                new char[] {'c', 'ö'},
-                new int[] {4, 5},
-                new long[] {6},
-                new float[] {7.5f},
-                new double[] {},
-                new String[] {"a", ""},
-                new int[][] {{1, 2}, {}, {3}},
-                new Point[] {new Point(1, 2)});
-    }
-
-    private static Everything.Jdk jdk() {
-        return new Everything.Jdk(
-                new UUID(1, -2),
-                BigInteger.TWO.pow(100).negate(),
-                new BigDecimal("-12.345600"),
-                Duration.ofMillis(-1),
-                Instant.parse("1969-07-20T20:17:40.123456789Z"),
-                LocalDate.of(-44, 3, 15),
-                LocalTime.of(23, 59, 59, 999_999_999),
-                LocalDateTime.of(2024, 2, 29, 12, 0),
-                OffsetDateTime.of(2024, 2, 29, 12, 0, 0, 1, ZoneOffset.ofHoursMinutes(-3, -30)));
-    }
-
-    private static Nested nested() {
-        return new Nested(
-                List.of("a", "b"),
-                Set.of(Color.GREEN),
-                Map.of("k", List.of(Optional.of(new Point(1, 2)), Optional.empty())),
-                Optional.of(Optional.empty()),
-                List.of(new byte[] {1}, new byte[0]),
-                Map.of(new Point(0, 0), Set.of(1L, 2L)),
-                List.of(new Nothing(), new Nothing()));
-    }
-
     private static Tree tree(Random random, int depth) {
         List<Tree> children = new ArrayList<>();
         for (int i = depth == 0 ? 0 : random.nextInt(4); i > 0; i--) {
@@ -145,10 +70,14 @@ class GeneratedServiceTest {
 
     @Test
     void shouldCarryEveryKindOfValue() {
-        assertThat(stub.simple(simple())).isEqualTo(simple());
-        assertThat(stub.arrays(arrays())).usingRecursiveComparison().isEqualTo(arrays());
-        assertThat(stub.jdk(jdk())).isEqualTo(jdk());
-        assertThat(stub.nested(nested())).usingRecursiveComparison().isEqualTo(nested());
+        assertThat(stub.simple(EverythingProbe.simple())).isEqualTo(EverythingProbe.simple());
+        assertThat(stub.arrays(EverythingProbe.arrays()))
+                .usingRecursiveComparison()
+                .isEqualTo(EverythingProbe.arrays());
+        assertThat(stub.jdk(EverythingProbe.jdk())).isEqualTo(EverythingProbe.jdk());
+        assertThat(stub.nested(EverythingProbe.nested()))
+                .usingRecursiveComparison()
+                .isEqualTo(EverythingProbe.nested());
         assertThat(stub.primitives(true, (byte) 1, (short) 2, 'c', 4, 5, 6.5f, 7.5))
                 .isEqualTo("true 1 2 c 4 5 6.5 7.5");
         assertThat(stub.boxes((byte) 1, (short) 2, 'c', 4, 5L, 6.5f, 7.5)).isTrue();
@@ -286,7 +215,7 @@ class GeneratedServiceTest {
         };
         try (Loopback loopback = Loopback.of(definition, forgetful)) {
             Everything other = definition.stub(loopback);
-            assertInternal(() -> other.jdk(jdk()), "/test/everything/jdk: 'result' is null");
+            assertInternal(() -> other.jdk(EverythingProbe.jdk()), "/test/everything/jdk: 'result' is null");
             assertInternal(() -> other.boxes((byte) 1, (short) 1, 'c', 4, 5L, 6.5f, 7.5), "'result' is null");
             assertInternal(() -> other.note(note(1)), "'result' is null");
             assertInternal(() -> other.points(1), "'result' is null");
@@ -316,10 +245,10 @@ class GeneratedServiceTest {
     void shouldAnswerHostileArgumentsWithAnExceptionOnly() {
         Random random = new Random(SEED);
         List<Runnable> honest = List.of(
-                () -> stub.simple(simple()),
-                () -> stub.arrays(arrays()),
-                () -> stub.jdk(jdk()),
-                () -> stub.nested(nested()),
+                () -> stub.simple(EverythingProbe.simple()),
+                () -> stub.arrays(EverythingProbe.arrays()),
+                () -> stub.jdk(EverythingProbe.jdk()),
+                () -> stub.nested(EverythingProbe.nested()),
                 () -> stub.tree(tree(random, 3)),
                 () -> stub.join("a", "b"),
                 () -> stub.legacy(new Legacy("title", List.of("a"))),

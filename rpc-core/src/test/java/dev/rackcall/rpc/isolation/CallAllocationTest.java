@@ -5,45 +5,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.isolation.Vault.Coin;
 import dev.rackcall.shm.Scope;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The call path allocates nothing at its caller, neither for values nor for what is passed by pointer. */
 @Timeout(60)
-class CallAllocationTest {
+class CallAllocationTest extends RpcFixture {
     /** The first rounds make what is kept, and run in the interpreter; a round may meet a rare path, such as a late look at the clock. */
     private static final int ROUNDS = 500;
 
     private static final int CALLS = 50;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    @TempDir
-    Path directory;
-
     private final VaultService service = new VaultService();
-    private RpcServer server;
     private RpcChannel channel;
 
     @BeforeEach
     void start() throws Exception {
-        server = RpcServer.builder()
-                .directory(directory)
-                .service(Vault.class, service)
-                .start();
-        channel = RpcChannel.builder("/test/vault").directory(directory).open();
-    }
-
-    @AfterEach
-    void stop() {
-        channel.close();
-        server.close();
+        serve(RpcServer.builder().directory(directory).service(Vault.class, service));
+        channel = open("/test/vault");
     }
 
     @Test

@@ -12,6 +12,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.call.Feed;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.isolation.Vault.Coin;
 import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.shm.Ref;
@@ -22,43 +23,29 @@ import dev.rackcall.shm.types.DeepCopy;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.types.SharedType;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a handler sees of shared arguments in each mode, and what a caller hears who passes what it may not. */
 @Timeout(60)
-class IsolationTest {
-    @TempDir
-    Path directory;
-
+class IsolationTest extends RpcFixture {
     private final VaultService service = new VaultService();
-    private RpcServer server;
     private RpcChannel channel;
 
     private void start(Isolation minimum, SandboxPolicy sandbox) {
-        server = RpcServer.builder()
+        serve(RpcServer.builder()
                 .service(Vault.class, service)
                 .directory(directory)
                 .minimumIsolation(minimum)
-                .sandbox(sandbox)
-                .start();
-        channel = RpcChannel.builder("/test/vault").directory(directory).open();
-    }
-
-    @AfterEach
-    void stop() {
-        channel.close();
-        server.close();
+                .sandbox(sandbox));
+        channel = open("/test/vault");
     }
 
     private Vault vault(Isolation isolation) {

@@ -150,7 +150,7 @@ class SharedProcessorTest {
                         "Document: extends the generic sample.Named<java.lang.String>"),
                 mistake(
                         "class A { @Shared interface B {} } @Shared interface A_B {}",
-                        "another shared interface generates A_B_Shared too"));
+                        "the name of its generated class, A_B_Shared, is taken"));
     }
 
     @ParameterizedTest(name = "{0}")

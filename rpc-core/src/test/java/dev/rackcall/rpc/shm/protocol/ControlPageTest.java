@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class ControlPageTest {
     @Test
     void shouldNameTheVersionsOfConnectionAndHandshake() throws IOException {
-        assertThat(Files.readString(Path.of("..", "docs", "memory-layout.md")))
+        assertThat(Files.readString(Path.of("..", "docs", "internals", "connection-layout.md")))
                 .contains("magic `RACKCALL` (8), layout version " + ControlLayout.VERSION + " (4)")
                 .contains("magic `RACKCALL` (8), protocol version " + Handshake.PROTOCOL + " (4)");
     }

@@ -15,7 +15,6 @@ import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -35,21 +34,16 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What every transport has to do, whatever threads run the handlers and however callers wait. */
 @Timeout(60)
-public class CallContractTest {
+public class CallContractTest extends RpcFixture {
     /** Of each of six threads that call at once. */
     private static final int CALLS = Integer.getInteger("rackcall.contract.calls", 200);
 
-    @TempDir
-    Path directory;
-
     private final EchoService service = new EchoService();
-    private final List<AutoCloseable> open = new ArrayList<>();
 
     /** Where servers are found; other transports are put under the same tests here. */
     protected RpcServer.Builder place(RpcServer.Builder server) {
@@ -86,9 +80,7 @@ public class CallContractTest {
         for (ServerInterceptor interceptor : interceptors) {
             builder.interceptor(interceptor);
         }
-        RpcServer server = place(builder).start();
-        open.add(server);
-        return server;
+        return serve(place(builder));
     }
 
     private RpcChannel.Builder channel(Mode mode) {
@@ -101,8 +93,7 @@ public class CallContractTest {
     }
 
     private Echo stub(RpcChannel channel) {
-        open.add(channel);
-        return channel.stub(Echo.class);
+        return keep(channel).stub(Echo.class);
     }
 
     private static Mode plain() {
@@ -110,15 +101,10 @@ public class CallContractTest {
     }
 
     @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
+    @Override
+    protected void closeAll() throws Exception {
+        super.closeAll();
         assertThat(directory.toFile().list()).as("what the server left behind").isNullOrEmpty();
-    }
-
-    private static Status.Code codeOf(Runnable call) {
-        return catchThrowableOfType(RpcException.class, call::run).code();
     }
 
     // ---- values and styles
@@ -297,7 +283,7 @@ public class CallContractTest {
     void shouldGiveUpAtTheDeadlineAndTellTheHandler(Mode mode) {
         serve(mode);
         RpcChannel channel = channel(mode).open();
-        open.add(channel);
+        keep(channel);
         Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(100)));
         do {
             assertThat(codeOf(() -> hurried.block(30_000))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
@@ -317,7 +303,7 @@ public class CallContractTest {
     void shouldPassTheDeadlineOn() {
         serve(plain());
         RpcChannel channel = channel(plain()).open();
-        open.add(channel);
+        keep(channel);
         assertThat(channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(5)))
                         .remainingMillis())
                 .isBetween(0L, 5_000L);
@@ -343,7 +329,7 @@ public class CallContractTest {
     void shouldGoOnBesideHandlersThatDoNotReturn() throws Exception {
         Echo echo = connect(plain());
         RpcChannel beside = channel(plain()).open();
-        open.add(beside);
+        keep(beside);
         Echo blocking = beside.stub(Echo.class);
         try (ExecutorService threads = Executors.newFixedThreadPool(3)) {
             List<Future<Status.Code>> stuck = new ArrayList<>();
@@ -372,10 +358,10 @@ public class CallContractTest {
                 return answer.thenApply(ignored -> value);
             }
         };
-        open.add(place(RpcServer.builder().service(Echo.class, holding).dispatch(mode.dispatch()))
+        keep(place(RpcServer.builder().service(Echo.class, holding).dispatch(mode.dispatch()))
                 .start());
         RpcChannel channel = channel(mode).slots(4).open();
-        open.add(channel);
+        keep(channel);
         Echo echo = channel.stub(Echo.class);
         Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(50)));
         List<CompletableFuture<Integer>> running = new ArrayList<>();
@@ -446,7 +432,7 @@ public class CallContractTest {
             return status -> seen.add("server end " + status.code());
         });
         RpcChannel anonymous = channel(plain()).open();
-        open.add(anonymous);
+        keep(anonymous);
         assertThat(codeOf(() -> anonymous.stub(Echo.class).nothing())).isEqualTo(Status.Code.UNAUTHENTICATED);
         RpcChannel named = channel(plain())
                 .interceptor(call -> {
@@ -454,7 +440,7 @@ public class CallContractTest {
                     return status -> seen.add("client end " + status.code());
                 })
                 .open();
-        open.add(named);
+        keep(named);
         assertThat(named.stub(Echo.class).header("who")).isEqualTo("ann");
         assertThat(codeOf(() -> named.stub(Echo.class).fail("NOT_FOUND", ""))).isEqualTo(Status.Code.NOT_FOUND);
         await(() -> seen.size() >= 7);
@@ -525,14 +511,14 @@ public class CallContractTest {
         RpcServer server = place(
                         RpcServer.builder().service(Echo.class, service).maxConnections(2))
                 .start();
-        open.add(server);
+        keep(server);
         RpcChannel one = channel(plain()).open();
         RpcChannel two = channel(plain()).open();
-        open.add(two);
+        keep(two);
         assertThat(codeOf(() -> channel(plain()).open())).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         one.close();
         await(() -> server.connections() == 1);
-        open.add(channel(plain()).open());
+        keep(channel(plain()).open());
     }
 
     private static void await(BooleanSupplier condition) {

@@ -18,21 +18,15 @@ import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared objects as arguments and results: by pointer, never copied, owned by whom the documentation says. */
 @Timeout(60)
-public class SharedCallTest {
-    @TempDir
-    Path directory;
-
+public class SharedCallTest extends RpcFixture {
     private final LibraryService service = new LibraryService();
     RpcServer server;
     RpcChannel channel;
@@ -50,16 +44,10 @@ public class SharedCallTest {
 
     @BeforeEach
     void start() {
-        server = place(RpcServer.builder().service(Library.class, service).service(Echo.class, new EchoService()))
-                .start();
-        channel = place(RpcChannel.builder("/test/library")).open();
+        server = serve(
+                place(RpcServer.builder().service(Library.class, service).service(Echo.class, new EchoService())));
+        channel = open(place(RpcChannel.builder("/test/library")));
         library = channel.stub(Library.class);
-    }
-
-    @AfterEach
-    void stop() {
-        channel.close();
-        server.close();
     }
 
     static Page chain(Scope scope, int pages) {
