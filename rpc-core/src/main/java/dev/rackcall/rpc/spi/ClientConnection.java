@@ -65,13 +65,8 @@ public abstract class ClientConnection implements AutoCloseable {
                 .asException();
     }
 
-    /** The service at the other end: its interface's name. */
-    public abstract String serviceName();
-
-    public abstract long fingerprint();
-
-    /** The service's {@link ServiceDefinition#description} as the server has it. */
-    public abstract String description();
+    /** The service at the other end. */
+    public abstract ServedInterface service();
 
     /** Ends the connection; calls under way end with CANCELLED. Idempotent. */
     @Override

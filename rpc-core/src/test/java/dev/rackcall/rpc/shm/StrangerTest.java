@@ -96,9 +96,9 @@ class StrangerTest {
             Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
             try (UnixSocket stranger = connectAs(NOBODY, socket)) {
                 Message answer = stranger.receive(Duration.ofSeconds(30)).orElseThrow();
-                Handshake.Welcome welcome = Handshake.Welcome.decode(answer.bytes());
-                assertThat(welcome.status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
-                assertThat(welcome.status().description()).contains("/test/echo", "uid 0", "uid " + NOBODY);
+                Handshake.ServerHello serverHello = Handshake.ServerHello.decode(answer.bytes());
+                assertThat(serverHello.status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+                assertThat(serverHello.status().description()).contains("/test/echo", "uid 0", "uid " + NOBODY);
                 assertThat(answer.fds()).as("descriptors that came with it").isEmpty();
                 assertThat(stranger.receive(Duration.ofSeconds(30))
                                 .orElseThrow()

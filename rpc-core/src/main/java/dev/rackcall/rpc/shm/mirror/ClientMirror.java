@@ -11,7 +11,7 @@ import java.util.function.LongConsumer;
 
 /** Carries requests to the server, in the order of their tickets: of each its payload, what its slot says about it, and last its word. */
 final class ClientMirror extends MirrorBell {
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final int mask;
     /** Ticket of the next request to carry. Whoever carries. */
     private long next;
@@ -19,10 +19,10 @@ final class ClientMirror extends MirrorBell {
     private LongConsumer stale = number -> {};
 
     /** @param mapping of this end's memory, closed with this bell */
-    ClientMirror(Carrier carrier, Mapping mapping, Handshake.Welcome welcome) {
+    ClientMirror(Carrier carrier, Mapping mapping, Handshake.ServerHello serverHello) {
         super(carrier, mapping);
-        this.welcome = welcome;
-        this.mask = welcome.slots() - 1;
+        this.serverHello = serverHello;
+        this.mask = serverHello.slots() - 1;
     }
 
     /** Before the connection is used. */
@@ -59,7 +59,7 @@ final class ClientMirror extends MirrorBell {
         if ((flags & SlotLayout.OUTSIDE) != 0) {
             long length = SlotLayout.requestLength(memory, slot);
             long ref = SlotLayout.requestRef(memory, slot);
-            carrier.carryChanged(welcome.request().offset() + Ref.offset(ref), length);
+            carrier.carryChanged(serverHello.request().offset() + Ref.offset(ref), length);
             carrier.carry(slot + SlotLayout.REQUEST_LENGTH, 2 * Long.BYTES);
         } else if (SlotLayout.inlineLength(word) > 0) {
             carrier.carry(slot + SlotLayout.REQUEST_INLINE, SlotLayout.inlineLength(word));

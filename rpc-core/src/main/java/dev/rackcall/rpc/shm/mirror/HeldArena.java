@@ -28,7 +28,7 @@ final class HeldArena {
     /** Where an object's header has its length. */
     private static final int LENGTH = 4;
     /** Pages that are asked for at once at most. */
-    private static final int MOST_PAGES = MirroredEnd.MOST_BYTES / PAGE;
+    private static final int MOST_PAGES = ServerMirror.MOST_BYTES / PAGE;
 
     private static final int TAGS = 4096;
     // In a tag, from the lowest bits on: generation, words of the page that have come, when it was asked for.

@@ -39,7 +39,7 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
 
     private final ShmClientConnection connection;
     private final ClientMirror mirror;
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final Arena requestArena;
     private final RefSpace own;
     private final RefSpace standing = new View(0);
@@ -53,7 +53,7 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
     HeldScopes(ShmClientConnection connection, ClientMirror mirror) {
         this.connection = connection;
         this.mirror = mirror;
-        this.welcome = connection.link.welcome();
+        this.serverHello = connection.end.serverHello();
         this.requestArena = connection.arenas.requestArena();
         this.own = connection.arenas.refs();
     }
@@ -113,7 +113,7 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
     public boolean carryOver(long ref, boolean mayStay) {
         boolean stays = mayStay && (open.isEmpty() || !isOpen(ref));
         return mirror.carryScope(
-                requestArena, welcome.request().offset(), ref, stays ? MirrorBell.FETCHED_FROM : Long.MAX_VALUE);
+                requestArena, serverHello.request().offset(), ref, stays ? MirrorBell.FETCHED_FROM : Long.MAX_VALUE);
     }
 
     /** Sees to it that the server has what others may read at that Ref: for whoever passes it over another connection. */
@@ -195,8 +195,8 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
     private RefSpace.Window window(long ref, long since) {
         int id = Ref.arenaId(ref);
         if (ref == Ref.NULL
-                || id == welcome.request().id()
-                || id == welcome.reply().id()) {
+                || id == serverHello.request().id()
+                || id == serverHello.reply().id()) {
             return own.window(ref);
         }
         for (int i = 0; i < ATTEMPTS; i++) {

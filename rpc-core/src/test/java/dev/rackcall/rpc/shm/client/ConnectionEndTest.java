@@ -8,11 +8,8 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.spi.ClientCall;
-import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -37,14 +34,7 @@ class ConnectionEndTest {
     Path directory;
 
     private ShmClientConnection connect() {
-        ShmClientConnection connection = (ShmClientConnection) Transports.connect(new ClientSpec(
-                "/test/echo",
-                directory,
-                WaitStrategy.adaptive(),
-                LyingServer.SLOTS,
-                LyingServer.QUOTA,
-                Duration.ofSeconds(20),
-                Duration.ofSeconds(20)));
+        ShmClientConnection connection = LyingServer.connect("/test/echo", directory, Duration.ofSeconds(20));
         connection.use(HostileScript.service("/test/echo"));
         return connection;
     }

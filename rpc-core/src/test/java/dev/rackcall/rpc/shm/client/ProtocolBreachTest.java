@@ -93,7 +93,7 @@ class ProtocolBreachTest {
     }
 
     private static long requestRef(HostileConnection connection, long offset) {
-        return Ref.of(connection.welcome.request().id(), 0, offset);
+        return Ref.of(connection.serverHello.request().id(), 0, offset);
     }
 
     /** What is wrong with a request. */
@@ -107,7 +107,7 @@ class ProtocolBreachTest {
         PAYLOAD_IN_ANOTHER_ARENA {
             @Override
             void send(HostileConnection connection, CountDownLatch inside) {
-                connection.place(16, Ref.of(connection.welcome.reply().id(), 0, 8192));
+                connection.place(16, Ref.of(connection.serverHello.reply().id(), 0, 8192));
                 call(connection, SlotLayout.OUTSIDE, 0);
             }
         },
@@ -115,7 +115,8 @@ class ProtocolBreachTest {
             @Override
             void send(HostileConnection connection, CountDownLatch inside) {
                 connection.place(
-                        16, requestRef(connection, connection.welcome.request().bytes() - 8));
+                        16,
+                        requestRef(connection, connection.serverHello.request().bytes() - 8));
                 call(connection, SlotLayout.OUTSIDE, 0);
             }
         },
@@ -193,7 +194,7 @@ class ProtocolBreachTest {
     }
 
     private static void sendWholeArena(HostileConnection hostile) {
-        hostile.place(hostile.welcome.request().bytes(), requestRef(hostile, 0));
+        hostile.place(hostile.serverHello.request().bytes(), requestRef(hostile, 0));
         hostile.publish(SlotLayout.word(0, method("items"), SlotLayout.OUTSIDE, 0));
     }
 

@@ -9,6 +9,7 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.shm.server.ConnectionFactory;
 import dev.rackcall.rpc.shm.server.ConnectionPlan;
 import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.shm.os.file.SharedFile;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -111,20 +112,19 @@ class ServerMirrorTest {
     @BeforeEach
     void open() {
         ConnectionPlan plan = ConnectionPlan.of(SLOTS, QUOTA, ControlLayout.PAGE);
-        Handshake.Welcome welcome = new Handshake.Welcome(
+        Handshake.ServerHello serverHello = new Handshake.ServerHello(
                 Status.OK,
                 1,
                 SLOTS,
                 2,
-                new Handshake.ArenaPlace(1, plan.requestAt(), QUOTA),
-                new Handshake.ArenaPlace(2, plan.replyAt(), QUOTA),
-                new Handshake.ArenaPlace(3, 0, QUOTA),
-                0,
-                "",
-                "");
-        file = SharedFile.memfd("rackcall-test", ConnectionFactory.bytes(welcome));
+                new Handshake.Arenas(
+                        new Handshake.ArenaPlace(1, plan.requestAt(), QUOTA),
+                        new Handshake.ArenaPlace(2, plan.replyAt(), QUOTA),
+                        new Handshake.ArenaPlace(3, 0, QUOTA)),
+                new ServedInterface("", 0, ""));
+        file = SharedFile.memfd("rackcall-test", ConnectionFactory.bytes(serverHello));
         file.reserve(0, file.bytes());
-        mirror = new ServerMirror(new Noting(), file.map(), welcome);
+        mirror = new ServerMirror(new Noting(), file.map(), serverHello);
         ControlLayout.initialise(mirror.memory(), SLOTS, 1);
     }
 
