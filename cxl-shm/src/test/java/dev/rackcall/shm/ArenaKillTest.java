@@ -16,7 +16,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Processes that allocate in one arena are killed at random instants, again and again; their pages come back, and nobody else's are touched. */
+/**
+ * Kills processes that allocate in one arena at random instants. Their pages must come back, and no other pages may
+ * change.
+ */
 class ArenaKillTest {
     /** More by {@code -Drackcall.kills=N}. */
     private static final int KILLS = Integer.getInteger("rackcall.kills", 8);
@@ -89,7 +92,7 @@ class ArenaKillTest {
         }
         for (Child child : children) {
             if (participants.contains(child.participant())) {
-                // It rings once it allocates.
+                // It rings when it allocates.
                 assertThat(child.socket().receive(BOUND))
                         .as(() -> "participant " + child.participant() + ": "
                                 + child.process().output())
@@ -128,7 +131,7 @@ class ArenaKillTest {
         child.socket().close();
     }
 
-    /** By two participants at once. */
+    /** Two participants reclaim at once. */
     private static void reclaim(int participant, Arena one, Arena other) throws InterruptedException {
         Thread second = Thread.ofPlatform().start(() -> other.reclaim(participant));
         one.reclaim(participant);

@@ -8,8 +8,8 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Processes, a thread each, of which one runs at a time: a seed says which, for how many steps, who is held up for long between two of his, as a process that has lost its processor
- * is, and who dies where.
+ * Runs processes as threads, one at a time. A seed decides which one runs for how many steps, which one pauses for long
+ * between two of its steps as if it had lost its processor, and which one dies where.
  */
 final class ArenaSchedule {
     /** What a process does. */
@@ -37,7 +37,7 @@ final class ArenaSchedule {
     private long steps;
     private volatile int turn = -1;
 
-    /** @param look what is to hold at every moment */
+    /** @param look checks what must hold at every moment */
     ArenaSchedule(Random random, int processes, int deaths, Runnable look) {
         this.look = look;
         this.random = random;
@@ -71,7 +71,7 @@ final class ArenaSchedule {
         }));
     }
 
-    /** Runs all to their end; throws what one of them threw first. */
+    /** Runs all to their end, then throws the first failure. */
     void run() {
         threads.forEach(Thread::start);
         give(next());
@@ -95,7 +95,7 @@ final class ArenaSchedule {
         }
     }
 
-    /** Before each access. */
+    /** Called before each access. */
     void step() {
         if (quiet > 0) {
             return;
@@ -132,7 +132,7 @@ final class ArenaSchedule {
         }
     }
 
-    /** Somebody who is not held up; if all are, who is so for the shortest time. */
+    /** A process that is not paused; if all are, the one whose pause ends first. */
     private int next() {
         ready.clear();
         int first = runnable.getFirst();
@@ -145,22 +145,22 @@ final class ArenaSchedule {
         return ready.isEmpty() ? first : ready.get(random.nextInt(ready.size()));
     }
 
-    /** Whose it is. */
+    /** The process that runs now. */
     int turn() {
         return turn;
     }
 
-    /** For who waits for others, and cannot die there. */
+    /** Lets others run, for a process that waits and cannot die there. */
     void pass() {
         goOnWith(next());
     }
 
-    /** A new process in a dead one's place. */
+    /** Starts a new process in place of a dead one. */
     void revive() {
         dead[turn] = false;
     }
 
-    /** Looks without being interrupted. */
+    /** Runs {@code look} without interruption. */
     void atOnce(Runnable look) {
         quiet++;
         try {

@@ -10,19 +10,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The code of arenas and scopes itself, one access to shared memory at a time, in an order that a seed decides; with processes that are held up, and processes that die, between any two.
- * {@code -Drackcall.orders} says how many orders, {@code -Drackcall.seed} which is the first.
+ * Runs the code of arenas and scopes one access to shared memory at a time, in an order that a seed decides. Processes
+ * pause and die between any two accesses. {@code -Drackcall.orders} sets the number of orders, {@code -Drackcall.seed}
+ * the first seed.
  */
 @Timeout(900)
 class ArenaScheduleTest {
     private static final int FEW = 120;
     private static final int ORDERS = Integer.getInteger("rackcall.orders", FEW);
-    /** A few are the same each time, many are others each time. */
+    /** A few runs always use the same orders, many use new ones. */
     private static final long FIRST = Long.getLong("rackcall.seed", ORDERS == FEW ? 1 : System.nanoTime());
 
     private static final int SOON = 2_000;
 
-    /** Accesses to shared memory in so many orders. */
+    /** Accesses to shared memory in that many orders. */
     private static long explore(SteppedClasses classes, int orders) throws ReflectiveOperationException {
         Constructor<?> constructor =
                 classes.loadClass(ScheduledArenas.class.getName()).getDeclaredConstructor(Integer.class);
@@ -44,14 +45,14 @@ class ArenaScheduleTest {
         return steps;
     }
 
-    /** With so many bits they come round soon or, as everywhere else, seldom. */
+    /** With few bits, generations repeat soon; with 8, as usual, seldom. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 8})
     void shouldLeaveToEachWhatIsHisInAnyOrder(int generationBits) throws ReflectiveOperationException {
         assertThat(explore(new SteppedClasses(generationBits, ""), ORDERS)).isGreaterThan(500L * ORDERS);
     }
 
-    /** A step that succeeds whether somebody was faster or not. */
+    /** A step that succeeds even if another process was faster. */
     @ParameterizedTest
     @ValueSource(strings = {"PageRuns.revive", "PageRuns.takeOver"})
     void shouldFindAMistake(String credulous) {

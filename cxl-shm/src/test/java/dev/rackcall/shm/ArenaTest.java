@@ -100,7 +100,7 @@ class ArenaTest {
         peer.add(Arena.attach(new ArenaSpec(7, mapping.memory(), file, 0, TableHome.PRIVATE, OTHER, 0)));
         Scope scope = arena.newScope();
         long first = scope.allocate(24);
-        // The last page of a long run says the same as the first.
+        // The last page of a long run has the same generation as the first.
         long deep = scope.allocate(300_000) + 299_992;
         assertThat(peer.memory(first)).isSameAs(arena.memory());
         assertThat(peer.memory(deep)).isSameAs(arena.memory());
@@ -177,13 +177,13 @@ class ArenaTest {
                 }
             }
         }
-        // One at least leads somewhere.
+        // At least one Ref leads somewhere.
         refs.add(arena.newScope().allocate(8));
         int stale = 0;
         for (long ref : refs) {
             String mine = arena.complaint(ref);
             stale += mine == null ? 0 : 1;
-            // Of free memory the table knows that it is free, and the peer that the Ref is older.
+            // The table knows that memory is free; the peer only knows that the Ref is older.
             assertThat(peer.complaint(ref) == null)
                     .as("seed %d: %s, %s", seed, Ref.describe(ref), mine)
                     .isEqualTo(mine == null);
@@ -295,7 +295,10 @@ class ArenaTest {
         assertThat(mine.usedBytes()).isZero();
     }
 
-    /** Whoever took a scope over has closed it long ago, and its former owner has got the same page with the same generation for something else. */
+    /**
+     * The new owner closed the scope long ago, and its former owner got the same page with the same generation for
+     * something else.
+     */
     @Test
     void shouldNotFreeALaterRunWhenAScopeThatWasTakenOverIsClosed() {
         Arena mine = create(TableHome.SHARED);
@@ -318,7 +321,9 @@ class ArenaTest {
         assertThat(mine.freeRun(run)).as("still there").isTrue();
     }
 
-    /** As when what leads to a run was written long ago, and since then its memory was used as many times as there are generations. */
+    /**
+     * As if the link to a run was written long ago, and its memory was reused as often as there are generations since.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldLeaveItsOwnerWhatIsNoRunOfTheScope(boolean asFirst) {
@@ -345,7 +350,7 @@ class ArenaTest {
         assertThat(mine.usedBytes()).isEqualTo(asFirst ? mine.runBytes(first) : 0);
     }
 
-    /** What is left there of a scope says nothing of who allocates pages for something else. */
+    /** The header of an earlier scope says nothing about the present owner of its pages. */
     @Test
     void shouldNotAdoptMemoryWithTheHeaderOfAnEarlierScope() {
         Arena mine = create(TableHome.SHARED);
@@ -364,7 +369,7 @@ class ArenaTest {
         assertThat(theirs.freeRun(run)).isTrue();
     }
 
-    /** It is the same run with the same Refs; only this process can tell which of its scopes has it. */
+    /** It is the same run with the same Refs; only this process can tell which of its scopes owns it. */
     @Test
     void shouldNotFreeWhatHasComeBackToAnotherScope() {
         Arena mine = create(TableHome.SHARED);
@@ -600,7 +605,9 @@ class ArenaTest {
         assertThat(Arena.create(all).reservedBytes()).isEqualTo(QUOTA);
     }
 
-    /** A scope doubles its runs; a run that is longer than an entry of the table can say would spill into the entry's generation. */
+    /**
+     * A scope doubles its runs. A run longer than a table entry can hold would overflow into the entry's generation.
+     */
     @Test
     void shouldAskForNoRunThatIsLongerThanAnEntryCanSay() {
         for (long bytes : new long[] {63L << 30, 64L << 30, 128L << 30, 2L << 40}) {

@@ -15,7 +15,10 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Whatever stands in an arena's header, table and runs, each operation answers, in bounded time, with a result or with a named exception. */
+/**
+ * Whatever an arena's header, table and runs hold, each operation ends in bounded time with a result or a documented
+ * exception.
+ */
 class HostileArenaTest {
     private static final int ID = 7;
     private static final long QUOTA = 1 << 20;
@@ -52,7 +55,7 @@ class HostileArenaTest {
         operateBeside((file, memory, random) -> scribble(memory, random));
     }
 
-    /** Also under the page table: what was taken reads as free then. */
+    /** Also under the page table, where taken pages then read as free. */
     @Test
     void shouldEndWhileAPeerPunchesHoles() throws InterruptedException {
         operateBeside((file, memory, random) -> HostileFile.punchHole(

@@ -15,10 +15,10 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A process that allocates, frees, adopts and reclaims in an arena that it shares with others until it is killed. It stamps what it has and
- * looks whether the stamps are still there when it gives it back.
+ * A process that allocates, frees, adopts and reclaims in a shared arena until it is killed. It writes a stamp into its
+ * memory and checks it before freeing the memory.
  *
- * <p>The file holds one page of mail, Refs of scopes that may be adopted, and the arena behind it.
+ * <p>The file holds a page of mail (Refs of scopes to adopt), and the arena behind it.
  */
 final class KilledAllocator {
     static final int ARENA_ID = 7;
@@ -69,7 +69,7 @@ final class KilledAllocator {
                 for (int i = 0; i < 100; i++) {
                     allocator.step();
                 }
-                // Leaves a processor to those who are just starting.
+                // Leaves processor time to starting processes.
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
         }
@@ -103,7 +103,7 @@ final class KilledAllocator {
         }
     }
 
-    /** Gives back all that this process has. */
+    /** Frees everything that this process has. */
     void clear() {
         scopes.forEach(Scope::close);
         scopes.clear();
@@ -126,7 +126,7 @@ final class KilledAllocator {
         }
     }
 
-    /** Its sender may have closed it, may close it now, may be dead, or may be this process. */
+    /** The sender may have closed the scope, may be closing it, may be dead, or may be this process. */
     private void adopt() {
         long letter = (long) random.nextInt(LETTERS) * Long.BYTES;
         long object = (long) LETTER.getAndSet(mail, letter, 0L);
@@ -136,13 +136,16 @@ final class KilledAllocator {
                     scopes.add(arena.adopt(object, from));
                     return;
                 } catch (RefException expected) {
-                    // Not from this one, or not any more.
+                    // It does not belong to this participant, or no longer.
                 }
             }
         }
     }
 
-    /** The complement: a Ref here would look like a scope's, and an old letter, 256 generations later, would have it adopted. */
+    /**
+     * The complement: a plain Ref would look like a scope's header, and an old letter could adopt it 256 generations
+     * later.
+     */
     private void stamp(long run) {
         for (long at = Ref.offset(run); at < Ref.offset(run) + arena.runBytes(run); at += ArenaLayout.PAGE) {
             arena.memory().set(ValueLayout.JAVA_LONG, at, ~run);

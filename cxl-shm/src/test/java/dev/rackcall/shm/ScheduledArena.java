@@ -12,8 +12,9 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * An arena of a few pages that a few processes share in an order that a seed decides, and who looks after each of their steps whether it was theirs to take: nobody changes what a living
- * process uses, but who adopts a scope by its Ref; and everybody ends only what he has. That is judged by counting each page's uses, of which generations and epochs know the last ones only.
+ * A small arena that a few processes share in an order that a seed decides. After each step it checks whether the step
+ * was allowed: no process changes what a living process uses, except by adopting a scope by its Ref, and each ends only
+ * what it has. It counts the uses of each page, since generations and epochs only tell the last ones apart.
  */
 final class ScheduledArena {
     static final int PROCESSES = 3;
@@ -28,12 +29,12 @@ final class ScheduledArena {
     /** The arena's header, and its page table. */
     private static final long FIRST_PAGE = 2 * ArenaLayout.PAGE;
 
-    /** Of the memory: mail, and behind it the arena. */
+    /** Length of the memory: mail, then the arena. */
     static final long BYTES = MAIL_BYTES + FIRST_PAGE + MAX_PAGES * ArenaLayout.PAGE;
 
     private static final VarHandle LETTER = ValueLayout.JAVA_LONG.varHandle();
 
-    /** A Ref led to another scope than the one that it was made for, as many uses later as there are generations: that no code could tell. */
+    /** A Ref led to a later scope with the same generation, which no code can detect. */
     private static final class Misled extends Error {
         private static final long serialVersionUID = 1;
 
@@ -42,10 +43,10 @@ final class ScheduledArena {
         }
     }
 
-    /** A Ref that somebody sent, and which uses of pages the scope consists of. */
+    /** A Ref that was sent, and the page uses that its scope consists of. */
     record Letter(long ref, Set<Long> uses) {}
 
-    /** A run, no scope's: nobody but its holder may touch it as long as he lives. */
+    /** A run outside any scope. Only its holder may change it while the holder lives. */
     record Run(ScheduledProcess holder, long ref, int page, int pages) {
         @Override
         public String toString() {
@@ -64,7 +65,7 @@ final class ScheduledArena {
     private final List<ScheduledProcess> processes = new ArrayList<>();
     private final List<Run> runs = new ArrayList<>();
     private final Letter[] letters = new Letter[LETTERS];
-    /** What the pages' entries were at the last look. */
+    /** The pages' entries at the last check. */
     private final long[] entries;
 
     /** How often each page became the head of a run. */
@@ -109,12 +110,12 @@ final class ScheduledArena {
         return processes;
     }
 
-    /** Before each access to shared memory. */
+    /** Called before each access to shared memory. */
     void step() {
         schedule.step();
     }
 
-    /** Until all have ended or are dead for good; the number of steps. */
+    /** Runs until all processes have ended or are dead; returns the number of steps. */
     long play() {
         try {
             schedule.run();
@@ -131,7 +132,7 @@ final class ScheduledArena {
 
     // ---- what processes tell
 
-    /** As what a process does is known only once it is done. */
+    /** Checks now, since the result of an operation is known only after it. */
     void lookNow() {
         schedule.atOnce(this::look);
     }
@@ -146,7 +147,7 @@ final class ScheduledArena {
         return run;
     }
 
-    /** Which use of its first page the run is. */
+    /** The use of the run's first page. */
     Set<Long> useAt(Run run) {
         return Set.of(use(run.page));
     }
@@ -165,7 +166,7 @@ final class ScheduledArena {
         letters[slot] = letter;
     }
 
-    /** What somebody once sent; its Ref is 0 if nobody did. */
+    /** A letter that was sent earlier; its Ref is 0 if there is none. */
     Letter receive() {
         int slot = random.nextInt(LETTERS);
         long ref = (long) LETTER.getAndSet(memory, (long) slot * Long.BYTES, 0L);
@@ -174,7 +175,7 @@ final class ScheduledArena {
 
     // ---- judging
 
-    /** At what the process whose turn it is has done since the last look. */
+    /** Checks what the running process has done since the last check. */
     private void look() {
         ScheduledProcess actor = processes.get(schedule.turn());
         for (int page = 0; page < pages; page++) {

@@ -6,13 +6,16 @@ import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import java.util.function.LongUnaryOperator;
 
-/** Plays a {@link ScheduledArena} for a seed; the answer is the number of accesses to shared memory. To be loaded by {@link SteppedClasses}. */
+/**
+ * Plays a {@link ScheduledArena} for a seed; returns the number of accesses to shared memory. {@link SteppedClasses}
+ * loads it.
+ */
 final class ScheduledArenas implements LongUnaryOperator, AutoCloseable {
     private final SharedFile file = SharedFile.memfd("scheduled-arena", ScheduledArena.BYTES);
     private final Mapping mapping = file.map();
     private final int generations;
 
-    /** @param generationBits as told to {@link SteppedClasses} */
+    /** @param generationBits as given to {@link SteppedClasses} */
     ScheduledArenas(Integer generationBits) {
         generations = 1 << generationBits;
         file.reserve(0, file.bytes());

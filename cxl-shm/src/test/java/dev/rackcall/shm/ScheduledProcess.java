@@ -11,8 +11,9 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * A process of a {@link ScheduledArena}: takes, stamps and frees runs; opens, fills, resets and closes scopes, and sends Refs into them; adopts what others have sent, however old it is; reclaims the
- * dead; and when it has died itself and was reclaimed, another one with its number may begin.
+ * A process of a {@link ScheduledArena}. It takes, stamps and frees runs; opens, fills, resets and closes scopes and
+ * sends Refs into them; adopts scopes by letters of any age; and reclaims dead processes. After it has died and was
+ * reclaimed, another process with its number may begin.
  */
 final class ScheduledProcess {
     private static final int ACTIONS = 200;
@@ -23,7 +24,7 @@ final class ScheduledProcess {
     private static final int MAX_OBJECT = 2 * (int) ArenaLayout.PAGE;
     private static final Set<String> OF_INTEREST = Set.of("PageRuns", "PageAllocator", "RunChain", "Scope", "Arena");
 
-    /** A scope, and which uses of pages it consists of. */
+    /** A scope, and the page uses that it consists of. */
     private record Held(Scope scope, Set<Long> uses) {}
 
     private final ScheduledArena world;
@@ -37,7 +38,7 @@ final class ScheduledProcess {
     private Arena arena;
     private Thread thread;
 
-    // What it does.
+    // What it is doing.
     private String doing = "begins";
     private boolean allocatesRun;
     private Letter adopts;
@@ -58,7 +59,7 @@ final class ScheduledProcess {
         this.sendsAgain = sendsAgain;
     }
 
-    // ---- for who judges
+    // ---- for the checks
 
     int number() {
         return number;
@@ -68,12 +69,12 @@ final class ScheduledProcess {
         return dead;
     }
 
-    /** What it adopts just now, or null. */
+    /** The letter that it is adopting, or null. */
     Letter adopts() {
         return adopts;
     }
 
-    /** What it adopts has led to another scope. */
+    /** The letter that it adopts led to another scope. */
     void isMisled() {
         misled = true;
     }
@@ -82,7 +83,7 @@ final class ScheduledProcess {
         return misled;
     }
 
-    /** A use of a page is this process's now. */
+    /** A page use belongs to this process now. */
     void gains(long use) {
         gained.add(use);
     }
@@ -100,7 +101,7 @@ final class ScheduledProcess {
         return "process " + number + " (" + doing + (dead ? ", dead)" : ")");
     }
 
-    /** Where it is in the code. */
+    /** Its position in the code. */
     String trace() {
         StringBuilder text = new StringBuilder();
         for (StackTraceElement frame : thread == null ? new StackTraceElement[0] : thread.getStackTrace()) {
@@ -176,7 +177,7 @@ final class ScheduledProcess {
     }
 
     private void begin(String what) {
-        // At the last step of what it did before.
+        // Check the last step of the previous operation.
         world.lookNow();
         doing = what;
         allocatesRun = false;
@@ -266,7 +267,7 @@ final class ScheduledProcess {
             held.uses.clear();
             held.uses.addAll(gained);
         } catch (ScopeException expected) {
-            // Somebody has taken it over.
+            // Another process has taken it over.
             scopes.remove(held);
         }
     }
@@ -277,7 +278,7 @@ final class ScheduledProcess {
         held.scope.close();
     }
 
-    /** Its sender may have closed it, may close it now, may be dead, or may be this process. */
+    /** The sender may have closed the scope, may be closing it, may be dead, or may be this process. */
     private void adopt() {
         begin("looks for letters");
         Letter letter = world.receive();
@@ -301,7 +302,7 @@ final class ScheduledProcess {
             scopes.add(new Held(scope, Set.copyOf(gained)));
             return true;
         } catch (RefException expected) {
-            // Not from this one, or not any more.
+            // It does not belong to this participant, or no longer.
             return false;
         }
     }

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Somebody hears of a scope's end while its memory is still what it was. */
+/** A listener learns of a scope's end while its memory is still unchanged. */
 class ScopeEndTest {
     private final TestMemory memory = TestMemory.create(1 << 20);
     private final Scope scope = memory.scope();
@@ -20,7 +20,7 @@ class ScopeEndTest {
     private final class Listener implements ScopeEnd {
         @Override
         public boolean ends(long firstRun) {
-            // What lies there can be read to the end.
+            // The objects are readable until the end.
             assertThat(!heard.isEmpty() || point.x() == 7).isTrue();
             heard.add("ends " + Ref.generation(firstRun));
             return mayEnd;

@@ -22,8 +22,9 @@ import java.lang.constant.MethodTypeDesc;
 import java.util.Set;
 
 /**
- * Loads the classes of arenas and page tables once more, with a call of {@code Steps.before} in front of each access to shared memory, and with generations of fewer bits, so that they soon come round. So a
- * test runs the very code that users run, one access at a time, and that code knows nothing of it.
+ * Loads the classes of arenas and page tables again, with a call of {@code Steps.before} before each access to shared
+ * memory and with shorter generations, which repeat soon. A test thereby runs the production code one access at a time,
+ * unchanged.
  */
 final class SteppedClasses extends ClassLoader {
     private static final Set<String> PACKAGES = Set.of(Arena.class.getPackageName(), PageTable.class.getPackageName());
@@ -43,7 +44,8 @@ final class SteppedClasses extends ClassLoader {
 
     /**
      * @param generationBits 1 to 8
-     * @param credulous a method of a class, {@code "Class.method"}, whose answer is always yes: a mistake for the test to find; empty for none
+     * @param credulous a method, {@code "Class.method"}, that always returns true: a planted bug for the test to find;
+     *     empty for none
      */
     SteppedClasses(int generationBits, String credulous) {
         super(SteppedClasses.class.getClassLoader());
@@ -120,7 +122,7 @@ final class SteppedClasses extends ClassLoader {
                 || (owner.equals("java/lang/foreign/MemorySegment") && SEGMENT_ACCESSES.contains(method));
     }
 
-    /** Whether this element is about eight bits, and another stands in its place now. */
+    /** Whether this element refers to eight bits and was replaced. */
     private boolean shorten(CodeBuilder code, CodeElement element) {
         if (element instanceof ConstantInstruction constant
                 && constant.constantValue() instanceof Integer value

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** An arena of its own with one open scope. */
+/** An arena with one open scope. */
 public final class TestMemory implements AutoCloseable {
     private static final AtomicInteger IDS = new AtomicInteger();
 
@@ -27,7 +27,7 @@ public final class TestMemory implements AutoCloseable {
         return new TestMemory(quota);
     }
 
-    /** Where a field lies in the records of a type, from its description. */
+    /** Offset of a field in the records of a type, from its description. */
     public static long offsetOf(SharedType<?> type, String field) {
         String own = type.description().lines().findFirst().orElseThrow();
         Matcher place = Pattern.compile("[{ ]" + field + ":.*?@(\\d+)[,}]").matcher(own);

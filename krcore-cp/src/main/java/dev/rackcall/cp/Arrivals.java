@@ -1,6 +1,6 @@
 package dev.rackcall.cp;
 
-/** AgentMessages that have come to a port: a batch that is filled again and again. Belongs to one thread at a time. */
+/** Messages that have arrived at a port, in a reusable batch. Belongs to one thread at a time. */
 public final class Arrivals {
     private final long[] ids;
     private final int[] bytes;
@@ -12,7 +12,7 @@ public final class Arrivals {
         hosts = new long[capacity];
     }
 
-    /** With room for this many. */
+    /** A batch with room for this many messages. */
     public static Arrivals create(int capacity) {
         if (capacity < 1) {
             throw new IllegalArgumentException("a batch has room for one message at least, not " + capacity);
@@ -20,7 +20,7 @@ public final class Arrivals {
         return new Arrivals(capacity);
     }
 
-    /** How many it has room for. */
+    /** How many messages it has room for. */
     public int capacity() {
         return ids.length;
     }
@@ -30,12 +30,12 @@ public final class Arrivals {
         return ids[index];
     }
 
-    /** Its length. */
+    /** Its length in bytes. */
     public int bytes(int index) {
         return bytes[index];
     }
 
-    /** The host that it came from. */
+    /** The host that sent it. */
     public HostId host(int index) {
         return new HostId(hosts[index]);
     }

@@ -4,13 +4,14 @@ import dev.rackcall.verbs.Gid;
 import java.util.Objects;
 
 /**
- * Where a meta server or an agent takes control messages. It is worth as long as that process lives: tell it by the directory, as {@code MetaDirectory} does.
+ * Where a meta server or an agent takes control messages. The address is valid as long as that process lives; a
+ * directory can keep the current one, see {@code MetaDirectory}.
  *
  * @param gid the device's global address
  * @param number the number of its queue pair for control messages
  */
 public record ControlAddress(Gid gid, int number) {
-    /** Checks that there is a GID and that the number has 24 bits. */
+    /** Checks that there is a GID, and that the number fits into 24 bits. */
     public ControlAddress {
         Objects.requireNonNull(gid, "gid");
         if (number >>> 24 != 0) {

@@ -1,30 +1,33 @@
 package dev.rackcall.cp;
 
-/** The control plane could not do what was asked. The message says what, with which values, and what to do next. */
+/** The control plane could not do what was asked. The message names the thing and its values, and the next step. */
 public final class ControlPlaneException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     /** What kind of failure it is. */
     public enum Kind {
-        /** No meta server and no handshake knows the host. */
+        /** Neither the meta server nor a handshake knows the host. */
         UNKNOWN_HOST,
-        /** Nobody answers. */
+        /** The other process does not reply. */
         UNREACHABLE,
-        /** A table has no place left. */
+        /** A table is full. */
         TABLE_FULL,
-        /** A tenant has used up what it was given. */
+        /** A tenant has reached its quota. */
         QUOTA_EXCEEDED,
-        /** The other end speaks another version, or refuses. */
+        /** The other end refuses, for example because it has another version of the protocol. */
         REFUSED,
-        /** The device lacks something that is needed. */
+        /** The device or the agent cannot do this. */
         UNSUPPORTED,
-        /** The virtual queue has failed before, or is closed. */
+        /** The virtual queue has failed or is closed. */
         QUEUE_FAILED
     }
 
     private final Kind kind;
 
-    /** Also for an address supplier that knows no meta server now: {@link Kind#UNREACHABLE} has an agent go on without and ask again. */
+    /**
+     * Address suppliers may throw it too: with {@link Kind#UNREACHABLE} the agent works without a meta server and asks
+     * again.
+     */
     public ControlPlaneException(Kind kind, String message) {
         super(message);
         this.kind = kind;

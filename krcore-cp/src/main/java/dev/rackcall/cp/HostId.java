@@ -6,7 +6,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * The name of a host in the control plane. It stays the same when the host's agent restarts, unlike what the host is reached by.
+ * The name of a host in the control plane. Unlike the host's addresses, it stays the same when the agent restarts.
  *
  * @param value any number but 0
  */
@@ -18,7 +18,7 @@ public record HostId(long value) {
         }
     }
 
-    /** From a name: the first eight bytes of its SHA-256. */
+    /** The id of a name: the first eight bytes of its SHA-256. */
     public static HostId named(String name) {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));

@@ -3,39 +3,42 @@ package dev.rackcall.cp;
 import dev.rackcall.verbs.MemoryRegion;
 
 /**
- * Where messages for one port of this host arrive: those that virtual queues of other hosts, or of this one, push by
- * {@link dev.rackcall.verbs.WorkRequest#sendWithImmediate} with the port's number. AgentMessages of one virtual queue arrive in the order in which they were pushed. Short ones
- * (512 bytes) travel with their payload and are copied into the memory given for them; of longer ones only a note travels, and this host READs the payload from the sender's memory into that
- * given for it.
+ * Receives the messages that virtual queues push to one port of this host with
+ * {@link dev.rackcall.verbs.WorkRequest#sendWithImmediate}. Messages of one virtual queue arrive in the order in which
+ * they were pushed. A message of up to 512 bytes travels with its payload, which is copied into the memory given for
+ * it. Of a longer message only a header travels, and this host READs the payload from the sender's memory.
  *
- * <p>A message's request completes at its sender when the message is in memory that was given here. 1,024 messages may wait for memory, more are
- * refused ({@code RNR_RETRY_EXCEEDED}); no tenant may have more of these places than are free. Any thread may use it, one at a time.
+ * <p>The sender's request completes when the message is in memory that was given here. Up to 1,024 messages wait for
+ * memory; more are refused with {@code RNR_RETRY_EXCEEDED}. One tenant may hold only as many of these places as are
+ * free. Any thread may use a port, one at a time.
  */
 public interface MessagePort extends AutoCloseable {
-    /** Its number, at which virtual queues send. */
+    /** The number that senders use. */
     int number();
 
     /**
-     * Gives memory for one message, which belongs to the port until {@link #receive} names this id. A message that is longer is refused and the memory serves the next.
+     * Gives memory for one message. The memory belongs to the port until {@link #receive} returns this id. If a message
+     * is longer, it is refused and the memory serves the next one.
      *
      * @param region of the same tenant, with the right LOCAL_WRITE
-     * @return false if as many as a virtual queue has requests are given and not received: receive some, and try again
+     * @return false if the port has as many pieces of memory as a virtual queue has requests: receive some, and try
+     *     again
      * @throws ControlPlaneException QUEUE_FAILED if the port is closed or its agent has died
-     * @throws IllegalArgumentException if the region does not allow that
+     * @throws IllegalArgumentException if the region does not allow it
      */
     boolean give(MemoryRegion region, long offset, int length, long id);
 
     /**
-     * Takes messages that have come, in order, up to the batch's room. Never waits.
+     * Takes messages that have arrived, in order, up to the batch's capacity. Never waits.
      *
      * @return how many
-     * @throws ControlPlaneException QUEUE_FAILED if the port is closed or its agent has died, and nothing is left to be taken
+     * @throws ControlPlaneException QUEUE_FAILED if the port is closed or its agent has died, and no message is left
      */
     int receive(Arrivals batch);
 
     /**
-     * Ends it. Senders of messages that wait are told that nobody receives. A long message that is being fetched may still be written into the memory given for it: use that for something
-     * else only when its region, or the tenant, has been closed.
+     * Closes the port. Senders of messages that still wait get an error. A long message that is being fetched may still
+     * be written into its memory: reuse that memory only after its region or the tenant is closed.
      */
     @Override
     void close();

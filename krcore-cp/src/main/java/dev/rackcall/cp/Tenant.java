@@ -9,14 +9,18 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Who uses an agent: one process, or one part of a process that shall not disturb others. A tenant's requests may name its own memory regions
- * only, and what it can use up is bounded. Any thread may use it. Closing it closes its queues and regions.
+ * A user of an agent: one process, or a part of a process that must not disturb others. A tenant's requests may name
+ * only its own memory regions, and quotas bound what it can use. Any thread may use it. Closing it closes its queues
+ * and regions.
  *
- * <p>One of an agent in this process comes from {@link dev.rackcall.cp.agent.Agent#admit}, one of the host's agent process from {@link dev.rackcall.cp.client.AgentFolder#join}. Programs that
- * shall work with either get their memory by {@link #allocate} or {@link #share}.
+ * <p>{@link dev.rackcall.cp.agent.Agent#admit} makes a tenant of an agent in this process,
+ * {@link dev.rackcall.cp.client.AgentFolder#join} one of the host's agent process. Programs that work with either get
+ * their memory from {@link #allocate} or {@link #share}.
  *
- * <p>What needs an agent process waits for it as long as the calling thread's {@link dev.rackcall.cp.client.Patience} lasts. Closing a region, a queue or a port waits for nobody: an agent process lets go of them a moment later, of a region
- * before it registers the next one, of the others before it opens the next one. Until then a peer's request may still reach memory that stays the caller's.
+ * <p>Operations that need an agent process wait for it within the calling thread's
+ * {@link dev.rackcall.cp.client.Patience}. Closing a region, a queue or a port never waits. The agent process releases
+ * regions before it registers the next one, and queues and ports before it opens the next one. Until then a peer's
+ * request may still reach memory that stays the caller's.
  */
 public interface Tenant extends AutoCloseable {
     /** The name it was admitted by. */
@@ -25,27 +29,32 @@ public interface Tenant extends AutoCloseable {
     /** The host of its agent, which is where peers find what it binds and registers. */
     HostId host();
 
-    /** Whether there is an agent to work for it: false of an agent process that has ended, as long as no other one serves in its folder. Known here, without waiting for anybody. */
+    /**
+     * Whether an agent serves this tenant. False when its agent process has ended and no other one serves in its
+     * folder. Never waits.
+     */
     boolean hasAgent();
 
-    /** Whether it was closed: then nothing works any more, whatever agents there are. */
+    /** Whether it was closed. A closed tenant stays closed, even if another agent starts. */
     boolean isClosed();
 
-    /** Whether its agent's device is one in hardware, and not the software device. */
+    /** Whether its agent's device is hardware, not the software device. */
     boolean isHardware();
 
     /**
-     * Registers memory of this process, as {@link dev.rackcall.verbs.ProtectionDomain#register} does; the memory stays the caller's and must
-     * stay mapped until the region is closed. With remote rights, peers find the region in this host's table by its remote key.
+     * Registers memory of this process, as {@link dev.rackcall.verbs.ProtectionDomain#register} does. The memory stays
+     * the caller's and must stay mapped until the region is closed. With remote rights, peers find the region in this
+     * host's table by its remote key.
      *
-     * @throws ControlPlaneException QUOTA_EXCEEDED, TABLE_FULL if the host has too many regions, or UNSUPPORTED if the agent is another
-     *     process, which cannot reach this memory
+     * @throws ControlPlaneException QUOTA_EXCEEDED; TABLE_FULL if the host has too many regions; UNSUPPORTED if the
+     *     agent is another process, which cannot reach this memory
      */
     MemoryRegion register(MemorySegment memory, Set<Access> rights);
 
     /**
-     * Registers memory that is the mapping of a whole file, at the agent too if that is another process, which then maps the file and reserves all of it. The mapping stays the caller's, and
-     * mapped until the region is closed; of the file nothing is needed any more when this returns. So if such an agent ends, the region is of no use any more, and is registered anew by who needs it.
+     * Registers the mapping of a whole file. An agent process maps the file itself and reserves all of it. The mapping
+     * stays the caller's and must stay mapped until the region is closed; the file may be closed when this returns. If
+     * an agent process ends, the region is useless and must be registered again.
      *
      * @throws ControlPlaneException as {@link #share}
      * @throws IllegalArgumentException if the mapping is not as long as the file
@@ -53,64 +62,80 @@ public interface Tenant extends AutoCloseable {
     MemoryRegion register(SharedFile file, MemorySegment mapped, Set<Access> rights);
 
     /**
-     * Maps a file and registers the mapping, at the agent too if that is another process. The file becomes the tenant's, which closes it, and
-     * unmaps the memory when the region is closed. The next agent process gets it, too, when one has ended.
+     * Maps a file and registers the mapping. An agent process maps the file, too. The tenant owns the file from now on,
+     * closes it, and unmaps the memory when the region is closed. When an agent process has ended, the next one
+     * registers the region again.
      *
-     * @throws ControlPlaneException as {@link #register}; REFUSED if the agent is another process and the file's length is not sealed
+     * @throws ControlPlaneException as {@link #register}; REFUSED if the agent is another process and the file's length
+     *     is not sealed
      */
     MemoryRegion share(SharedFile file, Set<Access> rights);
 
-    /** Makes memory and registers it: zeroes, rounded up to whole pages, gone when the region is closed. Errors are those of {@link #share}. */
+    /**
+     * Allocates zeroed memory, rounded up to whole pages, and registers it. It is freed when the region is closed.
+     * Errors are those of {@link #share}.
+     */
     default MemoryRegion allocate(long bytes, Set<Access> rights) {
         return share(SharedFile.memfd("rackcall-region", bytes), rights);
     }
 
     /**
-     * A virtual queue to a host, usable at once. Takes what is known of the host from the cache, else reads it from the meta server.
+     * A virtual queue to a host, usable at once. The host's record comes from the cache, or else from the meta server.
      *
-     * @throws ControlPlaneException UNKNOWN_HOST, UNREACHABLE (the meta server, or the agent if it is another process), QUOTA_EXCEEDED
+     * @throws ControlPlaneException UNKNOWN_HOST, UNREACHABLE (the meta server, or the agent if it is another process),
+     *     QUOTA_EXCEEDED
      */
     VirtualQueue connect(HostId host);
 
     /**
-     * A virtual queue to each of these hosts, in their order: through an agent process with one wait for all of them. Either all are made or none.
+     * A virtual queue to each of these hosts, in their order. Through an agent process this waits once for all of them.
+     * Either all queues are connected or none.
      *
-     * @throws ControlPlaneException of the first host that cannot be connected to, as {@link #connect(HostId)}
+     * @throws ControlPlaneException as {@link #connect(HostId)}, for the first host that cannot be connected
      */
     List<VirtualQueue> connect(List<HostId> hosts);
 
-    /** A virtual queue to this host; if the meta server does not know the host or does not answer, the host itself is asked at this address. */
+    /**
+     * A virtual queue to this host. If the meta server does not know the host or does not reply, this asks the host
+     * itself at this address.
+     */
     VirtualQueue connect(HostId host, ControlAddress address);
 
     /**
-     * Receives what virtual queues send to this port of this host.
+     * Receives the messages that virtual queues send to this port of this host.
      *
-     * @param port any number that nobody else on this host has bound
-     * @throws ControlPlaneException REFUSED if somebody has it, QUOTA_EXCEEDED, UNREACHABLE if the agent is another process and does not answer
+     * @param port any number that is not bound on this host
+     * @throws ControlPlaneException REFUSED if the port is bound; QUOTA_EXCEEDED; UNREACHABLE if the agent process does
+     *     not reply
      */
     MessagePort bind(int port);
 
     /**
-     * The same, and says when something has come, so that nobody need look for it again and again.
+     * As {@link #bind(int)}, and runs a callback when messages arrive, so that the receiver need not poll.
      *
-     * @param arrival runs after messages that {@link MessagePort#receive} then has, also without need, and once the agent is another process that has ended. On any thread that moves the device's
-     *     traffic, or on one that hears the agent's process: it must neither wait nor throw
+     * @param arrival runs after messages have arrived for {@link MessagePort#receive}, sometimes needlessly, and when
+     *     an agent process has ended. It runs on a thread that polls the device or listens to the agent process, so it
+     *     must neither wait nor throw
      * @throws ControlPlaneException as {@link #bind(int)}
      */
     MessagePort bind(int port, Runnable arrival);
 
     /**
-     * Asks the agent for a sign of life, which has taken by then all that this tenant has pushed before.
+     * Checks that the agent lives. When this returns true, the agent has taken all requests that this tenant pushed
+     * before.
      *
-     * @return false if it has died or takes longer; always true of an agent in this process
+     * @return false if the agent has died or takes longer; always true for an agent in this process
      */
     boolean ping(Duration atMost);
 
-    /** Requests that are under way end first, as far as they do within a second. */
+    /** Closes the tenant. Requests in flight get one second to end first. */
     @Override
     void close();
 
-    /** @throws IllegalArgumentException if a mapping does not have the length of its file, all of which an agent process registers */
+    /**
+     * @throws IllegalArgumentException if a mapping does not have the length of its file, all of which an agent process
+     *     registers
+     */
     static void requireWhole(SharedFile file, MemorySegment mapped) {
         if (mapped.byteSize() != file.bytes()) {
             throw new IllegalArgumentException(mapped.byteSize() + " bytes are not all of " + file);

@@ -6,18 +6,19 @@ import dev.rackcall.verbs.WorkRequest;
 import java.util.Optional;
 
 /**
- * A queue to one host that behaves like a reliable queue pair with a completion queue of its own, and is neither: requests go over queue pairs
- * that many share. READ, WRITE, atomics, and messages to a {@link MessagePort}, in order. Each request is copied and checked before it gets there. The first that is refused or
- * fails completes with an error and moves this queue, and only this one, to its error state, in which it takes no more.
+ * A queue to one host that behaves like a reliable queue pair with its own completion queue, while its requests go over
+ * queue pairs that many virtual queues share. It carries READ, WRITE, atomics, and messages to a {@link MessagePort},
+ * in order. Each request is copied and checked before it is posted. The first request that is refused or fails
+ * completes with an error and moves this queue, and no other, to its error state, where it takes no more requests.
  *
- * <p>Pushing belongs to one thread at a time, popping to one thread at a time. Neither makes objects while requests go to the same host and its
+ * <p>One thread at a time may push, and one may pop. Neither allocates while requests go to the same host and its
  * regions are known.
  */
 public interface VirtualQueue extends AutoCloseable {
-    /** The host it leads to. */
+    /** The host at the other end. */
     HostId host();
 
-    /** Which life of the host it leads to: after a restart the host has another one, and this queue an error. */
+    /** The life of that host. After a restart the host has another epoch, and this queue fails. */
     int epoch();
 
     /** READY_TO_SEND, ERROR, or RESET once closed. */
@@ -27,9 +28,10 @@ public interface VirtualQueue extends AutoCloseable {
     Optional<String> failure();
 
     /**
-     * Pushes a request; it may be used again at once. Its destination is ignored, its memory belongs to the device until the completion. With
-     * an agent in this process, the first request to each memory region of the peer, and one after a pause of a second, waits for a READ, or
-     * on devices without dynamically connected queue pairs for a control message, two seconds at most.
+     * Pushes a request, which the caller may reuse at once. Its destination is ignored; its memory belongs to the
+     * device until the completion. With an agent in this process, the first request to a region of the peer, and one
+     * after a pause of a second, waits for a READ. On devices without dynamically connected queue pairs it waits for a
+     * control message, two seconds at most.
      *
      * @return false if there is no room now: pop completions, and try again
      * @throws ControlPlaneException QUEUE_FAILED if this queue is closed or in its error state
@@ -39,7 +41,7 @@ public interface VirtualQueue extends AutoCloseable {
     /**
      * Pushes the first {@code count} requests of this list, in order.
      *
-     * @return how many were taken; fewer if there was no room, or after one that was refused
+     * @return how many were taken; fewer if there was no room, or after a request that was refused
      */
     default int push(WorkRequest[] requests, int count) {
         for (int i = 0; i < count; i++) {
@@ -51,22 +53,26 @@ public interface VirtualQueue extends AutoCloseable {
     }
 
     /**
-     * Takes completions that are there, in order, up to the batch's room. Never waits.
+     * Takes completions, in order, up to the batch's capacity. Never waits.
      *
      * @return how many entries of the batch are filled
      */
     int pop(Completions batch);
 
     /**
-     * Takes in what has come over the device, for whomever it is, on the calling thread. Who waits for a peer's WRITE into his memory calls it again and again while he looks
-     * there, and so spares a software device's own thread; needed it is never. Does nothing unless it {@link #isMovedByLooks}. Allocates nothing; any thread may use it.
+     * Polls the device on the calling thread, for all its users. A thread that spins for a peer's WRITE into its memory
+     * can call this in its loop to relieve a software device's own thread. It is never required, and does nothing
+     * unless {@link #isMovedByLooks}. Allocates nothing; any thread may call it.
      */
     void look();
 
-    /** Whether a {@link #look} can bring anything forward: with an agent in this process, over the software device. Hardware needs nobody, and another process looks itself. */
+    /**
+     * Whether {@link #look} has an effect: with an agent in this process, over the software device. Hardware needs no
+     * polling thread, and an agent process polls itself.
+     */
     boolean isMovedByLooks();
 
-    /** Ends it. What is under way happens or not; nobody hears of it. */
+    /** Closes the queue. Requests in flight may or may not be carried out; their completions are dropped. */
     @Override
     void close();
 }

@@ -4,6 +4,6 @@ package dev.rackcall.cp;
 class ConnectedMessagePortTest extends MessagePortTest {
     @Override
     Hosts newHosts() {
-        return new Hosts(16, PlainDevice::new);
+        return new Hosts(16, PlainDevice::of);
     }
 }

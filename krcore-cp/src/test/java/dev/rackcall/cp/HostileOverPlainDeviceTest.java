@@ -4,6 +4,6 @@ package dev.rackcall.cp;
 class HostileOverPlainDeviceTest extends HostileTenantTest {
     @Override
     Hosts newHosts() {
-        return new Hosts(4, PlainDevice::new);
+        return new Hosts(4, PlainDevice::of);
     }
 }

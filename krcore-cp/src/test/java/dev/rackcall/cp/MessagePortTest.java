@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** AgentMessages between tenants of agents. */
+/** Messages between tenants of agents. */
 class MessagePortTest {
     private static final int PORT = 7;
     private static final int BYTES = 1 << 20;
@@ -315,7 +315,7 @@ class MessagePortTest {
                     // An agent process says so a little later.
                     Hosts.waitUntil("the port to fail", () -> own.receive(Arrivals.create(1)) > 0);
                 })
-                .hasMessageContaining("not tenant other's to be written");
+                .hasMessageContaining("may not be written by tenant other");
         assertThatThrownBy(() -> port.give(foreign, foreign.byteSize() - 1, 2, 1))
                 .isInstanceOf(IllegalArgumentException.class);
         port.give(incoming, 0, 64, 1);

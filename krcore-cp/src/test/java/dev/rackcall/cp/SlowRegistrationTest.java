@@ -13,8 +13,6 @@ import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -24,7 +22,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -56,49 +53,37 @@ class SlowRegistrationTest {
     }
 
     private Device slow(Device device) {
-        return wrapped(
+        return Wrapping.of(
                 Device.class,
                 device,
-                opened -> opened instanceof Context context
-                        ? wrapped(
-                                Context.class,
-                                context,
-                                made -> made instanceof ProtectionDomain domain ? slow(domain) : made)
-                        : opened);
+                (method, _, inner) -> method.equals("open") ? slow((Context) inner.call()) : inner.call());
+    }
+
+    private Context slow(Context context) {
+        return Wrapping.of(
+                Context.class,
+                context,
+                (method, _, inner) -> method.equals("allocateProtectionDomain")
+                        ? slow((ProtectionDomain) inner.call())
+                        : inner.call());
     }
 
     private ProtectionDomain slow(ProtectionDomain domain) {
-        return (ProtectionDomain) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {ProtectionDomain.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("close")) {
-                        domainsClosed.incrementAndGet();
-                    }
-                    if (method.getName().equals("register")
-                            && ((MemorySegment) arguments[0]).byteSize() == SLOW_BYTES) {
-                        begun.countDown();
-                        assertThat(mayEnd.await(60, TimeUnit.SECONDS)).isTrue();
-                    }
-                    try {
-                        return method.invoke(domain, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
-    }
-
-    private static <T> T wrapped(Class<T> type, T inner, UnaryOperator<Object> change) {
-        return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
-                    try {
-                        return change.apply(method.invoke(inner, arguments));
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                }));
+        return Wrapping.of(ProtectionDomain.class, domain, (method, arguments, inner) -> {
+            if (method.equals("close")) {
+                domainsClosed.incrementAndGet();
+            }
+            if (method.equals("register") && ((MemorySegment) arguments[0]).byteSize() == SLOW_BYTES) {
+                begun.countDown();
+                assertThat(mayEnd.await(60, TimeUnit.SECONDS)).isTrue();
+            }
+            return inner.call();
+        });
     }
 
     private FutureTask<MemoryRegion> registering(Tenant tenant) throws InterruptedException {
-        FutureTask<MemoryRegion> task = new FutureTask<>(() -> Hosts.region(tenant, SLOW_BYTES));
+        FutureTask<MemoryRegion> task =
+                new FutureTask<>(() -> Patience.within(LONG, () -> Hosts.region(tenant, SLOW_BYTES)));
         Thread.ofPlatform().daemon().start(task);
         assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
         return task;
@@ -166,7 +151,7 @@ class SlowRegistrationTest {
         waiting.interrupt();
         assertThatThrownBy(() -> slow.get(20, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
-                .hasMessageContaining("interrupted while the agent process");
+                .hasMessageContaining("interrupted while waiting for the agent process");
         mayEnd.countDown();
         Hosts.region(tenant, 64);
         Hosts.waitUntil("the place of the region that nobody has heard of", () -> canRegister(tenant));
@@ -192,10 +177,7 @@ class SlowRegistrationTest {
     void shouldCloseAndConnectWhileAnotherThreadRegistersAtAnAgentProcess() throws Exception {
         Tenant tenant = hosts.foreign(agent, "t");
         MemoryRegion first = Hosts.region(tenant, 64);
-        FutureTask<MemoryRegion> slow =
-                new FutureTask<>(() -> Patience.within(LONG, () -> Hosts.region(tenant, SLOW_BYTES)));
-        Thread.ofPlatform().daemon().start(slow);
-        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        FutureTask<MemoryRegion> slow = registering(tenant);
         first.close();
         tenant.connect(peer.host()).close();
         tenant.bind(7).close();
@@ -213,10 +195,7 @@ class SlowRegistrationTest {
         Agent roomy = hosts.agent("roomy", options -> options.withQuota(8, regions + 1));
         Tenant tenant = hosts.foreign(roomy, "t");
         List<MemoryRegion> all = registered(tenant, regions);
-        FutureTask<MemoryRegion> slow =
-                new FutureTask<>(() -> Patience.within(LONG, () -> Hosts.region(tenant, SLOW_BYTES)));
-        Thread.ofPlatform().daemon().start(slow);
-        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        FutureTask<MemoryRegion> slow = registering(tenant);
         all.forEach(MemoryRegion::close);
         assertThat(slow).isNotDone();
         mayEnd.countDown();

@@ -74,7 +74,7 @@ final class AccessorWriter {
         return method;
     }
 
-    /** The word behind get and put in the base class. */
+    /** The suffix of the base class's get and put methods. */
     private static String accessor(FieldType type) {
         return switch (type) {
             case FieldType.Primitive primitive -> primitive.accessor();
@@ -94,7 +94,7 @@ final class AccessorWriter {
         };
     }
 
-    /** Offset, what it leads to, and the field's name where a message may need it. */
+    /** The offset, the target, and the field's name if a message may need it. */
     private CodeBlock readArguments(SharedField field) {
         String offset = constants.get(field.name());
         String name = nameForMessages(field);
@@ -129,7 +129,7 @@ final class AccessorWriter {
         return model.type().getSimpleName() + "." + field.name();
     }
 
-    /** What the type object says of a field that holds references. */
+    /** The type object's statement about a field that holds references. */
     Optional<CodeBlock> reference(SharedField field) {
         String offset = constants.get(field.name());
         return switch (field.type()) {
@@ -151,8 +151,8 @@ final class AccessorWriter {
     }
 
     /**
-     * Types of fields lie in a class of their own, which no static initializer touches: types may refer to each other in cycles, and
-     * two threads that initialise two of them must not wait for each other.
+     * The types of fields are in a class of their own, which no static initializer touches. Types may refer to each
+     * other in cycles, and two threads that initialise two of them must not deadlock.
      */
     TypeSpec fieldTypes() {
         return TypeSpec.classBuilder(FIELD_TYPES)

@@ -16,11 +16,12 @@ import java.util.Map;
 import javax.lang.model.element.Modifier;
 
 /**
- * Writes the code that encodes and decodes values. Simple values become a call of the codec in place; a collection, array, Optional or record
- * becomes a call of a private static method of the generated class, which is written once per type and direction.
+ * Writes the code that encodes and decodes values. A simple value becomes a call of the codec. A collection, array,
+ * Optional or record becomes a call of a private static method, which the generated class has once per type and
+ * direction.
  */
 final class CodecWriter {
-    /** Which end the code runs at: shared objects are turned into Refs and back by another object at each. */
+    /** The end at which the code runs; a different object converts shared objects and Refs at each end. */
     enum Side {
         CLIENT(RpcNames.CLIENT_CALL),
         SERVER(RpcNames.SERVER_CALL);
@@ -32,7 +33,7 @@ final class CodecWriter {
         }
     }
 
-    /** Where code stands: at which end, and what the payload and the call are named there. */
+    /** The context of generated code: the end, and the names of the payload and the call. */
     record Place(Side side, String payload, String call) {}
 
     private enum Direction {
@@ -40,7 +41,7 @@ final class CodecWriter {
         READ
     }
 
-    /** A method to be written: sides only differ where Refs are involved. */
+    /** A helper method; the side matters only if it handles Refs. */
     private record HelperKey(TypeName type, Direction direction, Side side) {}
 
     private final NameAllocator names;
@@ -54,12 +55,12 @@ final class CodecWriter {
         this.names = names;
     }
 
-    /** The methods that the code written so far needs. */
+    /** The helper methods of the code written so far. */
     List<MethodSpec> helpers() {
         return helpers;
     }
 
-    /** The constants that the code written so far needs. */
+    /** The constants of the code written so far. */
     List<FieldSpec> constants() {
         return List.copyOf(enumConstants.values());
     }
@@ -67,7 +68,7 @@ final class CodecWriter {
     /**
      * A statement that encodes {@code expression}.
      *
-     * @param name an expression that says what the value is to the user
+     * @param name an expression for the value's name in messages
      */
     CodeBlock write(Value value, CodeBlock expression, CodeBlock name, Place place) {
         boolean refusesNull = !(value instanceof Value.Scalar scalar && scalar.boxed())
@@ -78,7 +79,7 @@ final class CodecWriter {
         return writePresent(value, present, name, place);
     }
 
-    /** The same for an expression that is never null. */
+    /** As {@link #write}, for an expression that is never null. */
     CodeBlock writePresent(Value value, CodeBlock expression, CodeBlock name, Place place) {
         String out = place.payload();
         return switch (value) {
@@ -109,7 +110,7 @@ final class CodecWriter {
     /**
      * An expression that decodes a value.
      *
-     * @param name an expression that says what the value is to the user
+     * @param name an expression for the value's name in messages
      */
     CodeBlock read(Value value, CodeBlock name, Place place) {
         String in = place.payload();
@@ -138,8 +139,8 @@ final class CodecWriter {
     }
 
     /**
-     * Whether the method that decodes this has to be told a name: a server speaks of Refs by the argument's. The components of a record have
-     * names of their own.
+     * Whether the helper that decodes this value needs a name: a server's messages about Refs name the argument.
+     * Components of a record have their own names.
      */
     static boolean namesShared(Value value, Side side) {
         return side == Side.SERVER && holdsShared(value);

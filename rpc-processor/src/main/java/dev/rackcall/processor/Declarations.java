@@ -13,13 +13,15 @@ import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeMirror;
 
-/** Questions about declarations that the compiler's model answers only by walking. */
+/** Queries on declarations. */
 final class Declarations {
     private static final Set<String> OBJECT_METHODS = Set.of("toString()", "hashCode()", "equals(java.lang.Object)");
 
     private Declarations() {}
 
-    /** Whether {@code Object} declares it, also if an interface declares it again: a generated class has it already. */
+    /**
+     * Whether {@code Object} declares this method, also if an interface redeclares it. A generated class inherits it.
+     */
     static boolean isOfObject(ExecutableElement method) {
         TypeElement declaring = (TypeElement) method.getEnclosingElement();
         return declaring.getQualifiedName().contentEquals("java.lang.Object")

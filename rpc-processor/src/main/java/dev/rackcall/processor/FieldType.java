@@ -6,9 +6,9 @@ import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
 
-/** What a field of a shared record holds: the bytes it takes, its alignment, and its words in the layout description. */
+/** The type of a field of a shared record: its size, its alignment, and its text in the layout description. */
 sealed interface FieldType {
-    /** Bytes of a Ref, which is what every variable part leaves inside the record. */
+    /** Bytes of a Ref, by which a record refers to every part of variable size. */
     int REF_BYTES = Long.BYTES;
 
     int bytes();
@@ -17,7 +17,9 @@ sealed interface FieldType {
         return bytes();
     }
 
-    /** How the layout description names it. Two fields with equal descriptions are laid out and read alike. */
+    /**
+     * The text in the layout description. Fields with equal descriptions have the same layout and the same accessors.
+     */
     String describe();
 
     /** The shared interfaces that it names. */
@@ -111,7 +113,7 @@ sealed interface FieldType {
      * @param declared the target as the interface names it
      */
     record Reference(Target target, TypeMirror declared, Absence absence) implements Leading {
-        /** What a getter answers when the reference is null. */
+        /** What a getter does when the reference is null. */
         enum Absence {
             THROWS,
             OPTIONAL,

@@ -16,14 +16,14 @@ import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
 
-/** Finds what one getter reads from its return type and its annotations. */
+/** Derives the type of a field from the return type and the annotations of its getter. */
 final class FieldTypeReader {
     private static final int MAX_FIXED_STRING = 0xffff;
     private static final int MAX_ENUM_CONSTANTS = 1 << 16;
     private static final String SUPPORTED = "supported are primitives, enums, String, byte[], @Shared interfaces,"
             + " Optional and Ref of those, and the Shared... containers";
 
-    /** What to write instead of the types that people try first. */
+    /** Replacements for types that authors often try first. */
     private static final Map<String, String> REMEDIES = Map.ofEntries(
             Map.entry("java.lang.Boolean", "use boolean"),
             Map.entry("java.lang.Byte", "use byte"),
@@ -57,7 +57,7 @@ final class FieldTypeReader {
         return problems;
     }
 
-    /** The field's type, or nothing and a problem. */
+    /** The field's type; empty if there is a problem. */
     Optional<FieldType> read() {
         Optional<AnnotationMirror> fixedString = Declarations.annotation(getter, SharedNames.FIXED_STRING);
         Optional<AnnotationMirror> length = Declarations.annotation(getter, SharedNames.LENGTH);

@@ -2,7 +2,10 @@ package dev.rackcall.processor;
 
 import java.nio.charset.StandardCharsets;
 
-/** FNV-1a over UTF-8: the hash of every layout and service description. The run time computes the same for its containers. */
+/**
+ * FNV-1a over UTF-8: the hash of every layout and service description. The run time computes the same for its
+ * containers.
+ */
 final class Fingerprint {
     private static final long OFFSET_BASIS = 0xcbf29ce484222325L;
     private static final long PRIME = 0x100000001b3L;
@@ -17,7 +20,7 @@ final class Fingerprint {
         return hash;
     }
 
-    /** 32 bits of the same hash, never 0: memory that nobody wrote must not look like an object. */
+    /** 32 bits of the same hash, never 0, so that unwritten memory does not look like an object. */
     static int typeId(String layout) {
         long hash = of(layout);
         int folded = (int) (hash ^ (hash >>> 32));

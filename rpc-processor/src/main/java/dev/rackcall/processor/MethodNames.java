@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What the methods of a service are called in generated code: overloads are told apart by their parameter types. */
+/** The names of a service's methods in generated code; parameter types distinguish overloads. */
 final class MethodNames {
     private final Map<RpcMethod, String> identifiers = new HashMap<>();
     private final Map<RpcMethod, String> constants = new HashMap<>();

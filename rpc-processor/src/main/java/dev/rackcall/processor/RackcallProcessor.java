@@ -12,8 +12,9 @@ import javax.lang.model.element.TypeElement;
 import javax.lang.model.util.ElementFilter;
 
 /**
- * Entry point: the compiler hands it annotated interfaces, the generators write what belongs to them. Each generated class depends on one
- * interface and the types that this mentions, so that incremental builds may run it on what changed.
+ * The entry point: the compiler passes annotated interfaces, and the generators write their classes. A generated class
+ * depends on one interface and the types that it mentions, so incremental builds can process only the changed
+ * interfaces.
  */
 @SupportedAnnotationTypes({SharedNames.SHARED, RpcNames.RPC_SERVICE, RpcNames.RPC})
 public final class RackcallProcessor extends AbstractProcessor {
@@ -48,7 +49,7 @@ public final class RackcallProcessor extends AbstractProcessor {
         } else {
             generateServices();
         }
-        // Never claimed: javac stops looking for other processors once everything is.
+        // Claim no annotation, because javac then skips other processors.
         return false;
     }
 
@@ -65,7 +66,9 @@ public final class RackcallProcessor extends AbstractProcessor {
         }
     }
 
-    /** What waits to the end mentions a type that nobody generated: the compiler says so itself. */
+    /**
+     * Retries in each round. A service that waits until the end mentions a missing type, which the compiler reports.
+     */
     private void generateServices() {
         waiting.removeIf(
                 name -> Optional.ofNullable(processingEnv.getElementUtils().getTypeElement(name))

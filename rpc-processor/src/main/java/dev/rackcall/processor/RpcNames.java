@@ -2,7 +2,10 @@ package dev.rackcall.processor;
 
 import com.palantir.javapoet.ClassName;
 
-/** The annotations that services carry and the run-time classes that generated services use. The processor knows them by name only. */
+/**
+ * The annotations that services carry and the run-time classes that generated services use. The processor knows them by
+ * name only.
+ */
 final class RpcNames {
     static final String RPC_SERVICE = "dev.rackcall.rpc.RpcService";
     static final String RPC = "dev.rackcall.rpc.Rpc";

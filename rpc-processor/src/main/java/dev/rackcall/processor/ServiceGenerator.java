@@ -27,7 +27,8 @@ final class ServiceGenerator {
     }
 
     /**
-     * Generates the definition of one annotated declaration; problems become compile errors at the methods that cause them.
+     * Generates the definition of one annotated declaration; problems become compile errors at the methods that cause
+     * them.
      *
      * @return false if it mentions a type that does not exist yet: try again when other processors have generated more
      */
@@ -48,7 +49,10 @@ final class ServiceGenerator {
         return true;
     }
 
-    /** After the last round: interfaces with {@code @Rpc} methods that are no services, and that no service here extends. */
+    /**
+     * After the last round: interfaces with {@code @Rpc} methods that are no services, and that no service here
+     * extends.
+     */
     void warnOfUnservedInterfaces() {
         for (String name : declaringRpc) {
             TypeElement declaring = environment.getElementUtils().getTypeElement(name);
@@ -69,7 +73,10 @@ final class ServiceGenerator {
         }
     }
 
-    /** An {@code @Rpc} that nothing will ever look at is a mistake worth an error; one that a service elsewhere may inherit is worth a warning, at the end. */
+    /**
+     * An {@code @Rpc} that nothing will ever look at is a mistake worth an error; one that a service elsewhere may
+     * inherit is worth a warning, at the end.
+     */
     void requireInterface(ExecutableElement rpcMethod) {
         Element declaring = rpcMethod.getEnclosingElement();
         if (declaring.getKind() == ElementKind.INTERFACE) {

@@ -15,7 +15,7 @@ import javax.lang.model.util.ElementFilter;
 import javax.lang.model.util.Elements;
 import javax.lang.model.util.Types;
 
-/** The methods that a stub has to implement: the interface's own abstract methods and those it inherits, each once. */
+/** The methods that a stub implements: the declared and inherited abstract methods of the interface, each once. */
 final class ServiceMethods {
     private final Types types;
     private final Elements elements;
@@ -29,7 +29,7 @@ final class ServiceMethods {
         this.problem = problem;
     }
 
-    /** The abstract methods, all of which carry {@code @Rpc}; where it is missing or out of place there is a problem instead. */
+    /** The abstract methods with {@code @Rpc}; a missing or misplaced annotation becomes a problem. */
     List<ExecutableElement> abstractOnes() {
         List<ExecutableElement> found = new ArrayList<>();
         for (ExecutableElement method : inherited()) {
@@ -53,7 +53,7 @@ final class ServiceMethods {
         return found;
     }
 
-    /** Without what is overridden, what belongs to {@code Object}, and static methods of other interfaces. */
+    /** All methods except overridden ones, those of {@code Object}, and static methods of other interfaces. */
     private List<ExecutableElement> inherited() {
         List<ExecutableElement> all = ElementFilter.methodsIn(elements.getAllMembers(service));
         List<ExecutableElement> visible = new ArrayList<>();
@@ -69,7 +69,7 @@ final class ServiceMethods {
         return visible;
     }
 
-    /** Two super-interfaces may declare the same method; then it is one, if they agree. */
+    /** Adds a method once if several super-interfaces declare it; a problem if their declarations differ. */
     private void add(List<ExecutableElement> found, ExecutableElement method) {
         for (ExecutableElement other : found) {
             if (other.getSimpleName().equals(method.getSimpleName())

@@ -19,13 +19,13 @@ import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.ElementFilter;
 
 /**
- * One service, ready to be written.
+ * A service that can be generated.
  *
  * @param type the interface
  * @param channel the channel's name
  * @param methods in index order
  * @param registered the classes that travel by Kryo, in the order of their registration
- * @param memberNames what the interface's own members are called, inherited ones included: the stub inherits them too
+ * @param memberNames the names of the interface's members, inherited ones included, which the stub inherits, too
  */
 record ServiceModel(
         TypeElement type,
@@ -51,7 +51,9 @@ record ServiceModel(
         return reached;
     }
 
-    /** What both ends must agree on: a line for the channel, for each method, and for each type that they mention. */
+    /**
+     * The contract of both ends: a line for the channel, for each method, and for each type that the methods mention.
+     */
     String description() {
         StringJoiner lines = new StringJoiner("\n");
         lines.add("service " + channel);
@@ -99,7 +101,7 @@ record ServiceModel(
                 .collect(Collectors.joining(", ", "enum " + enumeration.type() + "{", "}"));
     }
 
-    /** Kryo writes the fields of a class and of those that it extends; the JDK's own are none of our business. */
+    /** Kryo writes the fields of a class and of its superclasses; fields of JDK classes are not listed. */
     private static String describeRegistered(TypeMirror registered) {
         StringJoiner fields = new StringJoiner(", ", TypeName.get(registered) + "{", "}");
         TypeElement each = Declarations.declaration(registered).orElse(null);

@@ -27,7 +27,7 @@ import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.Elements;
 import javax.lang.model.util.Types;
 
-/** Reads a service interface, or says all that has to change in it. */
+/** Reads a service interface and collects all problems. */
 final class ServiceReader {
     private final Types types;
     private final Elements elements;

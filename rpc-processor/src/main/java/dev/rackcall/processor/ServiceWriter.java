@@ -14,7 +14,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import javax.lang.model.element.Modifier;
 
-/** Writes {@code <Interface>_Rpc}: descriptors, fingerprint, stub, dispatcher and the methods that encode what they share. */
+/**
+ * Writes {@code <Interface>_Rpc}: descriptors, fingerprint, stub, dispatcher and the methods that encode what they
+ * share.
+ */
 final class ServiceWriter {
     private static final String METHODS = "METHODS";
     private static final String DESCRIPTION = "DESCRIPTION";
@@ -29,7 +32,7 @@ final class ServiceWriter {
 
     ServiceWriter(ServiceModel model) {
         this.model = model;
-        // In the stub a name means what the interface calls so, before it means a member of the class around it.
+        // In the stub, a member of the interface hides a member of the enclosing class.
         Set<String> taken = new TreeSet<>(model.memberNames());
         taken.addAll(List.of(METHODS, DESCRIPTION, FINGERPRINT));
         taken.forEach(members::newName);
@@ -42,7 +45,7 @@ final class ServiceWriter {
         TypeSpec serving = new DispatcherWriter(model, names, codec).write(SERVING);
         TypeSpec.Builder type = Sources.classFor(model.type(), model.generatedName())
                 .addJavadoc("How {@link $T} travels on the channel {@code $L}.\n", model.name(), model.channel())
-                // What the interface or its types deprecate is for their users to heed.
+                // Deprecations of the interface and its types concern their users, not the generated code.
                 .addAnnotation(AnnotationSpec.builder(SuppressWarnings.class)
                         .addMember("value", "{$S, $S}", "deprecation", "removal")
                         .build())

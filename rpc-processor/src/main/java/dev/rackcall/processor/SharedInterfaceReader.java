@@ -154,7 +154,10 @@ final class SharedInterfaceReader {
         }
     }
 
-    /** {@code boolean next(Document into)} beside {@code Ref<Document> next()}. It is no setter, so it leaves their number. */
+    /**
+     * {@code boolean next(Document into)} beside {@code Ref<Document> next()}. It is no setter, so it leaves their
+     * number.
+     */
     private Optional<ExecutableElement> followerOf(ExecutableElement getter, FieldType fieldType) {
         Map<String, ExecutableElement> candidates =
                 setters.getOrDefault(getter.getSimpleName().toString(), Map.of());
@@ -214,7 +217,10 @@ final class SharedInterfaceReader {
         return isVoidOrFluent(setter) ? Optional.of(setter) : Optional.empty();
     }
 
-    /** A getter or setter that is named as in a Java bean and has no partner of the same name: says how accessors are named, once for the pair. */
+    /**
+     * A getter or setter that is named as in a Java bean and has no partner of the same name: says how accessors are
+     * named, once for the pair.
+     */
     private boolean isBeanName(ExecutableElement accessor, String fieldType) {
         String name = accessor.getSimpleName().toString();
         String field = "";
@@ -277,7 +283,10 @@ final class SharedInterfaceReader {
         problems.add(new Problem(at, message));
     }
 
-    /** As the source has it, without type annotations: a nullness annotation on one of a pair does not make two types. */
+    /**
+     * The parameter type without type annotations, so that a nullness annotation on one accessor does not make two
+     * types.
+     */
     private static String parameterType(ExecutableElement setter) {
         return typeName(setter.getParameters().get(0).asType());
     }

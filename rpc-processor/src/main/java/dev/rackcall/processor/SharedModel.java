@@ -14,8 +14,9 @@ import javax.lang.model.element.TypeElement;
 /**
  * The layout of one shared interface.
  *
- * <p>Fields lie behind the 8-byte header, largest alignment first and by name within one alignment. Every field's size is a
- * multiple of its alignment, so nothing is lost between them, and the order of methods in the source changes nothing.
+ * <p>Fields lie behind the 8-byte header, largest alignment first and by name within one alignment. Every field's size
+ * is a multiple of its alignment, so nothing is lost between them, and the order of methods in the source changes
+ * nothing.
  */
 final class SharedModel {
     /** {int typeId, int bytes} at the start of every object. */
@@ -56,8 +57,8 @@ final class SharedModel {
     }
 
     /**
-     * Reads the layout of a shared interface. Never fails: what is wrong with the interface is in {@link #problems()}, and the
-     * offending accessors are left out.
+     * Reads the layout of a shared interface. Never fails: what is wrong with the interface is in {@link #problems()},
+     * and the offending accessors are left out.
      */
     static SharedModel of(TypeElement sharedInterface) {
         return of(sharedInterface, List.of());

@@ -2,7 +2,10 @@ package dev.rackcall.processor;
 
 import com.palantir.javapoet.ClassName;
 
-/** The run-time classes that shared interfaces mention and generated flyweights use. The processor knows them by name only. */
+/**
+ * The run-time classes that shared interfaces mention and generated flyweights use. The processor knows them by name
+ * only.
+ */
 final class SharedNames {
     static final String PACKAGE = "dev.rackcall.shm.types";
     static final String SHARED = PACKAGE + ".Shared";

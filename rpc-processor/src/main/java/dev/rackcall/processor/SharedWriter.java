@@ -11,7 +11,10 @@ import com.palantir.javapoet.TypeSpec;
 import java.util.Locale;
 import javax.lang.model.element.Modifier;
 
-/** Writes the flyweight of one shared interface: offsets as constants, accessors, the type object and its reference fields. */
+/**
+ * Writes the flyweight of one shared interface: offsets as constants, accessors, the type object and its reference
+ * fields.
+ */
 final class SharedWriter {
     private final SharedModel model;
     private final ClassName interfaceName;

@@ -17,8 +17,11 @@ import javax.annotation.processing.ProcessingEnvironment;
 import javax.lang.model.element.Modifier;
 import javax.lang.model.element.TypeElement;
 
-/** What all generated classes have in common: how they begin, their constants, and the files that they become. */
+/** The common parts of all generated classes: their head, their constants and their files. */
 final class Sources {
+    /** The value of {@code @Generated}: the name of the entry point, which depends on this class. */
+    private static final String GENERATOR = "dev.rackcall.processor.RackcallProcessor";
+
     private static final int MAX_LITERAL = 16_000;
 
     private Sources() {}
@@ -28,7 +31,7 @@ final class Sources {
         return TypeSpec.classBuilder(name)
                 .addOriginatingElement(origin)
                 .addAnnotation(AnnotationSpec.builder(Generated.class)
-                        .addMember("value", "$S", RackcallProcessor.class.getName())
+                        .addMember("value", "$S", GENERATOR)
                         .build());
     }
 
@@ -66,7 +69,9 @@ final class Sources {
         return camelCase.replaceAll("([a-z0-9])([A-Z])", "$1_$2").toUpperCase(Locale.ROOT);
     }
 
-    /** An expression for a text of any length, one literal per line: a single one may not be longer than 65,535 bytes. */
+    /**
+     * An expression for a text of any length, with one literal per line, because a literal has at most 65,535 bytes.
+     */
     static CodeBlock text(String text) {
         List<CodeBlock> pieces = new ArrayList<>();
         for (String line : text.split("(?<=\n)")) {

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** The types of the language and the JDK that the codec knows, with the part of its method names that means them. */
+/** The types of the language and the JDK that the codec supports, with their part of its method names. */
 final class StandardTypes {
     private static final Map<TypeName, Value.Scalar> PRIMITIVES = new LinkedHashMap<>();
     private static final Map<TypeName, Value> CLASSES = new LinkedHashMap<>();
@@ -63,7 +63,7 @@ final class StandardTypes {
         return Optional.ofNullable(CLASSES.get(type));
     }
 
-    /** A raw type as its author may have meant it. */
+    /** A raw type with example type arguments. */
     static String example(String rawType) {
         return rawType + (rawType.equals("Map") ? "<String, Long>" : "<String>");
     }

@@ -16,7 +16,7 @@ import javax.lang.model.element.Modifier;
 
 /** Writes the class that implements the service interface at the client. */
 final class StubWriter {
-    /** The name under which the payload's exceptions speak of a result. */
+    /** The name of a result in payload exceptions. */
     static final CodeBlock RESULT = CodeBlock.of("$S", "result");
 
     private final ServiceModel model;
@@ -57,7 +57,7 @@ final class StubWriter {
             reader = CodeBlock.of("(in, call) -> {\n$>in.expectEnd();\nreturn null;\n$<}");
         } else {
             CodeBlock value = codec.read(method.result().get(), RESULT, place);
-            // Elements of a stream lie behind one another, so that only the runtime knows where the last one ends.
+            // The elements of a stream follow one another, so only the runtime knows the end of the last one.
             reader = method.style() == Style.SERVER_STREAM
                     ? CodeBlock.of("(in, call) -> $L", value)
                     : CodeBlock.of(

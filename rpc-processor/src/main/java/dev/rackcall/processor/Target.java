@@ -12,12 +12,12 @@ import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeMirror;
 
 /**
- * What a reference can lead to: a shared interface, or a container of the run time.
+ * The target of a reference: a shared interface or a container of the run time.
  *
  * @param java the type in Java source
  * @param name the type's name at run time; part of layout descriptions
  * @param type an expression for its {@code SharedType}
- * @param composite whether the expression builds a new {@code SharedType}, so that it belongs into a constant
+ * @param composite whether the expression builds a new {@code SharedType}, which a constant then keeps
  * @param mentions the shared interfaces that it names
  */
 public record Target(TypeName java, String name, CodeBlock type, boolean composite, List<TypeElement> mentions) {
@@ -46,7 +46,7 @@ public record Target(TypeName java, String name, CodeBlock type, boolean composi
             SharedNames.SHARED_STRING_MAP,
             SharedNames.SHARED_LONG_MAP);
 
-    /** The target that a Java type denotes; empty if no reference can lead to it. */
+    /** The target that a Java type denotes; empty if references to it are impossible. */
     static Optional<Target> of(TypeMirror type) {
         return Declarations.declaration(type).flatMap(element -> of(element, (DeclaredType) type));
     }
@@ -70,7 +70,7 @@ public record Target(TypeName java, String name, CodeBlock type, boolean composi
         return Optional.empty();
     }
 
-    /** A container of the run time without elements of its own choice. */
+    /** A container of the run time without a type argument. */
     static Target named(ClassName plain) {
         return new Target(plain, plain.simpleName(), CodeBlock.of("$T.TYPE", plain), false, List.of());
     }
@@ -93,7 +93,7 @@ public record Target(TypeName java, String name, CodeBlock type, boolean composi
                 elements.mentions());
     }
 
-    /** Bytes of one element if this is an array that can lie inside a record; else 0. */
+    /** Bytes of one element if this array can lie inside a record; otherwise 0. */
     int arrayElementBytes() {
         String container = name.indexOf('<') < 0 ? name : name.substring(0, name.indexOf('<'));
         return ARRAY_ELEMENT_BYTES.getOrDefault(container, 0);

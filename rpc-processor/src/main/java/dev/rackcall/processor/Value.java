@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Set;
 import javax.lang.model.element.TypeElement;
 
-/** A type that an argument or a result may have, as far as encoding it matters. */
+/** The type of an argument or a result, as the codec sees it. */
 sealed interface Value {
-    /** How generated code writes the type. */
+    /** The type in generated code. */
     TypeName type();
 
     /** The values that this one holds. */
@@ -23,7 +23,7 @@ sealed interface Value {
         return Integer.BYTES;
     }
 
-    /** A value that a method of its own encodes, because it holds others. */
+    /** A value that holds other values; a method of its own encodes it. */
     sealed interface Compound extends Value {}
 
     /** A value that holds any number of one kind. */
@@ -43,10 +43,10 @@ sealed interface Value {
         }
     }
 
-    /** Written by a method of {@code PayloadWriter} that refuses null by itself: {@code String} and {@code byte[]}. */
+    /** {@code String} or {@code byte[]}: a method of {@code PayloadWriter} writes it and refuses null. */
     record Direct(TypeName type, String accessor) implements Value {}
 
-    /** Written by a static method of a class beside {@code PayloadWriter}, which refuses null by itself. */
+    /** A value that a static method of another codec class writes; the method refuses null. */
     record Beside(TypeName type, ClassName codec, String accessor, int minBytes) implements Value {}
 
     record Enumeration(TypeName type, TypeElement element) implements Value {}
@@ -59,7 +59,7 @@ sealed interface Value {
         }
     }
 
-    /** A class from {@code registered}, or one that such classes extend. */
+    /** A class from {@code registered}, or a superclass of one. */
     record Registered(TypeName type) implements Value {}
 
     /** A {@code List} or {@code Set}. */
@@ -85,7 +85,7 @@ sealed interface Value {
     /** A component of a record. */
     record Component(String name, Value value) {}
 
-    /** A record class. It may contain itself, so the components come after the object. */
+    /** A record class. It may contain itself, so its components are added after its creation. */
     final class Composite implements Compound {
         private final TypeName type;
         private final TypeElement element;
@@ -119,7 +119,7 @@ sealed interface Value {
             return Math.max(1, bytesOutside(new HashSet<>()));
         }
 
-        /** Records inside records counted once: one that contains itself has a smallest value all the same. */
+        /** Counts each record class once, because a record may contain itself. */
         private int bytesOutside(Set<Composite> counted) {
             int bytes = 0;
             if (counted.add(this)) {
@@ -132,7 +132,9 @@ sealed interface Value {
             return bytes;
         }
 
-        /** Whether a value can end: not if each must hold another of its own type. Null, which would end it, does not travel. */
+        /**
+         * Whether a finite value exists: not if each value must hold another one of its type, because null is refused.
+         */
         boolean finite() {
             return finite(new HashSet<>());
         }

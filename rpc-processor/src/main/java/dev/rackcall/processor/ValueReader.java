@@ -22,9 +22,9 @@ import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.Elements;
 import javax.lang.model.util.Types;
 
-/** Finds out how values of a type are encoded, or says why they cannot be. One per service. */
+/** Determines how values of a type are encoded, or explains why they cannot be. One per service. */
 final class ValueReader {
-    /** The type does not travel. The message goes on from the name of a parameter, a component or a result. */
+    /** The type cannot be sent. The message continues a sentence about a parameter, a component or a result. */
     static final class UnsupportedTypeException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -33,7 +33,7 @@ final class ValueReader {
         }
     }
 
-    /** The type is not there yet: another processor may generate it for the next round. */
+    /** The type does not exist yet; another processor may generate it for the next round. */
     static final class UnresolvedTypeException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -169,7 +169,7 @@ final class ValueReader {
         return made;
     }
 
-    /** Reads a part; whatever is wrong with it is told by way of the whole. */
+    /** Reads a part; its problem is reported as part of the whole. */
     private Value part(TypeMirror whole, String role, TypeMirror part) throws UnsupportedTypeException {
         try {
             return read(part);
@@ -236,7 +236,7 @@ final class ValueReader {
                 + " @RpcService(registered = ...); make it a record or register it";
     }
 
-    /** Of those that lie in shared memory and have no type of their own: strings, bytes, arrays, lists, maps. */
+    /** Strings, bytes, arrays, lists and maps in shared memory, which exist only as fields of shared objects. */
     private boolean isContainer(TypeElement element) {
         return elements.getPackageOf(element).getQualifiedName().contentEquals(SharedNames.PACKAGE)
                 && element.getSimpleName().toString().startsWith("Shared");

@@ -1,6 +1,6 @@
 /**
- * The annotation processor: stubs, dispatchers and codecs for {@code @RpcService} interfaces, flyweights for {@code @Shared} interfaces.
- * It knows the annotations by name, so that it depends on nothing but JavaPoet. Start with
- * {@link dev.rackcall.processor.RackcallProcessor}.
+ * The annotation processor. It generates stubs, dispatchers and codecs for {@code @RpcService} interfaces and
+ * flyweights for {@code @Shared} interfaces. It knows the annotations by name, so it depends only on JavaPoet; start
+ * with {@link dev.rackcall.processor.RackcallProcessor}.
  */
 package dev.rackcall.processor;

@@ -130,7 +130,7 @@ public final class Pool implements AutoCloseable {
     public static Pool dax(Path path) {
         return explained("pool " + path, () -> {
             SharedFile file = SharedFile.openDax(path);
-            return OnFailure.close(file, () -> PoolDevice.ofOneHost(file));
+            return OnFailure.close(file, () -> PoolMaker.ofOneHost(file));
         });
     }
 
@@ -150,7 +150,7 @@ public final class Pool implements AutoCloseable {
 
     /** The pool of several hosts in {@code file}, which has its final length and is not closed here. */
     static Pool ofHost(SharedFile file, int host, BootId boot) {
-        return PoolDevice.ofHost(file, host, boot);
+        return PoolMaker.ofHost(file, host, boot);
     }
 
     private static Pool explained(String what, Supplier<Pool> action) {

@@ -3,6 +3,7 @@ package dev.rackcall.shm.pool;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.TableHome;
+import dev.rackcall.shm.os.BootId;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.NamedFile;
@@ -130,6 +131,45 @@ final class PoolMaker {
             Arena arena = Arena.create(PoolJoiner.spec(file, mapping, arenaId, number, initialBytes));
             PoolLayout.initialise(mapping.memory(), arenaId, PoolLayout.newInstance());
             return new Pool(file, mapping, participants, arena);
+        });
+    }
+
+    // ---- on a device, or in any file of fixed length
+
+    /** The pool of one host in {@code file}, which is not closed here. The first process creates it. */
+    static Pool ofOneHost(SharedFile file) {
+        try (Mapping mapping = file.map()) {
+            Participants participants = new Participants(file, mapping.memory());
+            // Of several processes that find it blank, one creates the pool. If it is killed meanwhile, the next one
+            // creates it.
+            participants.requireGate();
+            try {
+                if (PoolLayout.isUnmade(mapping.memory())) {
+                    return createInPlace(file, memory -> new Participants(file, memory));
+                }
+            } finally {
+                participants.openGate();
+            }
+        }
+        return PoolJoiner.join(file);
+    }
+
+    /** The pool of several hosts in {@code file}, which is not closed here. The first host creates it. */
+    static Pool ofHost(SharedFile file, int host, BootId boot) {
+        PoolHosts.checked(host);
+        try (Mapping mapping = file.map()) {
+            if (PoolHosts.mustMake(mapping.memory(), host, file)) {
+                PoolLayout.sharedByHosts(mapping.memory());
+                PoolLayout.takeHost(mapping.memory(), host, boot.bits());
+                return createInPlace(file, memory -> PoolHosts.participants(file, memory, host))
+                        .withCommons(host, boot);
+            }
+        }
+        Mapping mapping = PoolJoiner.mapPool(file);
+        return OnFailure.close(mapping, () -> {
+            PoolHosts.enter(mapping.memory(), host, boot, file);
+            return PoolJoiner.join(file, mapping, PoolHosts.participants(file, mapping.memory(), host))
+                    .withCommons(host, boot);
         });
     }
 }

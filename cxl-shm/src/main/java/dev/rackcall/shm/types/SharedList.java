@@ -23,14 +23,20 @@ import java.util.NoSuchElementException;
 public final class SharedList<T> extends GrowableList<SharedArray<T>> implements Iterable<T> {
     private final SharedType<T> elementType;
 
-    private SharedList(ListType<T> type) {
+    private SharedList(Type<SharedList<T>, SharedArray<T>> type, SharedType<T> elementType) {
         super(type);
-        this.elementType = type.elementType;
+        this.elementType = elementType;
     }
 
     /** The type of lists of {@code elementType}. Set-up only; keep the result. */
     public static <T> SharedType<SharedList<T>> typeOf(SharedType<T> elementType) {
-        return new ListType<>(elementType);
+        String name = "SharedList<" + elementType.name() + ">";
+        return new Type<SharedList<T>, SharedArray<T>>(SharedList.class, name, SharedArray.arrayTypeOf(elementType)) {
+            @Override
+            public SharedList<T> flyweight() {
+                return new SharedList<>(this, elementType);
+            }
+        };
     }
 
     /** As {@link #create(Scope, SharedType)}, for a {@link Shared} interface. */
@@ -40,7 +46,7 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
 
     /** Creates an empty list. */
     public static <T> SharedList<T> create(Scope scope, SharedType<T> elementType) {
-        return new ListType<>(elementType).create(scope);
+        return typeOf(elementType).create(scope);
     }
 
     /**
@@ -111,19 +117,5 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
                 return get(next++);
             }
         };
-    }
-
-    private static final class ListType<T> extends Type<SharedList<T>, SharedArray<T>> {
-        private final SharedType<T> elementType;
-
-        private ListType(SharedType<T> elementType) {
-            super(SharedList.class, "SharedList<" + elementType.name() + ">", SharedArray.arrayTypeOf(elementType));
-            this.elementType = elementType;
-        }
-
-        @Override
-        public SharedList<T> flyweight() {
-            return new SharedList<>(this);
-        }
     }
 }

@@ -15,13 +15,19 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         void accept(long key, V value);
     }
 
-    private SharedLongMap(MapType<V> type) {
+    private SharedLongMap(Type<SharedLongMap<V>, V> type) {
         super(type);
     }
 
     /** The type of maps to {@code valueType}. Set-up only; keep the result. */
     public static <V> SharedType<SharedLongMap<V>> typeOf(SharedType<V> valueType) {
-        return new MapType<>(valueType);
+        String name = "SharedLongMap<" + valueType.name() + ">";
+        return new Type<SharedLongMap<V>, V>(SharedLongMap.class, name, MapSlots.withLongKeys(valueType), valueType) {
+            @Override
+            public SharedLongMap<V> flyweight() {
+                return new SharedLongMap<>(this);
+            }
+        };
     }
 
     /** As {@link #create(Scope, SharedType)}, for a {@link Shared} interface. */
@@ -31,7 +37,7 @@ public final class SharedLongMap<V> extends SharedMap<V> {
 
     /** Creates an empty map. */
     public static <V> SharedLongMap<V> create(Scope scope, SharedType<V> valueType) {
-        return new MapType<>(valueType).create(scope);
+        return typeOf(valueType).create(scope);
     }
 
     /**
@@ -122,21 +128,6 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         /** This entry's key. */
         public long key() {
             return keyBits();
-        }
-    }
-
-    private static final class MapType<V> extends Type<SharedLongMap<V>, V> {
-        private MapType(SharedType<V> valueType) {
-            super(
-                    SharedLongMap.class,
-                    "SharedLongMap<" + valueType.name() + ">",
-                    MapSlots.withLongKeys(valueType),
-                    valueType);
-        }
-
-        @Override
-        public SharedLongMap<V> flyweight() {
-            return new SharedLongMap<>(this);
         }
     }
 }

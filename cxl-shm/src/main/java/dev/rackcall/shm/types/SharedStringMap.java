@@ -14,13 +14,20 @@ import java.util.function.BiConsumer;
 public final class SharedStringMap<V> extends SharedMap<V> {
     private final SharedString stored = SharedString.TYPE.flyweight();
 
-    private SharedStringMap(MapType<V> type) {
+    private SharedStringMap(Type<SharedStringMap<V>, V> type) {
         super(type);
     }
 
     /** The type of maps to {@code valueType}. Set-up only; keep the result. */
     public static <V> SharedType<SharedStringMap<V>> typeOf(SharedType<V> valueType) {
-        return new MapType<>(valueType);
+        String name = "SharedStringMap<" + valueType.name() + ">";
+        return new Type<SharedStringMap<V>, V>(
+                SharedStringMap.class, name, MapSlots.withStringKeys(valueType), valueType) {
+            @Override
+            public SharedStringMap<V> flyweight() {
+                return new SharedStringMap<>(this);
+            }
+        };
     }
 
     /** As {@link #create(Scope, SharedType)}, for a {@link Shared} interface. */
@@ -30,7 +37,7 @@ public final class SharedStringMap<V> extends SharedMap<V> {
 
     /** Creates an empty map. */
     public static <V> SharedStringMap<V> create(Scope scope, SharedType<V> valueType) {
-        return new MapType<>(valueType).create(scope);
+        return typeOf(valueType).create(scope);
     }
 
     /**
@@ -171,21 +178,6 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         /** Moves a flyweight to this entry's key. */
         public void key(SharedString into) {
             into.bind(map.attachedSpace(), map.scope(), keyBits());
-        }
-    }
-
-    private static final class MapType<V> extends Type<SharedStringMap<V>, V> {
-        private MapType(SharedType<V> valueType) {
-            super(
-                    SharedStringMap.class,
-                    "SharedStringMap<" + valueType.name() + ">",
-                    MapSlots.withStringKeys(valueType),
-                    valueType);
-        }
-
-        @Override
-        public SharedStringMap<V> flyweight() {
-            return new SharedStringMap<>(this);
         }
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Runs that begin where the memory's own, larger pages do. */
+/** Runs aligned to the larger pages of their memory. */
 class AlignedRunTest {
     private static final int PAGES = 4096;
     private static final int STEP = 512;

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Whatever the entries of a shared page table hold, each operation of the allocator ends after a bounded number of steps. */
+/**
+ * Whatever the entries of a shared page table hold, each operation of the allocator ends after a bounded number of
+ * steps.
+ */
 class HostileTableTest {
     private static final int SEEDS = 300;
     private static final int OPERATIONS = 60;
@@ -16,7 +19,7 @@ class HostileTableTest {
         int pages = 200;
         // A few passes, each with a few looks at each page.
         long budget = 24L * pages;
-        // As many of them as there may be looks at a table that never comes to rest.
+        // The maximum number of sweeps, over a table that keeps changing.
         long patience = 32 * budget;
         for (long seed = first; seed < first + SEEDS; seed++) {
             Random random = new Random(seed);
@@ -50,7 +53,7 @@ class HostileTableTest {
         long[] steps = new long[1];
         PageAllocator allocator = PageAllocator.sharing(
                 new SteppedTable(table, () -> {
-                    // Whatever page is looked at, behind it begins a run that goes on to the end.
+                    // Behind each page that is read, a run begins that ends with the table.
                     long step = steps[0]++;
                     for (int page = 0; page < pages && step % 100 == 0; page++) {
                         int head = page / 100 * 100;

@@ -1,6 +1,6 @@
 package dev.rackcall.shm.alloc;
 
-/** The end of a simulated process: nothing of it runs after this. */
+/** Ends a simulated process: none of its code runs after this. */
 public final class Killed extends Error {
     private static final long serialVersionUID = 1L;
 

@@ -8,8 +8,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * A participant dies before its k-th step, for every k; then one that reclaims it dies before its j-th step; then a third reclaims both. After
- * that every page must be accounted for.
+ * A participant dies before its k-th step, for every k. One that reclaims it dies before its j-th step, and a third
+ * reclaims both. After that every page must be accounted for.
  */
 class PageAllocatorCrashTest {
     private static final int PAGES = 40;
@@ -19,7 +19,7 @@ class PageAllocatorCrashTest {
     private static final int SECOND_HEIR = 4;
     private static final long SEED = 20;
 
-    /** Steps until death, and whether it came to that. */
+    /** Counts down the steps until death. */
     private static final class Fuse {
         private int left;
 
@@ -137,7 +137,7 @@ class PageAllocatorCrashTest {
         for (int[] run : bystanders) {
             boolean freed = !PageEntry.isHeadOf(table.get(run[0]), BYSTANDER);
             if (run == bystanders.getLast() && freed) {
-                // It was lent to the victim when that died.
+                // The victim had borrowed it when it died.
                 continue;
             }
             for (int page = run[0]; page < run[0] + run[1]; page++) {

@@ -10,8 +10,9 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * Processes that share one page table, interleaved between any two of its steps and killed at random ones, against a model of who has which
- * page. A process takes runs, frees and renews them, adopts those of others and reclaims the dead, several at once.
+ * Interleaves processes that share one page table between any two steps, kills them at random, and compares with a
+ * model of each page's owner. Processes allocate, free and renew runs, adopt those of others, and reclaim the dead,
+ * several at once.
  */
 class PageAllocatorInterleavingTest {
     private static final int PAGES = 24;
@@ -39,7 +40,7 @@ class PageAllocatorInterleavingTest {
         private final Set<Participant> formerHolders = new HashSet<>();
         private final int epoch;
         private int generation;
-        /** Somebody has it now, or somebody died while he took it. */
+        /** Another process has it now, or died while taking it. */
         private boolean lost;
 
         private Run(Participant holder, int length, long pageRun) {
@@ -58,14 +59,14 @@ class PageAllocatorInterleavingTest {
         private final List<Run> runs = new ArrayList<>();
         private final List<Participant> dead = new ArrayList<>();
         private final Set<Participant> beingReclaimed = new HashSet<>();
-        /** Page and generation of every run that anybody had a Ref into. */
+        /** Page and generation of every run that any process had a Ref into. */
         private final Set<Long> pastRefs = new HashSet<>();
 
         private World(long seed) {
             random = new Random(seed);
             if (random.nextBoolean()) {
                 for (int page = 0; page < PAGES; page++) {
-                    // Soon to come round.
+                    // Wraps around soon.
                     table.compareAndSet(page, table.get(page), PageEntry.free(0, 240 + random.nextInt(16)));
                 }
             }
@@ -103,7 +104,7 @@ class PageAllocatorInterleavingTest {
             runs.add(run);
         }
 
-        /** Refs into the run can exist from now on: they must differ from all stale ones. */
+        /** From now on Refs into the run can exist. They must differ from all stale ones. */
         private void handOut(Run run) {
             for (int page = run.head; page < run.head + run.length; page++) {
                 assertThat(pastRefs.add((long) page << Integer.SIZE | run.generation))
@@ -205,14 +206,14 @@ class PageAllocatorInterleavingTest {
             assertThat(freed || run.lost)
                     .as("a free that failed though nobody took the run")
                     .isTrue();
-            // Only its free or somebody's adoption can have succeeded, unless that somebody died before we could know.
+            // Only its own free or another's adoption can have succeeded, unless the other died before the model knew.
             assertThat(freed && run.lost && !anyoneDead())
                     .as("a run that was freed and adopted")
                     .isFalse();
         }
 
         private void renew(PageAllocator pages, Run run) {
-            // With its last generation the run's pages are freed, and those of what comes in its place are claimed.
+            // With its last generation the run's pages are freed and claimed again.
             boolean moves = run.generation + 1 == PageEntry.LAST_GENERATION;
             if (moves) {
                 held.remove(run);
@@ -235,7 +236,7 @@ class PageAllocatorInterleavingTest {
         }
 
         private void adopt(PageAllocator pages, Run run) {
-            // Who gets a run back that he once had could not tell his old claim to it from the new one.
+            // A process that gets its former run back cannot tell its old claim from the new one.
             if (run.holder == this || run.formerHolders.contains(this)) {
                 return;
             }

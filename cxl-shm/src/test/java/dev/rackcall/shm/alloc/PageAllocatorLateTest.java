@@ -9,8 +9,9 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /**
- * A participant that others overtake between any two of its steps: they free what it is just freeing, take what it has just freed, or reclaim all it
- * has because they believe it dead. Whatever it does when it goes on, the runs that others have by then stay whole.
+ * Other participants overtake one between any two of its steps. They free what it is freeing, take what it has just
+ * freed, or reclaim all it has because they believe it dead. Whatever it does when it continues, the others' runs stay
+ * intact.
  */
 class PageAllocatorLateTest {
     private static final int PAGES = 40;
@@ -25,7 +26,7 @@ class PageAllocatorLateTest {
         return PageAllocator.sharing(table, participant, table::pages);
     }
 
-    /** Runs {@code life} once for each of its steps, with {@code others} going on just before that step. */
+    /** Runs {@code life} once for each of its steps; just before that step, {@code others} run. */
     private int interruptEverywhere(Consumer<PageAllocator> life, Runnable before, Runnable others, Runnable after) {
         for (int step = 0; ; step++) {
             assertThat(step).isLessThan(MAX_STEPS);
@@ -213,7 +214,7 @@ class PageAllocatorLateTest {
         }
     }
 
-    /** The first page becomes old but keeps its generation, so that its epoch hides what happens to its neighbours. */
+    /** The first page becomes old but keeps its generation, so its epoch hides what happens to its neighbours. */
     private static void ageOnceAround(PageRuns runs) {
         for (int use = 0; use < 256; use++) {
             release(runs, runs.claim(0, 1));

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** How many looks at the page table it takes to find a run in an arena of 1 GiB; steps and not time, so that the numbers are the same everywhere. */
+/**
+ * Counts the reads of the page table needed to find a run in an arena of 1 GiB. Counts steps and not time, so the
+ * results are the same everywhere.
+ */
 class PageSearchTest {
     private static final int PAGES = 1 << 18;
     private static final int MINE = 1;
@@ -21,7 +24,7 @@ class PageSearchTest {
             PageAllocator.sharing(new SteppedTable(table, () -> steps++), MINE, () -> PAGES);
     private final PageAllocator others = PageAllocator.sharing(table, THEIRS, () -> PAGES);
 
-    /** Takes everything, in runs of {@code length}. */
+    /** Allocates everything, in runs of {@code length}. */
     private List<Long> fill(int length) {
         List<Long> runs = new ArrayList<>();
         for (long run = others.allocate(length); run != PageRun.NONE; run = others.allocate(length)) {
@@ -55,11 +58,11 @@ class PageSearchTest {
             runs.add(giveTo(others));
             most = Math.max(most, found);
         }
-        // Twice over the words of the blocks, and what taking a page costs.
+        // Twice the number of block words, plus the cost of taking a page.
         assertThat(most).as("seed %d", seed).isBetween(5L, 2L * PAGES / 4096 + 16);
     }
 
-    /** The page that was just found, in the other participant's hands, so that it is freed there the next time. */
+    /** Hands the page that was just found to the other participant, which frees it the next time. */
     private long giveTo(PageAllocator taker) {
         for (int page = 0; page < PAGES; page++) {
             long entry = table.get(page);
@@ -99,7 +102,7 @@ class PageSearchTest {
     @Test
     void shouldFindWhatTheDeadHaveHidden() {
         fill(8);
-        // As if a process had died after it freed these pages, and before it said so.
+        // As if a process had died after freeing these pages and before updating the hints.
         long head = table.get(8 * 1000);
         for (int i = 7; i > 0; i--) {
             table.compareAndSet(8_000 + i, PageEntry.tail(PageEntry.epoch(head), i), PageEntry.freed(head));
@@ -147,7 +150,7 @@ class PageSearchTest {
         return -1;
     }
 
-    /** Between the last bit of a group, which its block is told of, and the telling. */
+    /** Between setting the last bit of a group and updating its block. */
     @Test
     void shouldNotHideAPageThatIsFreedWhileItsGroupFillsUp() {
         PageTable small = PageTable.inHeap(128);

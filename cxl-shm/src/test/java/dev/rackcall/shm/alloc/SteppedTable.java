@@ -2,9 +2,12 @@ package dev.rackcall.shm.alloc;
 
 import java.util.Random;
 
-/** A page table that asks before each step, so that a test can stop, kill or interleave its users between any two of them. */
+/**
+ * A page table that calls back before each step, so that a test can stop, kill or interleave its users between any two
+ * steps.
+ */
 public final class SteppedTable implements PageTable {
-    /** What happens before each look at, or change of, the table. */
+    /** Called before each read or change of the table. */
     interface Step {
         void before();
     }
@@ -17,7 +20,7 @@ public final class SteppedTable implements PageTable {
         this.step = step;
     }
 
-    /** An entry as a hostile participant might leave it. */
+    /** An entry that a hostile participant might write. */
     public static long hostileEntry(Random random) {
         int small = random.nextInt(8);
         return switch (random.nextInt(5)) {

@@ -1,8 +1,8 @@
 package dev.rackcall.shm.alloc;
 
-/** What {@code SteppedClasses} calls before each access to shared memory. */
+/** {@code SteppedClasses} inserts calls of this class before each access to shared memory. */
 public final class Steps {
-    /** Of the test that runs; set and read by one thread at a time. */
+    /** Set by the running test; used by one thread at a time. */
     private static Runnable step = () -> {};
 
     private Steps() {}

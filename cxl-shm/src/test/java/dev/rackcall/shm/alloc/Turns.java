@@ -6,7 +6,7 @@ import java.util.Random;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** Lets one of several threads run at a time and decides by a seed who is next, so that an interleaving can be had again. */
+/** Lets one of several threads run at a time. A seed decides which, so that an interleaving can be repeated. */
 final class Turns {
     private static final int SECONDS = 30;
 
@@ -33,7 +33,7 @@ final class Turns {
             try {
                 body.run(() -> step(me));
             } catch (Killed expected) {
-                // Its table entries are the others' business now.
+                // Other processes deal with its table entries now.
             } catch (Throwable t) {
                 failure = failure == null ? t : failure;
             }
@@ -66,7 +66,7 @@ final class Turns {
         }
     }
 
-    /** Runs all to their end; throws what one of them threw first. */
+    /** Runs all to their end, then throws the first failure. */
     void run() throws Throwable {
         threads.forEach(Thread::start);
         gates.get(next()).release();

@@ -387,7 +387,7 @@ class PayloadCodecTest {
             }
             allocated[round] = threads.getCurrentThreadAllocatedBytes() - before;
         }
-        // Classes are loaded in the first rounds, and the last may still pay for being measured itself.
+        // Classes are loaded in the first rounds, and measuring may allocate in the last one.
         assertThat(Arrays.stream(allocated).min().orElseThrow())
                 .as("bytes for 10,000 calls, by round: %s", Arrays.toString(allocated))
                 .isLessThan(10_000);

@@ -22,7 +22,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Seeded random payloads: what goes in comes out; what was tampered with is an exception or other values, never anything else. */
+/**
+ * Seeded random payloads. Reading returns what was written. Reading tampered bytes returns other values or throws the
+ * documented exception.
+ */
 class PayloadRandomTest {
     private static final long SEED = Long.getLong("rackcall.seed", System.nanoTime());
 
@@ -33,7 +36,7 @@ class PayloadRandomTest {
         memory.close();
     }
 
-    /** One kind of value: how to make, write and read it. */
+    /** A kind of value, with methods to create, write and read it. */
     private enum Kind {
         BOOLEAN,
         BYTE,
@@ -122,7 +125,7 @@ class PayloadRandomTest {
             return value;
         }
 
-        /** Characters of one to four UTF-8 bytes, more often than not all ASCII. */
+        /** Characters of one to four UTF-8 bytes, mostly all ASCII. */
         private static String text(Random random, int length) {
             int[] limits = {0x80, 0x80, 0x800, 0xD800, 0x110000};
             StringBuilder text = new StringBuilder();

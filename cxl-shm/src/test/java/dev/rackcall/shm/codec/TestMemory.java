@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 
-/** Native memory for payloads that grows by copying; nothing is freed before {@link #close}. */
+/** Native memory for payloads, which grows by copying. {@link #close} frees all of it. */
 final class TestMemory implements PayloadWriter.Growth, AutoCloseable {
     private final Arena arena = Arena.ofConfined();
     private int growths;
@@ -14,21 +14,21 @@ final class TestMemory implements PayloadWriter.Growth, AutoCloseable {
         return arena.allocate(bytes);
     }
 
-    /** A writer at the start of fresh memory of that size, which may be 0. */
+    /** A writer at the start of new memory of that size, which may be 0. */
     PayloadWriter writer(long bytes) {
         PayloadWriter out = PayloadWriter.create(this);
         out.begin(bytes == 0 ? MemorySegment.NULL : allocate(bytes));
         return out;
     }
 
-    /** A reader over what was written. */
+    /** A reader over the written bytes. */
     static PayloadReader read(PayloadWriter out) {
         PayloadReader in = PayloadReader.create();
         in.begin(out.buffer(), 0, out.length());
         return in;
     }
 
-    /** A reader over these bytes alone. */
+    /** A reader over exactly these bytes. */
     PayloadReader read(byte[] bytes) {
         MemorySegment memory = allocate(Math.max(1, bytes.length));
         MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes.length);

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares every number of C that this package uses, constants, sizes and offsets, with what this machine's C compiler says. A constant of a
- * {@code Libc} class is compared with the C constant of its name, so that a new one is covered as soon as it exists.
+ * Compares every C number that these packages use (constants, sizes, offsets) with this machine's C compiler. Each
+ * constant of a {@code Libc} class is compared with the C constant of its name, so that new ones are covered at once.
  */
 class NativeLayoutTest {
     private static final List<Class<?>> MIRRORS = Stream.of(
@@ -57,7 +57,7 @@ class NativeLayoutTest {
     @TempDir
     private Path directory;
 
-    /** C expressions and what Java takes them to be. */
+    /** C expressions and their values in Java. */
     private final Map<String, Long> expected = new LinkedHashMap<>();
 
     @Test
@@ -71,7 +71,7 @@ class NativeLayoutTest {
                 }
             }
         }
-        // Each further one costs every start of a JVM 10 ms to 20 ms.
+        // Each further signature costs every start of a JVM 10 ms to 20 ms.
         assertThat(shapes).hasSize(1);
     }
 
@@ -88,7 +88,7 @@ class NativeLayoutTest {
         if (!unknown.isEmpty()) {
             System.err.println("NativeLayoutTest: this machine's C headers are too old to know " + unknown.keySet());
         }
-        // mseal(2) is younger than the headers of some distributions that still are supported.
+        // The headers of some supported distributions are older than mseal(2).
         assertThat(unknown.keySet()).isSubsetOf("SYS_mseal");
         assertThat(found).hasSizeGreaterThan(120);
         expected.keySet().removeAll(unknown.keySet());
@@ -181,7 +181,7 @@ class NativeLayoutTest {
         expect("F_WRLCK", constant("file.RecordLock", "F_WRLCK"));
         expect("F_UNLCK", constant("file.RecordLock", "F_UNLCK"));
         expect("offsetof(struct pollfd, events)", constant("socket.SocketMessages", "POLLFD_EVENTS"));
-        // Written as plain numbers where they are used.
+        // Literals in the code.
         expect("SEEK_SET", 0);
         expect("offsetof(struct pollfd, fd)", 0);
         expect("sizeof(struct timespec)", 16);
@@ -211,7 +211,9 @@ class NativeLayoutTest {
         expect("SYS_mseal", Abi.SYS_MSEAL);
     }
 
-    /** Size, then pairs of a Java constant and the field at whose offset it should be; together all offsets that the class has. */
+    /**
+     * The structure's size, then pairs of a Java constant and the C field with that offset: all offsets of the class.
+     */
     private void structure(String name, String layout, String size, String... fields)
             throws ReflectiveOperationException {
         expect("sizeof(struct " + name + ")", constant(layout, size));
@@ -240,7 +242,7 @@ class NativeLayoutTest {
 
     // ---- the compiler's answers
 
-    /** Constants that are macros are left out where the headers do not know them. */
+    /** Leaves out macros that the headers do not define. */
     private String program() {
         String lines = expected.keySet().stream().map(NativeLayoutTest::line).collect(Collectors.joining());
         return "#define _GNU_SOURCE\n"

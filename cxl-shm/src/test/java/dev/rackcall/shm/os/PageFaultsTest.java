@@ -19,7 +19,7 @@ class PageFaultsTest {
             for (long page = 0; page < PAGES; page++) {
                 mapping.memory().set(ValueLayout.JAVA_LONG, page * PAGE, 1);
             }
-            // A kernel that gives such memory in larger pieces needs fewer.
+            // A kernel that provides such memory in larger pieces needs fewer faults.
             assertThat(PageFaults.ofThisThread() - before).isPositive();
 
             long warm = PageFaults.ofThisThread();

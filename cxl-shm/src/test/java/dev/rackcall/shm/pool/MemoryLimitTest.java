@@ -15,13 +15,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A process in a control group of the kernel's, which takes shared memory until there is no more: it gets an exception, not the out-of-memory killer. */
+/**
+ * A process in a control group takes shared memory until there is none left. It must get an exception and not be
+ * killed.
+ */
 class MemoryLimitTest {
     private static final long LIMIT = 192 << 20;
 
     private Path group;
 
-    /** Of either version, where this user may make one; else these tests do not run, and say so. */
+    /** Of either version, if this user may create one. Otherwise these tests are skipped with a message. */
     @BeforeEach
     void makeGroup() throws IOException {
         for (Path mount : List.of(Path.of("/sys/fs/cgroup/memory"), Path.of("/sys/fs/cgroup"))) {

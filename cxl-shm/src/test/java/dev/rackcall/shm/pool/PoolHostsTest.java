@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several hosts on one pool, here a file; the rack test has them on a device, with a kernel each. */
+/** Several hosts use one pool. Here it is a file; the rack test uses a device and one kernel for each host. */
 class PoolHostsTest {
     private static final BootId BOOT_0 = new BootId(0xa0);
     private static final BootId BOOT_1 = new BootId(0xa1);
@@ -48,7 +48,7 @@ class PoolHostsTest {
         }
     }
 
-    /** Whoever comes later sees no lock of the other host's, whose participants live all the same. */
+    /** A later process cannot see the locks of the other host, whose participants are alive all the same. */
     @Test
     void shouldNotTakeParticipantsOfOtherHostsForDead() {
         try (Pool a = host(0, BOOT_0);
@@ -79,7 +79,7 @@ class PoolHostsTest {
             assertThat(a.reclaimHost(1)).isZero();
             assertThat(a.arena().usedBytes()).isEqualTo(used).isPositive();
             assertThat(a.arena().scopeOf(kept)).isNotZero();
-            // Started anew, the host has its number again.
+            // After a restart, the host gets its number again.
             try (Pool anew = host(1, new BootId(0xb1))) {
                 assertThat(anew.arena().newScope().allocate(8)).isNotZero();
             }
@@ -136,10 +136,10 @@ class PoolHostsTest {
         }
     }
 
-    /** Which is what messages advise who wants to use a device for something else. */
+    /** Messages advise this to users who want to use a device for something else. */
     @Test
     void shouldFindNothingOfAnEarlierPoolOnceItsFirstPageIsCleared() {
-        // Open until the end, since the last who closes a file removes it.
+        // Open until the end, since the last user that closes a file removes it.
         try (Pool earlier = host(0, BOOT_0);
                 SharedFile device = SharedFile.openFile(path);
                 Mapping mapping = device.map()) {

@@ -19,7 +19,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the host lacks is done without, or is a clear error, as was asked. */
+/** Depending on the options, a pool does without what the host lacks, or fails with a clear error. */
 class PoolOptionsTest {
     private static final long BYTES = 8 << 20;
     private static final Path FREE_HUGE_PAGES = Path.of("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");

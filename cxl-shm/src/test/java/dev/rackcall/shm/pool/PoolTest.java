@@ -120,7 +120,7 @@ class PoolTest {
                 Pool pool = Pool.open(path)) {
             before = pool.instanceId();
             assertThat(pool.others()).isEqualTo(1);
-            // Its own is all there is: the creator's was freed by whoever came first.
+            // Only its own is left: the first process that joined has freed the creator's.
             assertThat(pool.arena().usedBytes()).isBetween(50_000L, 60_000L);
             user.kill();
             Files.createLink(directory.resolve("kept"), path);
@@ -228,7 +228,7 @@ class PoolTest {
         assertRefused(() -> Pool.join(unsealed), "not sealed", "send a Pool.memfd");
     }
 
-    // ---- devices, whose place a file takes
+    // ---- devices, replaced by a file
 
     @Test
     void shouldWaitForWhoeverMakesThePool() throws Exception {
@@ -236,7 +236,7 @@ class PoolTest {
         try (Mapping mapping = device.map()) {
             Participants maker = new Participants(device, mapping.memory());
             assertThat(maker.closeGate()).isTrue();
-            FutureTask<Pool> opening = new FutureTask<>(() -> PoolDevice.ofOneHost(SharedFile.openFile(path)));
+            FutureTask<Pool> opening = new FutureTask<>(() -> PoolMaker.ofOneHost(SharedFile.openFile(path)));
             Thread opener = Thread.ofPlatform().start(opening);
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
             while (opener.getState() != Thread.State.TIMED_WAITING && !opening.isDone() && System.nanoTime() < end) {
@@ -256,7 +256,7 @@ class PoolTest {
     @Test
     void shouldBeMadeAnewWhereAMakerWasKilled() {
         SharedFile.createFile(path, BYTES).close();
-        PoolDevice.ofOneHost(SharedFile.openFile(path)).close();
+        PoolMaker.ofOneHost(SharedFile.openFile(path)).close();
         SharedFile device = SharedFile.createFile(path, BYTES);
         try (Mapping mapping = device.map()) {
             // A version, a number of participants, the arena's header, and no magic.
@@ -264,7 +264,7 @@ class PoolTest {
             mapping.memory().set(JAVA_INT, 32, 1);
             mapping.memory().set(JAVA_LONG, 4096, 42);
         }
-        try (Pool pool = PoolDevice.ofOneHost(device)) {
+        try (Pool pool = PoolMaker.ofOneHost(device)) {
             assertThat(pool.arena().newScope().allocate(8)).isNotZero();
         }
     }
@@ -285,7 +285,7 @@ class PoolTest {
     void shouldKeepNoDescriptorOfAPoolThatItRefuses() throws IOException {
         Pool.file(path, BYTES).close();
         for (String mode : List.of("rw-r--r--", "rw-------")) {
-            Files.write(path, new byte[(int) BYTES]); // no pool
+            Files.write(path, new byte[(int) BYTES]); // not a pool
             Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(mode));
             assertRefused(() -> Pool.open(path), path.toString());
         }
@@ -298,7 +298,7 @@ class PoolTest {
         try {
             return Files.isSameFile(descriptor, path);
         } catch (IOException e) {
-            return false; // closed since it was listed, or no file
+            return false; // closed since it was listed, or not a file
         }
     }
 

@@ -4,11 +4,11 @@ import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** The main class of another process that uses a pool until it is killed. */
+/** The main class of a process that uses a pool until it is killed. */
 final class PoolUser {
     private PoolUser() {}
 
-    /** Starts it; returns once it has its memory. */
+    /** Starts it and waits until it has its memory. */
     static ChildJvm start(String how, Path path) throws InterruptedException {
         ChildJvm user = ChildJvm.of(PoolUser.class, how, path).start();
         user.awaitLine();
@@ -21,7 +21,7 @@ final class PoolUser {
         pool.arena().newScope(50_000).allocate(40_000);
         System.out.println(pool.arena().participant());
         System.out.flush();
-        // Until it is killed, or its parent ends.
+        // Until it is killed or its parent ends.
         System.in.read();
     }
 }

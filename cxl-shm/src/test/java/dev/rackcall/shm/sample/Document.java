@@ -18,7 +18,7 @@ import dev.rackcall.shm.types.SharedString;
 import dev.rackcall.shm.types.SharedStringMap;
 import java.util.Optional;
 
-/** Every kind of field that there is. */
+/** Has every kind of field. */
 @Shared
 public interface Document extends Entity {
     @Override

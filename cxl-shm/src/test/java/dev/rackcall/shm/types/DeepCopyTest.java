@@ -191,7 +191,7 @@ class DeepCopyTest {
         return document;
     }
 
-    /** So that nothing in the copy can lead back unnoticed. */
+    /** After this, a reference from the copy into the original would be noticed. */
     private void wipe(Document original) {
         RefSpace space = scope.space();
         long ref = SharedObject.refOf(original);

@@ -390,7 +390,7 @@ class FlyweightTest {
                 .fill((byte) 0xff);
     }
 
-    /** The document as a peer sees it: without a scope. */
+    /** The document as a peer sees it, without a scope. */
     private Document received() {
         return DOCUMENT.attach(scope.space(), SharedObject.refOf(document));
     }

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A peer writes what it likes over a graph of shared objects: every read ends, in bounded time, with a value or with one of the
- * exceptions that are meant for it.
+ * A peer overwrites a graph of shared objects. Every read must end, in bounded time, with a value or a documented
+ * exception.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class HostileBytesTest {
@@ -178,7 +178,7 @@ class HostileBytesTest {
         });
     }
 
-    /** The same while the peer keeps writing: between a check and the use of what was checked. */
+    /** The same while the peer keeps writing, also between a check and the use of the checked value. */
     @Test
     void shouldReadAnythingWhileItChanges() throws InterruptedException {
         AtomicBoolean done = new AtomicBoolean();
@@ -276,7 +276,7 @@ class HostileBytesTest {
         return texts;
     }
 
-    /** An index or an entry may vanish between two reads while the peer writes; what is never allowed is anything else. */
+    /** While the peer writes, an index or an entry may vanish between two reads. Nothing else is allowed. */
     private void guarded(Callable<?> read) {
         reads++;
         try {

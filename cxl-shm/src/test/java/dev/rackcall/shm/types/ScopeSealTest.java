@@ -19,7 +19,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a scope refuses while it is sealed. The write protection of its pages is another module's. */
+/** What a scope refuses while it is sealed. Another module tests the write protection of its pages. */
 class ScopeSealTest {
     private static final String CALL = "call /shop/search.index";
     private final TestSeal seal = new TestSeal();

@@ -185,7 +185,7 @@ class SharedMapTest {
         assertThatExceptionOfType(SharedDataException.class).isThrownBy(() -> map.remove(7));
     }
 
-    /** A peer may do that to a map that is walked. */
+    /** A peer may remove an entry during a walk. */
     @Test
     void shouldNotTakeTheValueOfAnEntryThatWasRemovedForTheOneBefore() {
         SharedStringMap<Point> byName = SharedStringMap.create(scope, POINT);

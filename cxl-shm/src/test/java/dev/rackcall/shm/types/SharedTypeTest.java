@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class SharedTypeTest {
-    /** Not public and nested: its flyweight is called after both and is not public either. */
+    /** Neither public nor top-level, so its flyweight is not public either. */
     @Shared
     interface Nested {
         int value();
@@ -67,7 +67,7 @@ class SharedTypeTest {
                 .contains("dev.rackcall.shm.sample.Point{label:->SharedString@8, x:int@16, y:int@20}:24");
     }
 
-    /** Document and Author mention each other: initialising one must not wait for the other. */
+    /** Document and Author refer to each other; initialising one must not wait for the other. */
     @Test
     void shouldInitialiseTypesThatReferToEachOtherFromTwoThreads() throws Exception {
         for (int round = 0; round < 30; round++) {
@@ -94,7 +94,7 @@ class SharedTypeTest {
         }
     }
 
-    /** Loads the test's shared types anew, everything else as usual. */
+    /** Loads the test's shared types again, and other classes as usual. */
     private static final class FreshTypes extends ClassLoader {
         private FreshTypes() {
             super(FreshTypes.class.getClassLoader());

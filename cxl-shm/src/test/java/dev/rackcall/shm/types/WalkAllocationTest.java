@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Reading by reused flyweights leaves nothing for the garbage collector once the code is compiled. */
+/** Reading with reused flyweights allocates nothing once the code is compiled. */
 class WalkAllocationTest {
     private static final SharedType<Document> DOCUMENT = SharedType.of(Document.class);
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -87,7 +87,10 @@ class WalkAllocationTest {
         });
     }
 
-    /** Rounds are repeated until one allocates nothing: before it is compiled, code may allocate what the compiler then removes. */
+    /**
+     * Repeats rounds until one allocates nothing: code that is not compiled yet may allocate what the compiler later
+     * removes.
+     */
     private static void assertSettlesAtNothing(LongSupplier round) {
         long allocated = -1;
         for (int i = 0; i < MAX_ROUNDS && allocated != 0; i++) {

@@ -57,8 +57,8 @@ final class Announcer implements Router.Announcement {
         String id = newId(membership.host());
         Announcer announcer = new Announcer(SharedDirectory.join(membership.directory()), server, id);
         try {
-            if (spec.pool().isEmpty()) {
-                OWN.put(id, spec.directory());
+            if (spec.place().pool().isEmpty()) {
+                OWN.put(id, spec.place().directory());
             }
             for (ServerSpec.Service<?> service : spec.services()) {
                 Endpoint endpoint = endpoint(spec, server, membership.host(), id)
@@ -91,7 +91,10 @@ final class Announcer implements Router.Announcement {
 
     private static Endpoint endpoint(ServerSpec spec, ServerEndpoint server, String host, String id) {
         Endpoint endpoint = Endpoint.of(id, host, 0);
-        Optional<String> memory = spec.pool().map(MemoryNames::pool).or(() -> MemoryNames.host(spec.directory()));
+        Optional<String> memory = spec.place()
+                .pool()
+                .map(MemoryNames::pool)
+                .or(() -> MemoryNames.host(spec.place().directory()));
         if (memory.isPresent()) {
             endpoint = endpoint.withPool(memory.get());
         }

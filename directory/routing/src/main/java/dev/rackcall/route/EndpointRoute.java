@@ -297,20 +297,20 @@ final class EndpointRoute {
     private ClientSpec spec(Optional<Pool> by) {
         return switch (kind) {
             case PROCESS ->
-                channel.reachedBy(
+                channel.at(new ClientSpec.Place(
                         Announcer.ownFolder(endpoint.id()).orElse(channel.directory()),
                         Optional.empty(),
-                        Optional.empty());
-            case HOST -> channel.reachedBy(channel.directory(), Optional.empty(), Optional.empty());
+                        Optional.empty()));
+            case HOST -> channel.at(new ClientSpec.Place(channel.directory(), Optional.empty(), Optional.empty()));
             case POOL -> {
                 if (by.isEmpty()) {
                     // Without a pool it would be the host's memory.
                     throw leftPool();
                 }
-                yield channel.reachedBy(channel.directory(), by, Optional.empty());
+                yield channel.at(new ClientSpec.Place(channel.directory(), by, Optional.empty()));
             }
             case RDMA_QUEUES, RDMA, TCP_QUEUES, TCP ->
-                channel.reachedBy(channel.directory(), Optional.empty(), address);
+                channel.at(new ClientSpec.Place(channel.directory(), Optional.empty(), address));
         };
     }
 

@@ -12,6 +12,7 @@ import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.ObjectCodec;
@@ -148,18 +149,8 @@ final class RoutedConnection extends ClientConnection {
     }
 
     @Override
-    public String serviceName() {
-        return routes.first().serviceName();
-    }
-
-    @Override
-    public long fingerprint() {
-        return routes.first().fingerprint();
-    }
-
-    @Override
-    public String description() {
-        return routes.first().description();
+    public ServedInterface service() {
+        return routes.first().service();
     }
 
     @Override

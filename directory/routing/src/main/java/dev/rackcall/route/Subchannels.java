@@ -34,13 +34,14 @@ final class Subchannels {
     /** Adds a new subchannel: it must serve what the others serve, and learns the services in use. */
     void adopt(Subchannel subchannel) {
         ClientConnection connection = subchannel.connection();
-        if (first.isPresent() && first.get().fingerprint() != connection.fingerprint()) {
+        if (first.isPresent() && first.get().service().fingerprint() != connection.service().fingerprint()) {
             connection.close();
             throw Status.Code.FAILED_PRECONDITION
                     .with(
                             "it serves another interface (fingerprint %016x) than this channel was opened with (%016x); build"
                                     + " both from the same, and open the channel anew",
-                            connection.fingerprint(), first.get().fingerprint())
+                            connection.service().fingerprint(),
+                            first.get().service().fingerprint())
                     .asException();
         }
         if (first.isEmpty()) {

@@ -64,12 +64,11 @@ class NetworkRoutesTest {
                         at(List.of(), List.of(QUEUES)),
                         new ClientSpec(
                                 "/test/numbers",
-                                Path.of("unused"),
+                                ClientSpec.Place.here(Path.of("unused")),
                                 WaitStrategy.adaptive(),
-                                8,
-                                1 << 20,
-                                Duration.ofSeconds(1),
-                                Duration.ofSeconds(1)),
+                                new ClientSpec.Capacity(8, 1 << 20),
+                                new ClientSpec.Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(1)),
+                                ClientSpec.Sealing.DEFAULT),
                         new ChannelPool(Optional.empty()))
                 .stream()
                 .filter(each -> each.kind() == Kind.TCP_QUEUES)

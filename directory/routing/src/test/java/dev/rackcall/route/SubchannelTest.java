@@ -9,6 +9,7 @@ import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
@@ -213,18 +214,8 @@ class SubchannelTest {
         }
 
         @Override
-        public String serviceName() {
-            return "none";
-        }
-
-        @Override
-        public long fingerprint() {
-            return 0;
-        }
-
-        @Override
-        public String description() {
-            return "none";
+        public ServedInterface service() {
+            return new ServedInterface("none", 0, "none");
         }
 
         @Override

@@ -33,8 +33,9 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A host's part in the control plane, embedded in a process: the few queue pairs that all virtual queues share, the table of this host's memory
- * regions that peers read, and what is known of peers. Any thread may use it. It opens the device for itself; closing it ends everything.
+ * A host's part in the control plane, embedded in a process. It has the few queue pairs that all virtual queues share,
+ * the table of this host's memory regions that peers read, and a cache of other hosts. Any thread may use it. It opens
+ * the device for itself; closing it closes everything.
  *
  * {@snippet :
  * Agent agent = Agent.open(Devices.find("soft:a"), AgentOptions.of(HostId.named("a")).withMeta(() -> meta));
@@ -51,7 +52,7 @@ public final class Agent implements AutoCloseable {
     private static final Duration REGION_TIME = Duration.ofSeconds(5);
     /** Peers without a virtual queue that stay connected. */
     private static final int KEPT_IDLE = 128;
-    /** AgentMessages in flight. */
+    /** Messages that may be in flight. */
     private static final int SENDS = 512;
 
     private final AgentOptions options;
@@ -119,7 +120,8 @@ public final class Agent implements AutoCloseable {
     }
 
     /**
-     * Opens the device and registers the host. If the meta server does not answer, the agent works without and keeps trying.
+     * Opens the device and registers the host. If the meta server does not answer, the agent works without and keeps
+     * trying.
      *
      * @throws dev.rackcall.verbs.VerbsException if the device cannot be opened; ENETDOWN if its port is down
      * @throws ControlPlaneException REFUSED if the meta server refuses, for example because its table is full
@@ -146,7 +148,7 @@ public final class Agent implements AutoCloseable {
         return self.epoch();
     }
 
-    /** Where it can be asked without a meta server, as long as it lives. */
+    /** Where other hosts can reach it without a meta server, as long as it lives. */
     public ControlAddress address() {
         return port.address();
     }
@@ -209,25 +211,32 @@ public final class Agent implements AutoCloseable {
         return lookup.cache().count();
     }
 
-    /** Bytes of that cache, with its index. */
+    /** Bytes of that cache. */
     public long knownHostsBytes() {
         return lookup.cache().byteSize();
     }
 
     /**
-     * Forgets what is known of a host, so that the next connection looks it up again. Virtual queues to it continue. On a device without dynamically connected queue pairs the queue pair to
-     * the host stays, and the next connection uses it if the host has not restarted.
+     * Forgets a host's record, so that the next connection looks it up again. Virtual queues to it continue. On a
+     * device without dynamically connected queue pairs the queue pair to the host stays, and the next connection uses
+     * it if the host has not restarted.
      */
     public void forget(HostId host) {
         lookup.forget(host);
     }
 
-    /** As {@link #forget}, and closes the queue pair to the host if no virtual queue uses it, so that the next connection is like the very first. */
+    /**
+     * As {@link #forget}, and also closes the queue pair to the host if no virtual queue uses it, so that the next
+     * connection starts from nothing.
+     */
     public void disconnect(HostId host) {
         lookup.disconnect(host);
     }
 
-    /** Takes what has arrived and completed; returns whether requests are in flight. Other threads of the agent do so, too, but later. */
+    /**
+     * Takes messages and completions from the device; returns whether requests are in flight. The agent's own threads
+     * do this too, but later.
+     */
     public boolean poll() {
         messages.poll();
         return lanes.pollIfBusy();

@@ -14,13 +14,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
-import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An agent's messages: what peers SEND comes into one shared receive queue and from there to ports, or is an answer for a virtual queue. A thread empties the receive queue, so
- * that a tenant that does not look keeps nobody waiting; whoever looks does the same. Any thread may use it.
+ * Sends and receives an agent's messages. Messages of peers arrive in one shared receive queue and go from there to
+ * ports; replies go to the virtual queue that sent the message. A thread empties the receive queue, so that an idle
+ * tenant does not block others; threads that poll do so, too. Any thread may use it.
  */
 final class AgentMessages implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentMessages.class);
@@ -33,7 +33,7 @@ final class AgentMessages implements AutoCloseable {
     private final HostRecord self;
     private final MessageReceives receives;
     private final MessageSlots slots;
-    private final BooleanSupplier lanes;
+    private final Runnable lanes;
     private final AtomicLong queueNumbers = new AtomicLong();
     private final ReentrantLock polling = new ReentrantLock();
     private final Map<Integer, LocalPort> ports = new ConcurrentHashMap<>();
@@ -56,7 +56,7 @@ final class AgentMessages implements AutoCloseable {
             HostRecord self,
             MessageReceives receives,
             MessageSlots slots,
-            BooleanSupplier lanes,
+            Runnable lanes,
             BiFunction<HostId, HostRecord, LocalQueue> connector) {
         this.host = host;
         this.self = self;
@@ -83,7 +83,7 @@ final class AgentMessages implements AutoCloseable {
         return queueNumbers.incrementAndGet();
     }
 
-    /** @throws ControlPlaneException REFUSED if somebody has this port */
+    /** @throws ControlPlaneException REFUSED if the port is bound */
     LocalPort bind(LocalPort.Owner tenant, int number, int depth, Runnable watcher) {
         LocalPort made = new LocalPort(this, tenant, number, depth, watcher);
         LocalPort other = ports.putIfAbsent(number, made);
@@ -100,18 +100,18 @@ final class AgentMessages implements AutoCloseable {
         ports.remove(port.number(), port);
     }
 
-    /** MessageReplies to this queue's messages will come. */
+    /** Accepts replies to this queue's messages from now on. */
     void expect(LocalQueue queue) {
         if (senders.putIfAbsent(queue.number(), queue) == null) {
             start();
-            // Closed by another thread meanwhile, which may have looked for it before it was here.
+            // Another thread may have closed the queue before it was registered here.
             if (queue.isClosed()) {
                 forget(queue);
             }
         }
     }
 
-    /** Virtual queues whose messages may be answered. */
+    /** Virtual queues that may get replies. */
     int senders() {
         return senders.size();
     }
@@ -127,12 +127,12 @@ final class AgentMessages implements AutoCloseable {
         }
     }
 
-    /** One more port, or one less, fetches a payload. */
+    /** Counts ports that fetch a payload now. */
     void reading(int more) {
         reading.addAndGet(more);
     }
 
-    /** Tells a message's sender how it ended. */
+    /** Reports to the sender how its message ended. */
     void answer(PortMessage message, CompletionStatus status) {
         answers.add(message, status);
     }
@@ -157,18 +157,18 @@ final class AgentMessages implements AutoCloseable {
                 if (System.nanoTime() - probed > PROBE_NANOS) {
                     probed = System.nanoTime();
                     senders.values().forEach(LocalQueue::probe);
-                    lanes.getAsBoolean();
+                    lanes.run();
                 }
             } catch (RuntimeException e) {
                 if (!closed) {
-                    LOG.warn("messages of {} go on after a failure", host, e);
+                    LOG.warn("messages of {} continue after a failure", host, e);
                     pause();
                 }
             }
         }
     }
 
-    /** Takes what has come, unless another thread is about to do so; returns whether there was something. */
+    /** Takes messages that have arrived, unless another thread is doing so; returns whether there were any. */
     boolean poll() {
         if (!polling.tryLock()) {
             return false;
@@ -176,7 +176,7 @@ final class AgentMessages implements AutoCloseable {
         try {
             boolean isAny = receives.poll(this::take);
             if (reading.get() > 0) {
-                lanes.getAsBoolean();
+                lanes.run();
                 ports.values().forEach(LocalPort::step);
             }
             answers.flush();
@@ -202,8 +202,7 @@ final class AgentMessages implements AutoCloseable {
                 }
             }
             case PortMessage.PROBE -> {
-                // Whatever became of it, nobody here will say so any more: the answer has got lost, or came before
-                // this.
+                // This host will not reply to it any more: the reply was lost, or arrived before this probe.
                 if (ports.values().stream().noneMatch(port -> port.holds(message))) {
                     answer(message, CompletionStatus.FLUSHED);
                 }

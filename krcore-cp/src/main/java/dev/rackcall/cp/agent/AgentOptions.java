@@ -9,14 +9,15 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * How an agent works. Start with {@link #of}.
+ * The options of an agent. Start with {@link #of}.
  *
  * @param host the host's name in the control plane, which no other agent may have
  * @param meta where the meta server is now, asked again whenever it does not reply; empty for none
  * @param renewal how often the agent renews its registration; a fraction of the meta server's lease
- * @param lanes the queue pairs that lead to all peers, where the device has such; each peer uses one of them
- * @param own the queue pairs that busy peers have beside those
- * @param quota what a tenant, and the host, may have
+ * @param lanes the queue pairs that all peers share, where the device has dynamically connected ones; each peer uses
+ *     one
+ * @param own additional queue pairs for single busy peers
+ * @param quota limits of a tenant and of the host
  */
 public record AgentOptions(
         HostId host,
@@ -26,10 +27,10 @@ public record AgentOptions(
         Own own,
         Quota quota) {
     /**
-     * Queue pairs to single busy peers.
+     * Queue pairs for single busy peers.
      *
-     * @param most that there may be; 0 for none
-     * @param busyRequests requests a second that make a peer a busy one
+     * @param most their maximum; 0 for none
+     * @param busyRequests requests a second that make a peer busy
      */
     public record Own(int most, long busyRequests) {
         /** Checks the values. */
@@ -42,12 +43,12 @@ public record AgentOptions(
     }
 
     /**
-     * What a tenant may have, and the host.
+     * Limits of a tenant and of the host.
      *
      * @param queueDepth requests of one virtual queue that may be in flight or wait to be popped
      * @param queues virtual queues of one tenant
      * @param regions memory regions of one tenant
-     * @param hostRegions memory regions of all tenants that peers may use
+     * @param hostRegions memory regions of all tenants together that peers may use
      */
     public record Quota(int queueDepth, int queues, int regions, int hostRegions) {
         /** Checks the values. */
@@ -69,8 +70,9 @@ public record AgentOptions(
     }
 
     /**
-     * No meta server; renewal each second; what is known of a peer's region is valid for 1 s; 8 shared queue pairs with 128 requests in flight each, 16 more to peers with 10,000 requests a
-     * second; 16 requests a virtual queue; 4,096 virtual queues and 1,024 regions a tenant, 4,096 regions a host.
+     * The defaults: no meta server; renewal each second; a peer's region record valid for 1 s; 8 shared queue pairs
+     * with 128 requests in flight each; 16 more for peers with 10,000 requests a second; 16 requests a virtual queue;
+     * 4,096 virtual queues and 1,024 regions a tenant; 4,096 regions a host.
      */
     public static AgentOptions of(HostId host) {
         Duration second = Duration.ofSeconds(1);
@@ -104,7 +106,7 @@ public record AgentOptions(
                 host, meta, renewal, new Lanes.Options(count, lanes.depth(), lanes.validity()), own, quota);
     }
 
-    /** The same with another number of queue pairs to single peers, each of which gets this many requests a second. */
+    /** The same with another maximum of queue pairs for single peers, and another rate that makes a peer busy. */
     public AgentOptions withOwnQueuePairs(int most, long requests) {
         return new AgentOptions(host, meta, renewal, lanes, new Own(most, requests), quota);
     }

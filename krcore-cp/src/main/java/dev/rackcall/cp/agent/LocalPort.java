@@ -22,8 +22,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A port of an agent in this process. AgentMessages and the memory that was given for them meet here, both in their order; one payload is READ at a time. Guarded by
- * its monitor, which is taken before those of virtual queues and lanes.
+ * A port of an agent in this process. Messages and the memory given for them are matched here, both in order; one
+ * payload is READ at a time. Guarded by its monitor, which is taken before those of virtual queues and lanes.
  */
 public final class LocalPort implements MessagePort {
     private static final int MAX_WAITING = 1024;
@@ -34,10 +34,10 @@ public final class LocalPort implements MessagePort {
 
     private record Arrived(long id, int bytes, long host) {}
 
-    /** Whose messages wait: nobody may take the places of all. */
+    /** The sender of messages that wait, for its share of the places. */
     private record Sender(HostId host, int epoch, long tenant) {}
 
-    /** A payload that is being fetched. */
+    /** A payload that is being READ. */
     private record Reading(PortMessage message, Given memory, LocalQueue way) {}
 
     /**
@@ -64,7 +64,7 @@ public final class LocalPort implements MessagePort {
     private boolean closed;
 
     /**
-     * @param depth pieces of memory that may be given and not received
+     * @param depth pieces of memory that may be given and not yet received
      * @param watcher runs when a message has come, with this port's monitor
      */
     LocalPort(AgentMessages messages, Owner tenant, int number, int depth, Runnable watcher) {
@@ -94,8 +94,8 @@ public final class LocalPort implements MessagePort {
     /**
      * As {@link MessagePort#give}.
      *
-     * @throws IllegalArgumentException if that is not the tenant's to be written
-     * @throws ControlPlaneException QUEUE_FAILED if the port is closed, or the tenant, and its regions with it
+     * @throws IllegalArgumentException if the tenant may not write that memory
+     * @throws ControlPlaneException QUEUE_FAILED if the port or the tenant is closed
      */
     public boolean give(long address, int length, int key, long id) {
         if (length < 0 || !tenant.memory().allows(key, address, length, Access.LOCAL_WRITE.bit())) {
@@ -104,7 +104,7 @@ public final class LocalPort implements MessagePort {
                         Kind.QUEUE_FAILED, "port " + number + ": its tenant " + tenant() + " is closed");
             }
             throw new IllegalArgumentException(length + " bytes at " + Long.toHexString(address) + " with local key "
-                    + Integer.toHexString(key) + " are not tenant " + tenant() + "'s to be written");
+                    + Integer.toHexString(key) + " may not be written by tenant " + tenant());
         }
         synchronized (this) {
             requireOpen();
@@ -133,7 +133,7 @@ public final class LocalPort implements MessagePort {
         return count;
     }
 
-    /** As {@link #receive}, without asking the device. */
+    /** As {@link #receive}, without polling the device. */
     public synchronized int take(Arrivals into) {
         if (arrived.isEmpty()) {
             requireOpen();
@@ -146,7 +146,7 @@ public final class LocalPort implements MessagePort {
         return count;
     }
 
-    /** A message has come. */
+    /** Handles a message that has arrived. */
     synchronized void arrived(PortMessage message) {
         Sender sender = sender(message);
         int held = shares.getOrDefault(sender, 0);
@@ -163,7 +163,7 @@ public final class LocalPort implements MessagePort {
         return new Sender(message.host(), message.record().epoch(), message.tenant());
     }
 
-    /** Whether the message that is asked for waits here, or is being fetched. */
+    /** Whether the message in question waits here, or is being fetched. */
     synchronized boolean holds(PortMessage probe) {
         return Stream.concat(waiting.stream(), reading.map(Reading::message).stream())
                 .anyMatch(message -> message.number() == probe.number()
@@ -172,19 +172,19 @@ public final class LocalPort implements MessagePort {
                         && message.record().epoch() == probe.record().epoch());
     }
 
-    /** AgentMessages that wait for memory. */
+    /** Messages that wait for memory. */
     synchronized int waiting() {
         return waiting.size();
     }
 
-    /** Does what can be done. */
+    /** Matches messages with memory as far as possible. */
     synchronized void step() {
         while (!closed && (reading.isPresent() ? isRead() : isNextThere())) {
-            // One after the other.
+            // Each call handles one message.
         }
     }
 
-    /** Returns whether a message and memory have met that were not read yet. */
+    /** Handles the next message if there is memory for it; returns whether it did. */
     private boolean isNextThere() {
         if (waiting.isEmpty() || given.isEmpty()) {
             return false;
@@ -205,7 +205,7 @@ public final class LocalPort implements MessagePort {
         return true;
     }
 
-    /** Asks for the payload, on a thread of its own if something must be looked up for that. */
+    /** READs the payload; on another thread if the region must be looked up first. */
     private void begin(PortMessage message, Given memory) {
         LocalQueue way;
         try {
@@ -232,7 +232,7 @@ public final class LocalPort implements MessagePort {
         try {
             return begun.way().pushCopy();
         } catch (ControlPlaneException failed) {
-            // Which is seen when the way is looked at.
+            // The next look at the queue notices this.
             return true;
         }
     }
@@ -260,7 +260,7 @@ public final class LocalPort implements MessagePort {
         return made;
     }
 
-    /** Returns whether the payload is there, or will not be. */
+    /** Returns whether the READ has ended. */
     private boolean isRead() {
         Reading begun = reading.orElseThrow();
         if (begun.way().take(batch) == 0 && begun.way().isWorking()) {
@@ -283,7 +283,7 @@ public final class LocalPort implements MessagePort {
                     new Arrived(memory.id(), message.length(), message.host().value()));
             watcher.run();
         } else {
-            // It serves the next, before all that was given later.
+            // This memory serves the next message, before all that was given later.
             given.addFirst(memory);
         }
     }

@@ -20,11 +20,11 @@ import java.util.function.Consumer;
 
 /** A virtual queue of an agent in this process. */
 public final class LocalQueue extends LaneQueue implements VirtualQueue {
-    /** For a queue whose user polls it. */
+    /** The watcher of a queue whose user polls it. */
     static final Runnable UNWATCHED = () -> {};
 
     /**
-     * The tenant that a queue belongs to.
+     * The tenant of a queue.
      *
      * @param number by which peers know the tenant
      * @param depth requests that may be in flight or wait to be popped
@@ -66,7 +66,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
         window = new RequestWindow(tenant.depth());
     }
 
-    /** By which peers know it. */
+    /** The number by which peers know this queue. */
     long number() {
         return number;
     }
@@ -113,7 +113,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
         checked.copy(ring, at);
     }
 
-    /** Whether pushing the copy takes no time, since no other host need be asked. */
+    /** Whether pushing the copy never waits, since the remote region is known. */
     public boolean isQuickToPush() {
         return peer().isSilent() || checked.isKnown(peer());
     }
@@ -170,7 +170,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
                 payload);
     }
 
-    /** That of the next request, since one thread pushes at a time. */
+    /** The token of the next request; only one thread pushes at a time. */
     private synchronized long nextToken() {
         return window.next();
     }
@@ -207,7 +207,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
         messages.slots().free(slot);
     }
 
-    /** Asks about a message that has long waited for its reply: does the peer live, and does it still have the message? */
+    /** Asks the peer about a message that has waited long for its reply. */
     void probe() {
         long oldest;
         synchronized (this) {
@@ -244,7 +244,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
         watcher.run();
     }
 
-    /** With the monitor. AgentMessages that wait for replies may have arrived. */
+    /** Called with the monitor. Messages without a reply may have arrived. */
     private void fail(String reason) {
         if (failure.isPresent()) {
             return;
@@ -287,7 +287,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
                         case REMOTE_INVALID_REQUEST ->
                             "the port is not bound, or the message is longer than the memory given there";
                         case RNR_RETRY_EXCEEDED -> "too many messages wait there";
-                        default -> "it may have arrived or not";
+                        default -> "it may or may not have arrived";
                     });
         }
         window.leave(wasClosed());
@@ -327,7 +327,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
         return window.unanswered() > 0;
     }
 
-    /** Requests that have ended and whose completions, if they have one, were taken. */
+    /** Requests that have ended and whose completions, if any, were taken. */
     public synchronized long ended() {
         return window.left() + refused;
     }

@@ -28,7 +28,7 @@ import java.util.Set;
 /** A tenant of an agent in this process. In an agent process each tenant of another process has one. */
 public final class LocalTenant implements Tenant {
     /**
-     * What an agent gives its tenants.
+     * The parts of an agent that its tenants use.
      *
      * @param lanes moves requests that are in flight
      */
@@ -54,9 +54,9 @@ public final class LocalTenant implements Tenant {
     private Optional<Runnable> afterClose;
 
     /**
-     * @param number by which peers tell it from other tenants of this agent
-     * @param limits how many queues, ports and regions it may have
-     * @param afterClose runs once, when it has been closed
+     * @param number by which peers distinguish the tenants of this agent
+     * @param limits how many queues, ports and regions the tenant may have
+     * @param afterClose runs once, when the tenant has been closed
      */
     LocalTenant(
             Services agent,
@@ -145,7 +145,7 @@ public final class LocalTenant implements Tenant {
         return open(agent.peers().peer(host, address), watcher);
     }
 
-    /** As {@link #connect}, but only if no other host need be asked. */
+    /** As {@link #connect}, but only if no other host must be asked. */
     public Optional<LocalQueue> connectIfKnown(HostId host, Runnable watcher) {
         return agent.peers().knownPeer(host).map(peer -> open(peer, watcher));
     }
@@ -209,7 +209,7 @@ public final class LocalTenant implements Tenant {
         return true;
     }
 
-    /** Has this run, too, when it has been closed. */
+    /** Adds an action that runs when the tenant has been closed. */
     public synchronized LocalTenant andThen(Runnable more) {
         Runnable before = afterClose.orElseThrow();
         afterClose = Optional.of(() -> {

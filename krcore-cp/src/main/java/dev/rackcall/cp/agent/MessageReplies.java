@@ -14,10 +14,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
-/** What senders of messages are to be told, each by a queue to its host, which lasts. Any thread may use it. */
+/** Replies to senders of messages, over one long-lived queue to each sender's host. Any thread may use it. */
 final class MessageReplies {
     static final int KEPT = 128;
-    /** A queue may fail with its lane's peer and not because of the host. */
+    /** A queue may fail because of another peer on its lane. */
     private static final int TRIES = 3;
 
     private static final class Way {
@@ -34,7 +34,7 @@ final class MessageReplies {
     private final HostId host;
     private final HostRecord self;
     private final BiFunction<HostId, HostRecord, LocalQueue> connector;
-    /** In the order of their last use; guarded by the monitor. */
+    /** In LRU order; guarded by the monitor. */
     private final Map<HostLife, Way> ways = new LinkedHashMap<>(16, 0.75f, true);
 
     private int waiting;
@@ -57,14 +57,14 @@ final class MessageReplies {
         evict();
     }
 
-    /** Sends what had no room. */
+    /** Sends the replies that had no room. */
     synchronized void flush() {
         if (waiting > 0) {
             ways.entrySet().removeIf(entry -> !send(entry.getKey(), entry.getValue()));
         }
     }
 
-    /** Whether there is something that had no room. */
+    /** Whether replies wait for room. */
     synchronized boolean areWaiting() {
         return waiting > 0;
     }
@@ -92,7 +92,7 @@ final class MessageReplies {
             }
             return true;
         } catch (ControlPlaneException | VerbsException | IllegalArgumentException gone) {
-            // Whoever waits there for these answers finds out by itself that the way is broken.
+            // The sender's own probe will find that this host is unreachable.
             waiting -= way.pending.size();
             way.queue.ifPresent(LocalQueue::close);
             return false;

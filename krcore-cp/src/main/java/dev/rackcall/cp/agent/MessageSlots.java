@@ -10,13 +10,13 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Registered memory for messages on their way out, one each. Any thread may use it. */
+/** Registered memory for messages that are being sent, one slot each. Any thread may use it. */
 final class MessageSlots {
     static final int SLOT_BYTES = 640;
-    /** In place of a tenant's number. */
+    /** The owner of the agent's own messages, in place of a tenant's number. */
     static final long AGENT = 0;
 
-    /** For what the agent itself has to say: answers that others wait for. */
+    /** Slots for the agent's own messages: replies that senders wait for. */
     private static final int RESERVED = 64;
 
     private final MemorySegment memory;
@@ -38,7 +38,8 @@ final class MessageSlots {
     }
 
     /**
-     * Returns the number of a free one, or -1. A tenant may take one as long as it has fewer than are free, of which some are the agent's.
+     * Claims a slot; returns its number, or -1. A tenant may claim a slot while it has fewer than are free, not
+     * counting those reserved for the agent.
      *
      * @param owner the tenant's number, or {@link #AGENT}
      */
@@ -66,7 +67,7 @@ final class MessageSlots {
         bytes[slot] = message.write(memory, (long) slot * SLOT_BYTES);
     }
 
-    /** Length of the message in it. */
+    /** Length of the slot's message. */
     int bytes(int slot) {
         return bytes[slot];
     }

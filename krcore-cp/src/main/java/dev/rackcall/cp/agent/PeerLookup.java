@@ -19,7 +19,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Finds the peer for a new virtual queue: a connected peer, else the host's record from the cache, else from the meta server, else from the host itself. Any thread may use it.
+ * Finds the peer for a new virtual queue: a connected peer, or else the host's record from the cache, the meta server,
+ * or the host itself. Any thread may use it.
  */
 final class PeerLookup {
     private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -41,7 +42,7 @@ final class PeerLookup {
         return cache;
     }
 
-    /** The peer for one more virtual queue, if no other host need be asked for it. */
+    /** The peer for one more virtual queue, if no other host must be asked for it. */
     Optional<LanePeer> knownPeer(HostId host) {
         Optional<LanePeer> known = peers.acquire(host);
         return known.isPresent() ? known : cache.find(host).map(record -> peer(host, record));
@@ -63,7 +64,7 @@ final class PeerLookup {
         if (known.record().epoch() == record.epoch()) {
             return known;
         }
-        // An earlier life than the known one, or a later one: the next request to it finds out.
+        // Another life than the known one, earlier or later: the next request finds out.
         peers.release(known);
         return peers.acquireFormer(host, record.epoch(), name -> lanes.to(name, record));
     }
@@ -110,7 +111,7 @@ final class PeerLookup {
         peers.release(peer);
     }
 
-    /** This life of a peer may be over: the next connection to the host looks it up again. */
+    /** This life of a peer may be over, so the next connection to the host looks it up again. */
     void doubt(PeerHost peer) {
         peer.regions().clear();
         // In this order: a thread that connects meanwhile finds either this peer or a fresh record.

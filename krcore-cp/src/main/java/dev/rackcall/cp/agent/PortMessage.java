@@ -10,7 +10,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What agents SEND each other: a tenant's message to a port, or what has become of one. Agents trust each other; the payload is the tenant's and is not looked at.
+ * A message between agents: a tenant's message to a port, or the report of how one ended. Agents trust each other; they
+ * never interpret the tenant's payload.
  *
  * <pre>
  *   +0 kind (4) | +4 port, or status of an ANSWER (4) | +8 virtual queue (8), a number of its agent | +16 message (8), a number of that queue
@@ -18,10 +19,10 @@ import java.nio.ByteOrder;
  *   +56 what the sender's host is reached by (44) | +100 spare (4) | +104 payload, if it is not to be READ
  * </pre>
  *
- * @param port where it goes; of an ANSWER the code of a {@link dev.rackcall.verbs.CompletionStatus}
- * @param queue that it was pushed to
- * @param number among the requests of that queue
- * @param payload empty if it is to be READ
+ * @param port the destination; in an ANSWER the code of a {@link dev.rackcall.verbs.CompletionStatus}
+ * @param queue the virtual queue that it was pushed to
+ * @param number its number among the requests of that queue
+ * @param payload empty if the receiver READs it
  */
 record PortMessage(
         int kind,
@@ -35,13 +36,13 @@ record PortMessage(
         long address,
         int key,
         MemorySegment payload) {
-    /** With its payload. */
+    /** A message with its payload. */
     static final int SMALL = 1;
-    /** Says where the payload is. */
+    /** A message that says where its payload is. */
     static final int LARGE = 2;
-    /** How a SMALL or LARGE one ended. */
+    /** Reports how a SMALL or LARGE message ended. */
     static final int ANSWER = 3;
-    /** Is somebody there? The device says so. */
+    /** Asks whether the receiver still has a message; the device itself reports a dead host. */
     static final int PROBE = 4;
 
     static final int HEADER_BYTES = 104;
@@ -66,7 +67,7 @@ record PortMessage(
         return HEADER_BYTES + (int) payload.byteSize();
     }
 
-    /** @throws IllegalArgumentException if it is none */
+    /** @throws IllegalArgumentException if the bytes are no such message */
     static PortMessage read(MemorySegment memory, long at, int bytes) {
         if (bytes < HEADER_BYTES || bytes > MAX_BYTES) {
             throw new IllegalArgumentException("a message of " + bytes + " bytes between agents");
@@ -95,7 +96,7 @@ record PortMessage(
                 .asReadOnly();
     }
 
-    /** What tells its sender how it ended, or asks whether anybody is there. */
+    /** A report to the sender, or a probe. */
     static PortMessage about(int kind, int status, long queue, long number, HostId self, HostRecord record) {
         return new PortMessage(kind, status, queue, number, self, record, 0, 0, 0, 0, NOTHING);
     }

@@ -6,8 +6,9 @@ import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
 
 /**
- * The requests of one virtual queue that have not left it: pushed, and not yet completed and popped. Each has a token, its number among all of the queue; tokens leave in order. A
- * message waits for two things: that the device has sent it, and that its receiver has answered. Guarded by the queue's monitor.
+ * The requests of one virtual queue that were pushed and not yet popped. Each has a token, its number in the queue;
+ * they leave in that order. A message waits for two events: the device has sent it, and its receiver has replied.
+ * Guarded by the queue's monitor.
  */
 final class RequestWindow {
     private static final CompletionStatus[] STATUSES = CompletionStatus.values();
@@ -21,10 +22,10 @@ final class RequestWindow {
     private final byte[] statuses;
     private final byte[] opcodes;
     private final boolean[] signaled;
-    /** What has not happened yet: {@link #DEVICE}, {@link #ANSWER}. */
+    /** The events that are still pending: {@link #DEVICE}, {@link #ANSWER}. */
     private final byte[] missing;
 
-    /** Requests taken so far, and those of them that have left. */
+    /** Requests taken so far, and how many of them have left. */
     private long taken;
 
     private long left;
@@ -52,7 +53,7 @@ final class RequestWindow {
         return left == taken;
     }
 
-    /** How many have left. */
+    /** Requests that have left. */
     long left() {
         return left;
     }
@@ -62,12 +63,12 @@ final class RequestWindow {
         return taken;
     }
 
-    /** What its sender calls it. */
+    /** The caller's id of a request. */
     long id(long token) {
         return ids[index(token)];
     }
 
-    /** AgentMessages that wait for their receivers. */
+    /** Messages without a reply. */
     int unanswered() {
         return unanswered;
     }
@@ -83,7 +84,7 @@ final class RequestWindow {
         return taken++;
     }
 
-    /** The last one taken was not posted. */
+    /** Undoes the last {@link #take}: the request was not posted. */
     void takeBack(long token) {
         taken = token;
         unanswered -= isUnanswered(token) ? 1 : 0;
@@ -93,7 +94,7 @@ final class RequestWindow {
         return (missing[index(token)] & ANSWER) != 0;
     }
 
-    /** The device has ended it. What has failed there has no answer. */
+    /** The device has ended a request. A message that failed there gets no reply. */
     void completed(long token, CompletionStatus status, CompletionOpcode opcode, int length) {
         int at = index(token);
         missing[at] &= ~DEVICE;
@@ -107,7 +108,7 @@ final class RequestWindow {
         }
     }
 
-    /** Its receiver has said how it ended; returns false if nobody waits for that. */
+    /** The receiver has reported how a message ended; returns false if the message is not pending. */
     boolean answered(long token, CompletionStatus status) {
         if (token < left || token >= taken || !isUnanswered(token)) {
             return false;
@@ -122,7 +123,7 @@ final class RequestWindow {
         statuses[at] = (byte) status.ordinal();
     }
 
-    /** Of none that has no answer yet will one come. */
+    /** Flushes all messages that wait for a reply, since no reply will come. */
     void flushUnanswered() {
         for (long token = left; token < taken; token++) {
             if (isUnanswered(token)) {
@@ -131,7 +132,7 @@ final class RequestWindow {
         }
     }
 
-    /** The oldest message without an answer; -1 if there is none. */
+    /** The oldest message without a reply; -1 if there is none. */
     long oldestUnanswered() {
         for (long token = left; token < taken && unanswered > 0; token++) {
             if (isUnanswered(token)) {
@@ -141,7 +142,7 @@ final class RequestWindow {
         return -1;
     }
 
-    /** Lets requests go of which nobody is told; of a closed queue, all that have ended. */
+    /** Removes ended requests that have no completion; in a closed queue, all ended requests. */
     void leave(boolean closed) {
         while (isFirstOver() && (closed || isSilent(index(left)))) {
             left++;
@@ -156,7 +157,7 @@ final class RequestWindow {
         return !signaled[at] && statuses[at] == CompletionStatus.SUCCESS.ordinal();
     }
 
-    /** Lets requests go that have ended, and tells of those that are to be told of; returns how many that were. */
+    /** Removes ended requests and fills the batch with their completions; returns how many. */
     int pop(Completions batch, boolean closed) {
         int count = 0;
         leave(closed);

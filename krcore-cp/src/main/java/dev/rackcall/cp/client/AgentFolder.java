@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.function.Supplier;
 
 /**
- * The way to the control plane for a process that need not know whether its host has an agent process.
+ * Joins the agent process of a folder, or opens an agent in this process if there is none.
  *
  * {@snippet :
  * Tenant tenant = AgentFolder.join(folder, "orders", () -> Agent.open(Devices.find("soft:a"), options));
@@ -22,20 +22,23 @@ public final class AgentFolder {
     private AgentFolder() {}
 
     /**
-     * Becomes a tenant of the agent process of this folder. If that is killed, queues fail at once and say so; {@link Tenant#connect} then waits
-     * for the next agent, as long as the thread's {@link Patience} lasts, which has all regions then that {@link Tenant#share} or {@link Tenant#allocate} has made: with new addresses and keys.
+     * Becomes a tenant of the agent process of this folder. If that process dies, queues fail at once with a reason.
+     * {@link Tenant#connect} then waits for the next agent within the thread's {@link Patience}. The next agent
+     * registers all regions of {@link Tenant#share} and {@link Tenant#allocate} again, with new addresses and keys.
      *
      * @param name for messages; need not be unique
-     * @throws ControlPlaneException UNREACHABLE if there is none, REFUSED if it has another version or works for another user
+     * @throws ControlPlaneException UNREACHABLE if there is none, REFUSED if it has another version or works for
+     *     another user
      */
     public static Tenant join(Path folder, String name) {
         return new ForeignTenant(folder, name);
     }
 
     /**
-     * The same, or where no agent process runs, a tenant of an agent in this process, which ends with its tenant.
+     * As {@link #join(Path, String)}; without an agent process, a tenant of an agent in this process, which closes with
+     * its tenant.
      *
-     * @param embedded makes that agent, if it is needed
+     * @param embedded opens that agent, if it is needed
      */
     public static Tenant join(Path folder, String name, Supplier<Agent> embedded) {
         if (isServed(folder)) {
@@ -52,7 +55,8 @@ public final class AgentFolder {
     }
 
     /**
-     * Whether an agent process works for this folder now that this process could use: of a folder that it may not look into, or that is none, there is none.
+     * Whether an agent process serves in this folder now. Returns false if the folder does not exist or is
+     * inaccessible.
      *
      * @throws OsException if this process has no descriptors left to look with
      */

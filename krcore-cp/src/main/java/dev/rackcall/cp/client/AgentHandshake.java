@@ -20,7 +20,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeoutException;
 
-/** How a process becomes a tenant of the agent process that listens at a path: both look whom they have before them, and the agent hands over the memory of the session. */
+/**
+ * The handshake by which a process becomes a tenant of the agent process that listens at a path. Each side checks the
+ * other's user, and the agent passes the memory of the session.
+ */
 final class AgentHandshake {
     private static final int MAX_NAME = 100;
     /** For a listener whose backlog is full. */
@@ -38,7 +41,10 @@ final class AgentHandshake {
         this.patience = patience;
     }
 
-    /** @throws ControlPlaneException UNREACHABLE if no agent listens there or it does not answer in time, or what it says */
+    /**
+     * @throws ControlPlaneException UNREACHABLE if no agent listens there or it does not reply in time; or the agent's
+     *     refusal
+     */
     static TenantSession say(Path path, String name, Patience patience) {
         return say(path, name, SessionLayout.VERSION, Uid.current(), patience);
     }
@@ -72,8 +78,8 @@ final class AgentHandshake {
         if (other != uid && other != 0) {
             throw new ControlPlaneException(
                     Kind.REFUSED,
-                    "at " + socket + " listens user " + other + ", whom user " + uid
-                            + " need not trust; choose a folder that nobody else can write");
+                    "user " + other + " listens at " + socket + ", which user " + uid
+                            + " does not trust; choose a folder that only this user can write");
         }
     }
 
@@ -85,12 +91,15 @@ final class AgentHandshake {
         socket.send(new SessionMessage(version, SessionMessage.HELLO, 0, body).toBytes(), patience.timeLeft());
     }
 
-    /** The answer is taken by a thread that may block in the kernel: a virtual one would have to look again and again. It then listens as long as the session lasts. */
+    /**
+     * Receives the reply on a platform thread, which may block in the kernel; that thread then listens as long as the
+     * session lasts.
+     */
     private TenantSession awaitWelcome() {
         CompletableFuture<TenantSession> welcome = new CompletableFuture<>();
         LISTENERS.execute(() -> listen(welcome));
         try {
-            return patience.await(welcome, "the agent at " + path + " was to answer");
+            return patience.await(welcome, "waiting for the agent at " + path);
         } catch (ExecutionException e) {
             throw asUnchecked(e.getCause());
         } catch (TimeoutException e) {
@@ -100,7 +109,7 @@ final class AgentHandshake {
         }
     }
 
-    /** Nobody waits for the welcome any more; what is made of it all the same is nobody's. */
+    /** Abandons the handshake; a session that completed it meanwhile is closed. */
     private static ControlPlaneException left(CompletableFuture<TenantSession> welcome, ControlPlaneException why) {
         if (!welcome.completeExceptionally(why) && !welcome.isCompletedExceptionally()) {
             welcome.join().close();
@@ -112,7 +121,7 @@ final class AgentHandshake {
         return switch (cause) {
             case RuntimeException e -> e;
             case Error e -> throw e;
-            default -> new IllegalStateException("nothing else is thrown there", cause);
+            default -> new IllegalStateException("the handshake throws unchecked exceptions only", cause);
         };
     }
 
@@ -145,7 +154,7 @@ final class AgentHandshake {
         Message answer = socket.receive(patience.timeLeft()).orElseThrow(this::silent);
         try {
             if (answer.isEnd()) {
-                throw new IllegalArgumentException("it has closed the connection");
+                throw new IllegalArgumentException("the agent has closed the connection");
             }
             SessionMessage welcome = SessionRequests.judge(SessionMessage.read(answer.bytes()));
             if (welcome.version() != SessionLayout.VERSION || answer.fds().length != 1) {

@@ -3,7 +3,10 @@ package dev.rackcall.cp.client;
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
 
-/** One life of the host's agent process as a tenant's session with it knows it, and what to say of its end and of its silence. Any thread may use it. */
+/**
+ * One life of the host's agent process, as seen by a session, and the errors after its end or its silence. Any thread
+ * may use it.
+ */
 final class AgentLife {
     private final int pid;
     private volatile boolean over;
@@ -16,7 +19,7 @@ final class AgentLife {
         return pid;
     }
 
-    /** The process has died, or this session with it was ended. */
+    /** The process has died, or the session was ended. */
     void end() {
         over = true;
     }
@@ -33,7 +36,7 @@ final class AgentLife {
         return new ControlPlaneException(Kind.UNREACHABLE, obituary());
     }
 
-    /** Why somebody has waited in vain. */
+    /** The error of a wait that has failed. */
     ControlPlaneException silent(Patience patience) {
         return over
                 ? ended()

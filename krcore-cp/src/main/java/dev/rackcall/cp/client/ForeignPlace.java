@@ -6,7 +6,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A queue or port of the host's agent process: its place in the session's memory, where the agent writes completions. */
+/**
+ * A queue or port of the host's agent process: its place in the session's memory, where the agent writes completions.
+ */
 abstract class ForeignPlace implements AutoCloseable {
     protected final TenantSession session;
     protected final SessionLayout layout;
@@ -68,7 +70,7 @@ abstract class ForeignPlace implements AutoCloseable {
         taken = number;
     }
 
-    /** Ends it at the agent, too, without waiting. */
+    /** Closes it, at the agent too, without waiting. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

@@ -11,7 +11,9 @@ import dev.rackcall.cp.session.SessionLayout;
 import dev.rackcall.verbs.MemoryRegion;
 import java.util.Optional;
 
-/** A port of the host's agent process: memory is given through the session's ring, messages are reported in its place. */
+/**
+ * A port of the host's agent process: memory is given through the session's ring, messages are reported in its place.
+ */
 final class ForeignPort extends ForeignPlace implements MessagePort {
     private final int number;
     private final Optional<Runnable> arrival;
@@ -69,7 +71,7 @@ final class ForeignPort extends ForeignPlace implements MessagePort {
         try {
             return isClosed() ? 0 : take(batch);
         } catch (IllegalStateException e) {
-            // Its tenant was closed just then, and the memory is gone.
+            // Its tenant was closed concurrently, and the memory is gone.
             if (isClosed()) {
                 return 0;
             }

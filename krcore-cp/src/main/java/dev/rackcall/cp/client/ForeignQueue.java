@@ -15,14 +15,16 @@ import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import java.util.Optional;
 
-/** A virtual queue of the host's agent process: requests go into the session's ring, completions arrive in its place. */
+/**
+ * A virtual queue of the host's agent process: requests go into the session's ring, completions arrive in its place.
+ */
 final class ForeignQueue extends ForeignPlace implements VirtualQueue {
     private static final CompletionStatus[] STATUSES = CompletionStatus.values();
     private static final CompletionOpcode[] OPCODES = CompletionOpcode.values();
 
     private final HostId host;
     private final int epoch;
-    /** Of the requests that may be in flight, needed when the agent dies. */
+    /** Ids of requests that may be in flight, needed when the agent dies. */
     private final long[] ids;
     /** Requests so far; written by the thread that pushes. */
     private volatile long pushed;

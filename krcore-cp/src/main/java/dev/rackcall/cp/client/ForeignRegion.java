@@ -8,11 +8,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Memory of this process that the agent's process has mapped and registered, too. Address and keys are those at the agent: of the life in which it was registered, or, if it lasts, of the present one. Closing it waits for
- * nobody, since threads that serve many connections close them: the agent, which has a mapping of its own, lets go of it a moment later.
+ * Memory of this process that the agent process has mapped and registered. Address and keys are those at the agent: of
+ * the life in which it was registered, or of the present life if it is lasting. Closing never waits; the agent, which
+ * has its own mapping, releases it a moment later.
  */
 final class ForeignRegion implements MemoryRegion {
-    /** What the region needs to be registered anew, and what is let go of with it. */
+    /** What a lasting region needs to be registered again, closed with the region. */
     record Backing(SharedFile file, Mapping mapping) {
         void close() {
             file.close();
@@ -26,7 +27,7 @@ final class ForeignRegion implements MemoryRegion {
     private final MemorySegment memory;
     private final int rights;
     private final Optional<Backing> backing;
-    /** Written with the monitor, in which nobody waits. */
+    /** Written with the monitor, which is never held for long. */
     private volatile Place place;
     /** Guarded by the monitor. */
     private boolean closed;
@@ -48,7 +49,7 @@ final class ForeignRegion implements MemoryRegion {
         return new ForeignRegion(membership, mapped, rights, Optional.empty(), place);
     }
 
-    /** Registers memory for as long as the tenant lives; takes the backing over, once that is done. */
+    /** Registers memory for as long as the tenant lives; owns the backing from then on. */
     static ForeignRegion lasting(Membership membership, Backing backing, int rights) {
         Patience patience = Patience.begin();
         MemorySegment memory = backing.mapping().memory();
@@ -67,9 +68,9 @@ final class ForeignRegion implements MemoryRegion {
         return place.attachment() == attachment;
     }
 
-    /** Registers what lasts at another life of the agent. It may be closed meanwhile. */
+    /** Registers a lasting region at another life of the agent. It may be closed concurrently. */
     void renew(TenantSession attachment) {
-        // A descriptor of its own, since who closes the region waits for nobody.
+        // A descriptor of its own, since close does not wait.
         Optional<SharedFile> file = file();
         if (file.isPresent()) {
             try (SharedFile mine = file.get()) {
@@ -134,7 +135,7 @@ final class ForeignRegion implements MemoryRegion {
             }
             closed = true;
         }
-        // Of a session that is over nothing is registered.
+        // If the session is over, the agent has released the region.
         place.attachment().questions().deregister(place.registered().localKey());
         backing.ifPresent(Backing::close);
     }

@@ -19,7 +19,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** A tenant of the host's agent process. Each thread waits for that with its own {@link Patience}, and none for another one. */
+/**
+ * A tenant of the host's agent process. Each thread waits for that within its own {@link Patience}; no thread waits for
+ * another one.
+ */
 final class ForeignTenant implements Tenant {
     private final Path folder;
     private final String name;
@@ -126,7 +129,7 @@ final class ForeignTenant implements Tenant {
 
     @Override
     public boolean ping(Duration atMost) {
-        // Of an agent that has died nobody waits for the next one.
+        // No wait for the next agent.
         return membership.present().ping(Patience.of(atMost));
     }
 

@@ -16,8 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A tenant's place at the agent process that lives now, over one life of the agent after the other. When one has died, a thread of its own joins the next and registers there the regions that last; whoever
- * needs an agent waits for that with his own time, and nobody holds a lock meanwhile. Any thread may use it.
+ * A tenant's session with the present life of the agent process. When the agent has died, a thread joins the next one
+ * and registers the lasting regions there. Threads that need an agent wait within their own time, and no lock is held
+ * meanwhile. Any thread may use it.
  */
 final class Membership {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -26,21 +27,21 @@ final class Membership {
     private final Path socket;
     private final String name;
     private final CountDownLatch closed = new CountDownLatch(1);
-    /** Written with the monitor, of which none is waited in; read without. */
+    /** Written with the monitor, which is never held for long; read without it. */
     private volatile TenantSession present;
-    /** Those that each agent gets. Guarded by the monitor, with what follows. */
+    /** Regions that each agent gets. Guarded by the monitor, with what follows. */
     private final Set<ForeignRegion> lasting = new HashSet<>();
 
     private Optional<CompletableFuture<TenantSession>> next = Optional.empty();
 
-    /** Joins the agent that listens at this socket, as {@link AgentHandshake} says. */
+    /** Joins the agent that listens at this socket, by an {@link AgentHandshake}. */
     Membership(Path socket, String name) {
         this.socket = socket;
         this.name = name;
         present = AgentHandshake.say(socket, name, Patience.begin());
     }
 
-    /** With the agent that lives, or the last one. */
+    /** The session with the living agent, or with the last one. */
     TenantSession present() {
         return present;
     }
@@ -60,9 +61,10 @@ final class Membership {
     }
 
     /**
-     * With the agent that lives now, for which it waits if need be.
+     * The session with the living agent; waits for one if needed.
      *
-     * @throws ControlPlaneException UNREACHABLE if there is none in time, QUEUE_FAILED if this is closed, or what the agent says
+     * @throws ControlPlaneException UNREACHABLE if there is none in time; QUEUE_FAILED if this is closed; or the
+     *     agent's refusal
      */
     TenantSession living(Patience patience) {
         requireOpen();
@@ -77,14 +79,14 @@ final class Membership {
     }
 
     /**
-     * Waits for the next one, a while.
+     * Waits for the next agent for a while.
      *
-     * @param before why there was none before
-     * @return why there is none yet, if so
+     * @param before the failure of the former attempt
+     * @return the failure of this attempt, if it failed
      */
     private Optional<ControlPlaneException> awaitNext(Patience patience, Optional<ControlPlaneException> before) {
         try {
-            TenantSession _ = patience.await(next(), "the next agent process was waited for");
+            TenantSession _ = patience.await(next(), "waiting for the next agent process");
             return Optional.empty();
         } catch (TimeoutException e) {
             throw before.orElseGet(() -> silent(patience));
@@ -101,11 +103,11 @@ final class Membership {
     private ControlPlaneException silent(Patience patience) {
         return new ControlPlaneException(
                 Kind.UNREACHABLE,
-                "the agent process has ended, and the next one at " + socket + " has not taken this tenant in within "
+                "the agent process has ended, and the next one at " + socket + " has not admitted this tenant within "
                         + patience + "; is it stopped?");
     }
 
-    /** One for each thread that hears of it. */
+    /** A copy for each thread that throws it. */
     private static ControlPlaneException asFailure(Throwable cause) {
         if (cause instanceof ControlPlaneException e) {
             ControlPlaneException own = new ControlPlaneException(e.kind(), e.getMessage());
@@ -117,21 +119,21 @@ final class Membership {
 
     private void pause(Patience patience) {
         try {
-            // Ended by close, after which nobody is waited for.
+            // Ended by close.
             boolean _ = closed.await(Math.min(PAUSE_NANOS, patience.nanosLeft()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            throw Patience.interrupted("the next agent process was waited for");
+            throw Patience.interrupted("waiting for the next agent process");
         }
     }
 
-    /** The attempt to join it that is under way, or a new one. */
+    /** The current attempt to join, or a new one. */
     private synchronized CompletableFuture<TenantSession> next() {
         if (!present.isDead()) {
             return CompletableFuture.completedFuture(present);
         }
         if (next.filter(attempt -> !attempt.isDone()).isEmpty()) {
             CompletableFuture<TenantSession> attempt = new CompletableFuture<>();
-            // First: where no thread can be had, whoever comes next tries again.
+            // First: if no thread can be started, the next caller tries again.
             JOINING.execute(() -> join(attempt));
             next = Optional.of(attempt);
         }
@@ -153,7 +155,10 @@ final class Membership {
         }
     }
 
-    /** Nobody uses that agent before it has all regions that last: whoever found it would find regions with the keys of another life. */
+    /**
+     * Registers all lasting regions before the new agent is used; otherwise callers would find regions with keys of
+     * another life.
+     */
     private void takeOver(TenantSession made) {
         while (!isTakenOver(made)) {
             for (ForeignRegion region : without(made)) {
@@ -176,7 +181,7 @@ final class Membership {
         return lasting.stream().filter(region -> !region.isAt(made)).toList();
     }
 
-    /** A region that each next agent gets; false if this agent is not the present one any more, which has nothing registered then. */
+    /** Adds a lasting region; returns false if its agent is no longer the present one, so that it is not registered. */
     synchronized boolean keep(ForeignRegion region, TenantSession where) {
         requireOpen();
         boolean isPresent = where == present;
@@ -190,14 +195,14 @@ final class Membership {
         lasting.remove(region);
     }
 
-    /** Ends the session; returns what had lasted until now. */
+    /** Ends the session; returns the lasting regions. */
     List<ForeignRegion> close() {
         List<ForeignRegion> left;
         synchronized (this) {
             closed.countDown();
             left = List.copyOf(lasting);
             lasting.clear();
-            // Whoever waits for it hears of that now.
+            // Wakes the threads that wait for it.
             next.ifPresent(attempt -> attempt.completeExceptionally(over()));
         }
         present.closeWithQueues();

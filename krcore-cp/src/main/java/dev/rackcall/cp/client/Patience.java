@@ -10,8 +10,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * How long a thread waits for its host's agent process: for being admitted, for the next agent after the death of one, for an answer. Each thing that is asked of a {@code Tenant} takes
- * 5 s at most; whoever has less time says so, and all that he asks for meanwhile ends by then.
+ * How long a thread waits for its host's agent process: to be admitted, for the next agent after a death, for a reply.
+ * Each operation on a {@code Tenant} takes at most 5 s; a thread with less time sets its own limit, which bounds all
+ * operations inside it.
  *
  * {@snippet :
  * VirtualQueue queue = Patience.within(Duration.ofMillis(100), () -> tenant.connect(HostId.named("b")));
@@ -19,7 +20,10 @@ import java.util.function.Supplier;
  */
 public final class Patience {
     private static final Duration USUAL = Duration.ofSeconds(5);
-    /** By {@link System#nanoTime}. Of the calling thread: what waits lies deep below who knows how much time there is. */
+    /**
+     * The calling thread's limit, by {@link System#nanoTime}. The code that waits is far below the code that knows the
+     * limit.
+     */
     private static final ScopedValue<Long> END = ScopedValue.newInstance();
 
     private final long start = System.nanoTime();
@@ -30,9 +34,10 @@ public final class Patience {
     }
 
     /**
-     * Runs what the calling thread has so much time for in all, as far as it waits for an agent process. Within such a time of its caller's, the shorter one counts.
+     * Runs work during which the calling thread waits at most this long in all for an agent process. Inside another
+     * limit, the shorter one applies.
      *
-     * @return what that returns
+     * @return the work's result
      */
     public static <T> T within(Duration atMost, Supplier<T> work) {
         long now = System.nanoTime();
@@ -40,12 +45,12 @@ public final class Patience {
         return ScopedValue.where(END, now + nanos).call(work::get);
     }
 
-    /** How long the calling thread may wait for an agent process now; zero if its time is over. */
+    /** How long the calling thread may still wait for an agent process; zero if its time is over. */
     public static Duration left() {
         return Duration.ofNanos(begin().nanosLeft());
     }
 
-    /** For what the calling thread asks for now, which counts from here. */
+    /** The limit of an operation that begins now. */
     static Patience begin() {
         return new Patience(END.isBound() ? Math.min(USUAL.toNanos(), END.get() - System.nanoTime()) : USUAL.toNanos());
     }
@@ -67,10 +72,10 @@ public final class Patience {
     }
 
     /**
-     * Waits for what another thread makes.
+     * Waits for the result of another thread.
      *
-     * @param what that is, for messages
-     * @throws TimeoutException if this is over before
+     * @param what for messages
+     * @throws TimeoutException if the limit is reached
      * @throws ExecutionException as {@link CompletableFuture#get}
      * @throws ControlPlaneException UNREACHABLE if the thread is interrupted
      */
@@ -82,13 +87,13 @@ public final class Patience {
         }
     }
 
-    /** Of a thread that was to wait; it stays interrupted. */
+    /** The error of an interrupted wait; the thread stays interrupted. */
     static ControlPlaneException interrupted(String what) {
         Thread.currentThread().interrupt();
         return new ControlPlaneException(Kind.UNREACHABLE, "interrupted while " + what + "; try again");
     }
 
-    /** How long it was, or has been so far, for messages. */
+    /** The limit, or the time waited so far, for messages. */
     @Override
     public String toString() {
         long millis = TimeUnit.NANOSECONDS.toMillis(Math.min(nanos, System.nanoTime() - start));

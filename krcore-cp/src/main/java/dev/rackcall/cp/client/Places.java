@@ -15,17 +15,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** The places of a session, at the tenant's side: asks the agent through the session's ring to open and close queues and ports there, and waits for its word. Any thread may use it. */
+/**
+ * The tenant's side of a session's places: asks the agent through the ring to open and close queues and ports, and
+ * waits for its reply. Any thread may use it.
+ */
 final class Places {
     private static final int SPINS = 5_000;
     private static final int YIELDS = 100;
     private static final int FEW_YIELDS = 10;
     private static final long PAUSE_NANOS = 50_000;
     private static final long LONGEST_PAUSE_NANOS = 1_000_000;
-    /** For how long who closes something looks for room, if the ring is full just then: a busy agent makes some in that time. */
+    /** How long closing retries while the ring is full; a busy agent makes room in that time. */
     private static final long CLOSE_NANOS = 1_000_000;
 
-    /** Threads of this process that wait for an agent's answer now. */
+    /** Threads of this process that wait for the agent's reply now. */
     private static final AtomicInteger WAITING = new AtomicInteger();
 
     private final SessionMemory memory;
@@ -47,30 +50,30 @@ final class Places {
         this.life = life;
     }
 
-    /** A place that is free again when the agent has taken its CLOSE, which has this id. */
+    /** A place that becomes free when the agent has taken its CLOSE with this id. */
     private record Closing(int place, long id) {}
 
-    /** Something that is asked for by an entry of the ring; false if there is no room. */
+    /** Writes an entry that asks for a place; returns false if there is no room. */
     @FunctionalInterface
     interface Opening {
         boolean ask(int place, long id);
     }
 
-    /** A place that was asked for, and the id by which the agent answers. */
+    /** A requested place, and the id of the agent's reply. */
     record Asked(int place, long id) {}
 
-    /** Asks for a place that {@link #awaitOpen} then waits for. */
+    /** Requests a place; {@link #awaitOpen} waits for it. */
     Asked ask(Opening opening, Patience patience) {
         int place = take();
         long id = numbers.incrementAndGet();
-        // What was closed before comes first: a port that is bound again is free then.
+        // Pending closes come first, so that a port that is bound again is free.
         while (!unsaid.sayAll() || !opening.ask(place, id)) {
             if (life.isOver() || patience.isOver()) {
                 giveBack(place);
                 throw life.silent(patience);
             }
             if (Thread.currentThread().isInterrupted()) {
-                // It would not park, but spin for all its time.
+                // An interrupted thread would spin instead of parking.
                 giveBack(place);
                 throw interrupted();
             }
@@ -81,14 +84,15 @@ final class Places {
     }
 
     /**
-     * Returns a place that is open.
+     * Waits until the place is open, and returns it.
      *
-     * @throws ControlPlaneException why the agent has not opened it, or UNREACHABLE if it does not answer in time or the thread is interrupted
+     * @throws ControlPlaneException the agent's refusal; UNREACHABLE if it does not reply in time or the thread is
+     *     interrupted
      */
     int awaitOpen(Asked asked, Patience patience) {
         int place = asked.place();
         if (!awaitAnswer(place, asked.id(), patience)) {
-            // Taken after the other, if ever.
+            // The agent takes this entry after the request, if at all.
             close(place);
             throw Thread.currentThread().isInterrupted() ? interrupted() : life.silent(patience);
         }
@@ -133,7 +137,10 @@ final class Places {
         return (long) SessionLayout.LONG.getAcquire(memory.segment(), at) == id;
     }
 
-    /** Ends what is at this place, which is free again when the agent says so. Waits for no agent that stands still. */
+    /**
+     * Closes the queue or port at this place, which becomes free when the agent confirms. Never waits for a stopped
+     * agent.
+     */
     void close(int place) {
         long start = System.nanoTime();
         while (!unsaid.isEmpty() || !tellClosed(place)) {
@@ -145,7 +152,7 @@ final class Places {
         }
     }
 
-    /** Returns whether that is done with. */
+    /** Returns whether no retry is needed. */
     private boolean tellClosed(int place) {
         if (life.isOver()) {
             return true;
@@ -161,12 +168,14 @@ final class Places {
         return true;
     }
 
-    /** Says what had no room when it was to be said. */
+    /** Retries closes that had no room. */
     void goOn() {
         unsaid.sayAll();
     }
 
-    /** Goes through the agent's hands and back; false if it takes longer, or if the thread is interrupted meanwhile. */
+    /**
+     * Sends an empty entry and waits for its reply; returns false if that takes longer or the thread is interrupted.
+     */
     boolean ping(Patience patience) {
         if (life.isOver()) {
             return false;
@@ -184,9 +193,9 @@ final class Places {
         }
     }
 
-    /** Something is in the ring: makes sure that the agent looks. */
+    /** Makes sure that the agent looks, after an entry was published. */
     void published() {
-        // Partner: AgentPump.sleep, which says that it does not watch, fences, and then looks once more.
+        // Partner: AgentPump.sleep, which clears the word, fences, and then looks once more.
         VarHandle.fullFence();
         if ((int) SessionLayout.INT.getAcquire(memory.segment(), SessionLayout.WATCHED) == 0) {
             bell.ring();
@@ -194,12 +203,11 @@ final class Places {
     }
 
     private ControlPlaneException interrupted() {
-        return Patience.interrupted("the agent process " + life.pid() + " was to answer");
+        return Patience.interrupted("waiting for the agent process " + life.pid());
     }
 
     private boolean awaitAnswer(int place, long id, Patience patience) {
-        // Who is not alone does not spin: many that start at a time would keep the processors from the agent that they
-        // wait for.
+        // A thread spins only if it is the only one: many that start at once would keep the processors from the agent.
         boolean isAlone = WAITING.getAndIncrement() == 0;
         try {
             return awaitAnswer(place, id, isAlone ? SPINS : 0, isAlone ? YIELDS : FEW_YIELDS, patience);
@@ -220,7 +228,7 @@ final class Places {
                 if (life.isOver() || patience.isOver() || Thread.currentThread().isInterrupted()) {
                     return false;
                 }
-                // Where many wait for long, looking often would keep the processors from the agent.
+                // With many waiting threads, frequent polls would keep the processors from the agent.
                 long waited = System.nanoTime() - start;
                 LockSupport.parkNanos(Math.clamp(waited / 4, PAUSE_NANOS, LONGEST_PAUSE_NANOS));
             }

@@ -12,12 +12,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A tenant's mapping of what it shares with the agent's process: there until the session is over and its last queue or port is closed. Any thread may use it. */
+/**
+ * A tenant's mapping of the session's memory. It is unmapped when the session is over and its last queue or port is
+ * closed. Any thread may use it.
+ */
 final class SessionMemory {
     private final SessionLayout layout;
     private final Mapping mapping;
     private final MemorySegment segment;
-    /** Queues and ports that are open, and how they are closed. Guarded by themselves, with what follows. */
+    /** Open queues and ports, and how to close them. Guarded by itself, with what follows. */
     private final Map<Object, Runnable> users = new HashMap<>();
 
     private boolean released;
@@ -41,14 +44,14 @@ final class SessionMemory {
         return segment;
     }
 
-    /** What the agent has written into a place. */
+    /** The text that the agent has written into a place. */
     String text(long place) {
         int length = Math.clamp(segment.get(JAVA_INT, place + SessionLayout.TEXT_LENGTH), 0, SessionLayout.MAX_TEXT);
         byte[] bytes = segment.asSlice(place + SessionLayout.TEXT, length).toArray(JAVA_BYTE);
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** Somebody touches the memory until he {@link #left}; false if the session is over. */
+    /** Keeps the memory mapped for a queue or port until it has {@link #left}; returns false if the session is over. */
     boolean enter(Object user, Runnable close) {
         synchronized (users) {
             if (!released) {
@@ -68,7 +71,7 @@ final class SessionMemory {
         }
     }
 
-    /** The session is over. */
+    /** Releases the memory, since the session is over. */
     void release() {
         boolean isUnused;
         synchronized (users) {

@@ -19,19 +19,22 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** What a tenant asks of its agent's process over the session's socket: memory regions. Each question has a number, by which its answer is known. Any thread may use it. */
+/**
+ * A tenant's requests to its agent process over the session's socket, which register and close memory regions. Each
+ * request has a number that its reply repeats. Any thread may use it.
+ */
 final class SessionRequests {
-    /** What one life of the agent has made of a file. */
+    /** A region that one life of the agent has registered. */
     record Registered(long address, int localKey, int remoteKey) {}
 
     private static final long PAUSE_NANOS = 1_000_000;
-    /** Bytes before the local key in the answer to REGISTER: address and length. */
+    /** Bytes before the local key in the reply to REGISTER: address and length. */
     private static final int KEY_BEHIND = 2 * Long.BYTES;
 
     private final UnixSocket socket;
     private final AgentLife life;
     private final AtomicLong numbers = new AtomicLong();
-    /** SessionRequests that are not answered yet, whether or not anybody waits for the answers. */
+    /** Requests without a reply, whether or not a thread waits. */
     private final Map<Long, CompletableFuture<SessionMessage>> asked = new ConcurrentHashMap<>();
 
     private final Unsent unsaid = new Unsent();
@@ -42,9 +45,10 @@ final class SessionRequests {
     }
 
     /**
-     * Has the agent map all of a file and register that.
+     * Has the agent map and register a whole file.
      *
-     * @throws ControlPlaneException UNREACHABLE if it does not answer in time, or what it says. What it registers all the same is given back
+     * @throws ControlPlaneException UNREACHABLE if it does not reply in time, and then closes a region registered late;
+     *     or the agent's refusal
      */
     Registered register(SharedFile file, int rights, Patience patience) {
         ByteBuffer body = SessionMessage.newBody().putInt(rights).flip();
@@ -61,7 +65,7 @@ final class SessionRequests {
         return new Registered(address, localKey, answer.getInt());
     }
 
-    /** Nobody uses that region any more, and nobody waits until the agent has let go of it. It hears that before the next question. */
+    /** Closes a region without waiting. The agent hears of it before the next request. */
     void deregister(int localKey) {
         byte[] message = SessionMessage.of(
                         SessionMessage.DEREGISTER,
@@ -71,21 +75,21 @@ final class SessionRequests {
         unsaid.say(() -> say(message));
     }
 
-    /** Returns whether that is done with: said, or of a session that is over. */
+    /** Returns whether no retry is needed: the message was sent, or the session is over. */
     private boolean say(byte[] message) {
         try {
             socket.send(message, Duration.ZERO);
             return true;
         } catch (OsException e) {
-            // Otherwise the peer is gone, which the thread that listens hears, too.
+            // With any other error the peer is gone, which the listening thread notices.
             return e.errno() != Errno.EAGAIN || life.isOver();
         } catch (IllegalStateException closed) {
-            // With the session the agent lets go of all its regions.
+            // The agent releases all regions with the session.
             return true;
         }
     }
 
-    /** Says what had no room when it was to be said. */
+    /** Retries messages that had no room. */
     void goOn() {
         unsaid.sayAll();
     }
@@ -111,12 +115,12 @@ final class SessionRequests {
         return judge(await(kind, answer, patience));
     }
 
-    /** First, since the agent may have no room for more until it has heard that. */
+    /** First, since the agent may lack room until it has closed those regions. */
     private void sayWhatIsUnsaid(Patience patience) {
         while (!unsaid.sayAll() && !patience.isOver()) {
             if (Thread.currentThread().isInterrupted()) {
-                // It would not park, but spin for all its time.
-                throw Patience.interrupted("the agent process " + life.pid() + " was to listen");
+                // An interrupted thread would spin instead of parking.
+                throw Patience.interrupted("waiting for the agent process " + life.pid());
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
@@ -124,11 +128,11 @@ final class SessionRequests {
 
     private SessionMessage await(int kind, CompletableFuture<SessionMessage> answer, Patience patience) {
         try {
-            return patience.await(answer, "the agent process " + life.pid() + " was to answer");
+            return patience.await(answer, "waiting for the agent process " + life.pid());
         } catch (CancellationException e) {
             throw life.ended();
         } catch (ExecutionException e) {
-            throw new IllegalStateException("nobody lets an answer fail", e);
+            throw new IllegalStateException("replies do not fail", e);
         } catch (TimeoutException e) {
             abandon(kind, answer);
             throw life.silent(patience);
@@ -144,34 +148,34 @@ final class SessionRequests {
                 : new ControlPlaneException(Kind.UNREACHABLE, life.obituary() + " (" + e.getMessage() + ")");
     }
 
-    /** Nobody waits for that answer any more; the agent does what it was asked for all the same. Now, if it has just answered. */
+    /** Abandons a request that the agent may still carry out: its reply then closes the region. */
     private void abandon(int kind, CompletableFuture<SessionMessage> answer) {
         if (kind == SessionMessage.REGISTER) {
             CompletableFuture<Void> _ = answer.thenAccept(this::giveBackOrphan);
         }
     }
 
-    /** What was registered for somebody who had given up before: nobody else knows of it, and it would stay as long as this session. */
+    /** Closes a region that no thread waits for; otherwise it would stay as long as the session. */
     private void giveBackOrphan(SessionMessage answer) {
         if (answer.kind() == SessionMessage.ANSWER) {
             deregister(answer.body().getInt(KEY_BEHIND));
         }
     }
 
-    /** The agent has answered something. */
+    /** Handles a reply of the agent. */
     void heard(SessionMessage answer) {
         Optional.ofNullable(asked.remove(answer.number())).ifPresent(waiting -> waiting.complete(answer));
     }
 
-    /** Nobody is answered any more; the life is over. */
+    /** Fails all pending requests, since the life is over. */
     void end() {
-        // The volatile write of that end, then this look; who asks enters its question, and then looks whether it is
-        // over.
+        // The life's end is written first (volatile), then this read; a requester first enters its request and then
+        // reads whether the life is over.
         asked.values().forEach(answer -> answer.cancel(false));
         asked.clear();
     }
 
-    /** @throws ControlPlaneException if it is a refusal: with its kind and text */
+    /** @throws ControlPlaneException if it is a refusal, with its kind and text */
     static SessionMessage judge(SessionMessage answer) {
         if (answer.kind() == SessionMessage.REFUSAL) {
             Kind kind = Kind.values()[answer.body().getInt()];

@@ -24,8 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A tenant's side of its session with one life of the agent process. {@link AgentHandshake} begins it; {@link SessionRequests} go over its socket, what happens in its {@link Places} over
- * {@link SessionMemory}; a thread hears what the agent says, and when it has died. Any thread may use it.
+ * The tenant's side of a session with one life of the agent process. {@link AgentHandshake} begins it.
+ * {@link SessionRequests} use its socket; queues and ports live in its {@link Places} in {@link SessionMemory}. A
+ * thread listens to the agent and notices its death. Any thread may use it.
  */
 final class TenantSession implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TenantSession.class);
@@ -39,7 +40,7 @@ final class TenantSession implements AutoCloseable {
     private final SessionRequests questions;
     private final HostId host;
     private final boolean hardware;
-    /** What is to run when a message has come. */
+    /** Callbacks that run when a message has arrived. */
     private final List<Runnable> arrivals = new CopyOnWriteArrayList<>();
 
     private TenantSession(UnixSocket socket, SessionMemory memory, HostId host, boolean hardware) {
@@ -54,11 +55,11 @@ final class TenantSession implements AutoCloseable {
     }
 
     /**
-     * The session that an agent has agreed to; somebody has to {@link #listen} then.
+     * The session that an agent has accepted; a thread must then {@link #listen}.
      *
-     * @param socket taken over
-     * @param terms what the agent says of it
-     * @param file with its memory
+     * @param socket owned by the session from now on
+     * @param terms from the agent's reply
+     * @param file the session's memory
      */
     static TenantSession of(UnixSocket socket, ByteBuffer terms, SharedFile file) {
         SessionLayout layout = new SessionLayout(terms.getInt(), terms.getInt(), terms.getInt());
@@ -67,7 +68,7 @@ final class TenantSession implements AutoCloseable {
         return new TenantSession(socket, new SessionMemory(layout, file), host, isHardware);
     }
 
-    /** Hears what the agent says until the session ends. */
+    /** Listens to the agent until the session ends. */
     void listen() {
         Thread.currentThread().setName("rackcall-agent-" + life.pid());
         try {
@@ -79,7 +80,7 @@ final class TenantSession implements AutoCloseable {
             LOG.debug("the session with the agent process {} ends: {}", life.pid(), gone.getMessage());
         } finally {
             die();
-            // Who looks hears of the end.
+            // Receivers then find out about the end.
             tell();
         }
     }
@@ -101,25 +102,25 @@ final class TenantSession implements AutoCloseable {
         }
     }
 
-    /** Nobody is answered any more. */
+    /** Ends the session; all pending requests fail. */
     private void die() {
         life.end();
         socket.close();
         questions.end();
     }
 
-    /** A message has come, for one of them. */
+    /** Runs the callbacks, since a message has arrived for one of them. */
     private void tell() {
         for (Runnable arrival : arrivals) {
             try {
                 arrival.run();
             } catch (RuntimeException | Error e) {
-                LOG.warn("a message's arrival could not be told of; the session goes on", e);
+                LOG.warn("a callback for messages failed; the session continues", e);
             }
         }
     }
 
-    /** Nobody is told by this any more. */
+    /** Removes a callback. */
     void forget(Runnable arrival) {
         arrivals.remove(arrival);
     }
@@ -129,17 +130,17 @@ final class TenantSession implements AutoCloseable {
         return life.isOver();
     }
 
-    /** The agent's. */
+    /** The agent's host. */
     HostId host() {
         return host;
     }
 
-    /** Whether the agent's device is one in hardware. */
+    /** Whether the agent's device is hardware. */
     boolean isHardware() {
         return hardware;
     }
 
-    /** What to say of it when it has died. */
+    /** The error text after its death. */
     String obituary() {
         return life.obituary();
     }
@@ -164,7 +165,7 @@ final class TenantSession implements AutoCloseable {
         return queue(ask(host, address, patience), host, patience);
     }
 
-    /** All of them, or none: the agent gets all entries before the first answer is waited for. */
+    /** Connects all hosts, or none. The agent gets all entries before the first wait. */
     List<VirtualQueue> connect(List<HostId> hosts, Patience patience) {
         List<VirtualQueue> made = new ArrayList<>(hosts.size());
         Deque<Places.Asked> open = new ArrayDeque<>();
@@ -176,7 +177,7 @@ final class TenantSession implements AutoCloseable {
                 made.add(queue(open.poll(), host, patience));
             }
         } catch (RuntimeException e) {
-            // In the order in which they were asked for, so each of them is there, or refused, when its end is taken.
+            // In request order, so that each place is open or refused when its CLOSE is taken.
             open.forEach(asked -> places.close(asked.place()));
             made.forEach(VirtualQueue::close);
             throw e;
@@ -193,9 +194,9 @@ final class TenantSession implements AutoCloseable {
         return keep(queue, queue::close);
     }
 
-    /** @param arrival runs when a message has come, and when the agent has ended */
+    /** @param arrival runs when a message has arrived, and when the agent has ended */
     MessagePort bind(int number, Optional<Runnable> arrival, Patience patience) {
-        // Before the agent knows of it: what comes at once is to be told of.
+        // Before the agent binds the port, so that no arrival is missed.
         arrival.ifPresent(arrivals::add);
         try {
             Places.Asked asked = places.ask((at, id) -> ring.bind(at, id, number, arrival.isPresent()), patience);
@@ -214,39 +215,39 @@ final class TenantSession implements AutoCloseable {
         return user;
     }
 
-    /** A queue or port is closed and touches the memory no more. */
+    /** A closed queue or port uses the memory no more. */
     void left(Object user) {
         memory.left(user);
     }
 
-    /** What the agent has written into a place. */
+    /** The text that the agent has written into a place. */
     String text(long place) {
         return memory.text(place);
     }
 
-    /** Ends the queue or port at this place. */
+    /** Closes the queue or port at this place. */
     void close(int place) {
         places.close(place);
     }
 
-    /** Goes through the agent's hands and back; false if it takes longer. */
+    /** Sends an empty entry and waits for its reply; returns false if that takes longer. */
     boolean ping(Patience patience) {
         return places.ping(patience);
     }
 
-    /** Something is in the ring: makes sure that the agent looks. */
+    /** Makes sure that the agent looks, after an entry was published. */
     void published() {
         places.published();
     }
 
-    /** Ends the session. The memory stays until the queues, which are in their error state now, are closed too. */
+    /** Ends the session. The memory stays mapped until its queues and ports, which fail now, are closed. */
     @Override
     public void close() {
         die();
         memory.release();
     }
 
-    /** Ends the session and its queues. */
+    /** Ends the session and closes its queues and ports. */
     void closeWithQueues() {
         close();
         memory.closeUsers();

@@ -4,14 +4,16 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.BooleanSupplier;
 
-/** What an agent process is to be told and nobody waits for, since who closes something must not: what finds no room is told later, in its order. Any thread may use it. */
+/**
+ * Messages to an agent process that had no room, retried in order, so that closing never waits. Any thread may use it.
+ */
 final class Unsent {
     private final Deque<BooleanSupplier> waiting = new ArrayDeque<>();
 
     /**
-     * Tells it now if there is room.
+     * Sends a message now if there is room, otherwise later.
      *
-     * @param word tells it, without waiting for anybody; false if there is no room
+     * @param word sends it without waiting; returns false if there is no room
      */
     synchronized void say(BooleanSupplier word) {
         if (!sayAll() || !word.getAsBoolean()) {
@@ -23,7 +25,7 @@ final class Unsent {
         return waiting.isEmpty();
     }
 
-    /** Tells what there is room for now; returns whether that was all. */
+    /** Sends what there is room for; returns whether nothing is left. */
     synchronized boolean sayAll() {
         while (!waiting.isEmpty() && waiting.peek().getAsBoolean()) {
             waiting.poll();

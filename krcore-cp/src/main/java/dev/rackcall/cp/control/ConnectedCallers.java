@@ -24,8 +24,8 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
- * The answering ends of other agents' RC queue pairs. A question may come twice and has the same answer then; one with another number is of a
- * queue pair that is connected anew after a failure. Any thread may use it.
+ * The server ends of RC queue pairs that other agents connect. A repeated request gets the same reply; a request with
+ * another number is from a queue pair that reconnects after a failure. Any thread may use it.
  *
  * <pre>
  *   question:  host (8) and epoch (4) that are meant | host (8) and epoch (4) of the asker | GID (16) | queue pair (4) | first packet (4) | number (8)
@@ -34,7 +34,7 @@ import java.util.function.UnaryOperator;
  */
 public final class ConnectedCallers implements AutoCloseable {
     static final int QUESTION_BYTES = 56;
-    /** What names a caller's queue pair: GID, number. */
+    /** The bytes that identify a caller's queue pair: GID, number. */
     static final int NAME_BYTES = 20;
 
     private static final int MAX_CALLERS = 1024;
@@ -59,14 +59,14 @@ public final class ConnectedCallers implements AutoCloseable {
     private final Predicate<HostLife> isKnown;
     private final SecureRandom random = new SecureRandom();
     private final CompletionQueue completions;
-    /** In the order of their making. */
+    /** In the order of their connection. */
     private final LinkedHashMap<Name, Caller> callers = new LinkedHashMap<>();
 
     /**
-     * @param self the life of this host that callers must mean
-     * @param rights of callers
-     * @param receiving says where what is sent there goes
-     * @param isKnown whether this life of a host may have connections
+     * @param self the life of this host, which callers must name
+     * @param rights what callers may do
+     * @param receiving sets where messages of callers arrive
+     * @param isKnown whether this life of a host may connect
      */
     public ConnectedCallers(
             HostDevice end,
@@ -136,7 +136,7 @@ public final class ConnectedCallers implements AutoCloseable {
         }
     }
 
-    /** A caller has closed its end. */
+    /** Closes the end of a caller that has closed its own. */
     public synchronized byte[] disconnect(ByteBuffer body) {
         forget(new Name(new Gid(body.getLong(), body.getLong()), body.getInt()));
         return new byte[0];
@@ -149,7 +149,7 @@ public final class ConnectedCallers implements AutoCloseable {
         }
     }
 
-    /** One that may be looked at, in turn. */
+    /** A caller, in rotation. */
     public synchronized Optional<HostLife> next() {
         Optional<Map.Entry<Name, Caller>> oldest = callers.entrySet().stream().findFirst();
         oldest.ifPresent(entry -> callers.putLast(entry.getKey(), entry.getValue()));

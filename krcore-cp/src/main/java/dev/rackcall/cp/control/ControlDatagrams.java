@@ -28,11 +28,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** Control messages as datagrams of a UD queue pair. They may get lost; that is for {@link ControlPort} to mend. */
+/**
+ * Sends and receives control messages as datagrams of a UD queue pair. Datagrams may get lost; {@link ControlPort}
+ * sends them again.
+ */
 final class ControlDatagrams {
     private static final int QUEUE_KEY = 0x52434350;
     private static final int SLOTS = 64;
-    /** The global header that comes before a datagram. */
+    /** The global header before a datagram. */
     private static final int GLOBAL_HEADER_BYTES = 40;
 
     private static final int SLOT_BYTES = 640;
@@ -50,12 +53,12 @@ final class ControlDatagrams {
     private final Object sending = new Object();
     private final WorkRequest request = WorkRequest.create(1, 0);
     private final Completions done = Completions.create(16);
-    /** In the order of their last use. */
+    /** In LRU order. */
     private final Map<Gid, AddressHandle> handles = new LinkedHashMap<>(16, 0.75f, true);
 
     private int next;
     private int underWay;
-    /** Nothing is sent any more: whoever has seen its port open and comes now finds queues that are about to go, or have gone. */
+    /** Nothing is sent any more, since the queues are about to be closed. */
     private boolean closed;
 
     ControlDatagrams(HostDevice end) {
@@ -87,7 +90,7 @@ final class ControlDatagrams {
         queuePair.postReceive(receive.start(slot).into(region, (long) slot * SLOT_BYTES, SLOT_BYTES));
     }
 
-    /** Takes what has come, waiting for some time if there is nothing. For one thread. */
+    /** Takes datagrams that have arrived; waits for some time if there are none. For one thread. */
     void receive(Duration atMost, Consumer<ControlMessage> consumer) {
         received.requestNotification(false);
         int count = received.poll(arrived);
@@ -109,13 +112,13 @@ final class ControlDatagrams {
         try {
             message = ControlMessage.read(memory, (long) slot * SLOT_BYTES + GLOBAL_HEADER_BYTES, length);
         } catch (IllegalArgumentException malformed) {
-            // From whoever can reach the port: not worth a word, since it would be one for each packet.
+            // Anything that can reach the port may send such a packet, so it is not logged.
             return;
         }
         consumer.accept(message);
     }
 
-    /** Sends it, or not: if there is no room, or the device is being closed, it counts as lost. */
+    /** Sends a datagram. If there is no room or the device is being closed, the datagram is lost. */
     void send(ControlAddress to, ControlMessage message) {
         synchronized (sending) {
             if (closed) {
@@ -137,7 +140,7 @@ final class ControlDatagrams {
                     next = (next + 1) % SLOTS;
                 }
             } catch (VerbsException | IllegalArgumentException unreachable) {
-                // An address that leads nowhere loses datagrams.
+                // The address is unreachable: the datagram is lost.
                 return;
             }
         }
@@ -148,7 +151,7 @@ final class ControlDatagrams {
         if (known != null) {
             return known;
         }
-        // A handle may be closed only when nothing that names it is under way.
+        // A handle may be closed only when no datagram in flight uses it.
         if (handles.size() >= MAX_HANDLES && underWay == 0) {
             Iterator<AddressHandle> oldest = handles.values().iterator();
             oldest.next().close();
@@ -159,7 +162,7 @@ final class ControlDatagrams {
         return made;
     }
 
-    /** Before the queues go. */
+    /** Stops sending, before the queues are closed. */
     private void stopSending() {
         synchronized (sending) {
             closed = true;

@@ -17,35 +17,35 @@ import java.nio.ByteOrder;
  *
  * @param version of the protocol
  * @param kind an operation, {@link #ANSWER} or {@link #REFUSAL}
- * @param id drawn at random by the asker, so that nobody can guess an answer
- * @param from who has sent it
- * @param body what the kind says; a copy that nobody changes. Its own position stays 0
+ * @param id drawn at random by the requester, so that replies cannot be guessed
+ * @param from the sender
+ * @param body the content; a copy that does not change. Its own position stays 0
  */
 public record ControlMessage(int version, int kind, long id, ControlAddress from, ByteBuffer body) {
-    /** Also of what follows from it: the tables that others read. */
+    /** Also of the tables that other hosts read. */
     static final int VERSION = 2;
 
     static final int HEADER_BYTES = 40;
     static final int MAX_BYTES = 512;
 
-    /** Where a meta server's table is. */
+    /** Asks where the meta server's table is. */
     public static final int HELLO = 1;
-    /** Puts a host into the table, whoever was there. */
+    /** Puts a host into the table, replacing any former life. */
     public static final int REGISTER = 2;
     /** Keeps a host in the table, unless another life has taken its place. */
     public static final int RENEW = 3;
     /** Takes a life of a host out of the table. */
     public static final int REMOVE = 4;
-    /** What a host is reached by, asked of itself. */
+    /** Asks a host for its own record. */
     public static final int DESCRIBE = 5;
 
-    /** A queue pair for the asker's RC queue pair, see {@link ConnectedCallers}. */
+    /** Asks for a queue pair that answers the sender's RC queue pair, see {@link ConnectedCallers}. */
     public static final int CONNECT = 6;
-    /** The asker's RC queue pair is gone. */
+    /** The sender has closed its RC queue pair. */
     public static final int DISCONNECT = 7;
-    /** What a host says of one of its memory regions, for those who cannot read its table. */
+    /** Asks a host for the record of a memory region, if its table cannot be READ. */
     public static final int REGION = 8;
-    /** What a host is reached by, asked of the meta server by those who cannot read its table. */
+    /** Asks the meta server for a host's record, if its table cannot be READ. */
     public static final int FIND = 9;
 
     static final int ANSWER = 0x100;
@@ -54,7 +54,7 @@ public record ControlMessage(int version, int kind, long id, ControlAddress from
     private static final int MAGIC = 0x52434350;
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 
-    /** Writes it. Returns its length in bytes. */
+    /** Writes it; returns its length in bytes. */
     int write(MemorySegment memory, long at) {
         ByteBuffer buffer = memory.asSlice(at, MAX_BYTES).asByteBuffer().order(ByteOrder.nativeOrder());
         buffer.putInt(MAGIC).putShort((short) version).putShort((short) kind).putLong(id);
@@ -63,7 +63,7 @@ public record ControlMessage(int version, int kind, long id, ControlAddress from
         return buffer.position();
     }
 
-    /** @throws IllegalArgumentException if it is none */
+    /** @throws IllegalArgumentException if the bytes are no control message */
     static ControlMessage read(MemorySegment memory, long at, int length) {
         if (length < HEADER_BYTES || length > MAX_BYTES) {
             throw new IllegalArgumentException("a control message has 40 to 512 bytes, not " + length);
@@ -84,7 +84,7 @@ public record ControlMessage(int version, int kind, long id, ControlAddress from
         return new ControlMessage(version, kind, id, from, buffer.slice());
     }
 
-    /** The body, for one reader, in the machine's byte order. */
+    /** The body for one reader, in the machine's byte order. */
     ByteBuffer content() {
         return body.duplicate().order(ByteOrder.nativeOrder());
     }

@@ -18,13 +18,17 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** SessionRequests and answers between hosts, for what is seldom: sent again, after longer and longer pauses, until answered. Any thread may ask; one thread of its own answers. */
+/**
+ * Requests and replies between hosts, for rare operations. A request is sent again, with growing pauses, until its
+ * reply arrives. Any thread may send requests; one thread replies.
+ */
 public final class ControlPort implements AutoCloseable {
     /** Replies to control messages. */
     @FunctionalInterface
     public interface Handler {
         /**
-         * Makes a reply, on the control port's thread. A request may arrive twice, since its reply may get lost: the second time must do no harm.
+         * Makes the reply, on the control port's thread. A request may arrive twice, since its reply may get lost;
+         * handling it twice must be harmless.
          *
          * @param operation a number of {@link ControlMessage}
          * @param body in the machine's byte order; its position moves
@@ -47,7 +51,7 @@ public final class ControlPort implements AutoCloseable {
     private final Thread thread;
     private volatile boolean closed;
 
-    /** @param tick what is to be done now and then, on the port's thread */
+    /** @param tick runs now and then on the port's thread */
     public ControlPort(HostDevice end, String name, Handler handler, Runnable tick) {
         this.end = end;
         datagrams = new ControlDatagrams(end);
@@ -57,7 +61,7 @@ public final class ControlPort implements AutoCloseable {
         end.keep(this);
     }
 
-    /** Begins to answer. */
+    /** Starts replying. */
     public void start() {
         thread.start();
     }
@@ -67,10 +71,11 @@ public final class ControlPort implements AutoCloseable {
     }
 
     /**
-     * Asks and waits for the answer.
+     * Sends a request and waits for the reply.
      *
-     * @return its body, in the machine's byte order
-     * @throws ControlPlaneException UNREACHABLE after this time, or at once if the device's port is down; or what the other end says
+     * @return the reply's body, in the machine's byte order
+     * @throws ControlPlaneException UNREACHABLE after this time, or at once if the device's port is down; REFUSED if
+     *     the peer refuses
      */
     public ByteBuffer ask(ControlAddress whom, int operation, byte[] body, Duration atMost) {
         requireUp(whom);
@@ -98,18 +103,18 @@ public final class ControlPort implements AutoCloseable {
         throw new ControlPlaneException(
                 Kind.UNREACHABLE,
                 whom + " has not answered within " + atMost.toMillis()
-                        + " ms; look whether its process lives and whether the directory still names it");
+                        + " ms; check that its process lives and that the directory still names it");
     }
 
     private void requireUp(ControlAddress whom) {
         try {
             end.requireUp();
         } catch (VerbsException e) {
-            throw new ControlPlaneException(Kind.UNREACHABLE, whom + " cannot be asked from here: " + e.getMessage());
+            throw new ControlPlaneException(Kind.UNREACHABLE, whom + " cannot be reached from here: " + e.getMessage());
         }
     }
 
-    /** Says something whose answer does not matter, once: it may get lost. */
+    /** Sends a message once, without waiting for a reply; it may get lost. */
     void tell(ControlAddress whom, int operation, byte[] body) {
         if (!closed) {
             datagrams.send(
@@ -138,7 +143,7 @@ public final class ControlPort implements AutoCloseable {
                 tick.run();
             } catch (RuntimeException e) {
                 if (!closed) {
-                    LOG.warn("control port {} goes on after a failure", address(), e);
+                    LOG.warn("control port {} continues after a failure", address(), e);
                 }
             }
         }
@@ -148,7 +153,7 @@ public final class ControlPort implements AutoCloseable {
         if (message.isReply()) {
             BlockingQueue<ControlMessage> waiting = asked.get(message.id());
             if (waiting != null && !waiting.offer(message)) {
-                // The second answer to a question that was sent twice.
+                // The second reply to a request that was sent twice.
                 return;
             }
         } else {
@@ -181,7 +186,7 @@ public final class ControlPort implements AutoCloseable {
         return bytes.length <= MAX_TEXT ? bytes : Arrays.copyOf(bytes, MAX_TEXT);
     }
 
-    /** Ends the thread. Who still waits for an answer hears that nobody answers. */
+    /** Ends the thread. Pending requests fail. */
     @Override
     public void close() {
         closed = true;

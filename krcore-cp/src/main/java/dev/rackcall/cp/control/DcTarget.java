@@ -5,12 +5,12 @@ import dev.rackcall.verbs.AddressHandle;
 /**
  * A peer's DC target.
  *
- * @param handle the way to its device
+ * @param handle addresses its device
  * @param number of the target
- * @param key that the target asks for
+ * @param key what requests must present
  */
 public record DcTarget(AddressHandle handle, int number, long key) {
-    /** DC keys have 64 bits; the lower half is enough to be told from another life. */
+    /** The DC key for a random number. The lower half of its 64 bits is enough to distinguish lives. */
     public static long key(int drawn) {
         return drawn & 0xFFFFFFFFL;
     }

@@ -23,9 +23,12 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An open device with one protection domain, and what is made in it; closed last first. Any thread may use it. */
+/**
+ * An open device with one protection domain, and the objects created on it, which it closes in reverse order. Any
+ * thread may use it.
+ */
 public final class HostDevice implements AutoCloseable {
-    /** 67 ms, thrice: who is silent for longer holds up all that share a queue pair with requests to it. */
+    /** Three attempts of 67 ms: a silent peer delays all requests on the same queue pair. */
     static final ReadyToSend PATIENCE =
             ReadyToSend.defaults().withRetries(14, 2).withRnrRetries(3);
 
@@ -72,12 +75,12 @@ public final class HostDevice implements AutoCloseable {
         return child;
     }
 
-    /** Whether it has queue pairs that lead to all peers. */
+    /** Whether it has dynamically connected queue pairs. */
     public boolean isDynamic() {
         return context.attributes().dynamicallyConnected();
     }
 
-    /** Whether it is not the software device. */
+    /** Whether it is hardware, not the software device. */
     public boolean isHardware() {
         return !context.device().name().startsWith(SoftDevice.PREFIX);
     }
@@ -94,7 +97,7 @@ public final class HostDevice implements AutoCloseable {
         return gid;
     }
 
-    /** Queue pairs that were made for good. */
+    /** Queue pairs that last as long as the device. */
     public int queuePairs() {
         return queuePairs.get();
     }
@@ -118,7 +121,7 @@ public final class HostDevice implements AutoCloseable {
         return made;
     }
 
-    /** A target through which peers reach this end's memory regions. */
+    /** A DC target through which peers reach this host's memory regions. */
     public QueuePair target(
             int targetKey, EnumSet<Access> rights, CompletionQueue completions, SharedReceiveQueue receives) {
         QueuePair target = queuePair(QueuePairSpec.target(completions, receives, DcTarget.key(targetKey)));
@@ -127,7 +130,7 @@ public final class HostDevice implements AutoCloseable {
         return target;
     }
 
-    /** A target that takes no messages. */
+    /** A DC target that takes no messages. */
     public QueuePair target(int targetKey, EnumSet<Access> rights) {
         CompletionQueue completions = keep(context.createCompletionQueue(CompletionQueueSpec.of(16)));
         return target(targetKey, rights, completions, keep(domain.createSharedReceiveQueue(1, 1)));
@@ -142,7 +145,7 @@ public final class HostDevice implements AutoCloseable {
         return initiator;
     }
 
-    /** Brings an initiator from RESET to work. */
+    /** Takes an initiator from RESET to READY_TO_SEND. */
     public static void startInitiator(QueuePair initiator) {
         initiator.toInit(InitAttributes.connected());
         initiator.toReadyToReceive(ReadyToReceive.unconnected());
@@ -154,7 +157,7 @@ public final class HostDevice implements AutoCloseable {
         closeAll(made);
     }
 
-    /** Closes what throws no checked exceptions. */
+    /** Closes an object that throws no checked exceptions. */
     public static void close(AutoCloseable made) {
         try {
             made.close();
@@ -165,7 +168,7 @@ public final class HostDevice implements AutoCloseable {
         }
     }
 
-    /** Closes all in this order, also after a failure, of which the first is thrown. */
+    /** Closes all in this order, even if some fail, and throws the first failure. */
     public static void closeAll(Deque<? extends AutoCloseable> made) {
         Optional<RuntimeException> failure = Optional.empty();
         while (!made.isEmpty()) {

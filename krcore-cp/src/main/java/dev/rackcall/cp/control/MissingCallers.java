@@ -5,22 +5,23 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lives of hosts that the meta server does not have. One that has just restarted has nobody until they renew, so that only who is missing for a lease is gone. For one thread.
+ * Tracks hosts that the meta server does not know. A meta server that has just restarted knows none until they renew; a
+ * host counts as gone only when it is missing for a lease. For one thread.
  */
 public final class MissingCallers {
-    /** A lease, in which whoever lives renews several times. */
+    /** A lease, during which a living host renews several times. */
     static final long LEASE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** Those that have ended themselves meanwhile are forgotten as the oldest. */
+    /** Beyond this, the oldest entry is dropped. */
     private static final int MAX_KEPT = 1024;
 
-    /** When each was missing for the first time, by {@link System#nanoTime}. */
+    /** When each life was first missing, by {@link System#nanoTime}. */
     private final LinkedHashMap<HostLife, Long> since = new LinkedHashMap<>();
 
     /**
-     * Whether that life of a host is over, for all that is known.
+     * Whether this life of a host is over, as far as can be known.
      *
-     * @param epoch in which the meta server has the host now, if it has it
+     * @param epoch of the host at the meta server, if that knows the host
      * @param now by {@link System#nanoTime}
      */
     public boolean isGone(HostLife life, Optional<Integer> epoch, long now) {

@@ -12,7 +12,10 @@ import java.nio.ByteOrder;
 import java.security.SecureRandom;
 import java.time.Duration;
 
-/** An RC queue pair to one host, connected by a control message that the host's {@link ConnectedCallers} answers. Any thread may use it. */
+/**
+ * An RC queue pair to one host, connected by a control message to the host's {@link ConnectedCallers}. Any thread may
+ * use it.
+ */
 public final class RcConnection implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -32,7 +35,7 @@ public final class RcConnection implements AutoCloseable {
     /**
      * @param self the life of this host that the peer is told
      * @param control where the peer takes control messages
-     * @param spec the queue pair's; its completion queue stays the caller's
+     * @param spec of the queue pair; its completion queue stays the caller's
      */
     public RcConnection(
             HostDevice end,
@@ -58,7 +61,7 @@ public final class RcConnection implements AutoCloseable {
     }
 
     /**
-     * Connects the queue pair, also again after a failure, and waits for the peer's reply.
+     * Connects the queue pair, or reconnects it after a failure, and waits for the peer's reply.
      *
      * @return false if it was closed meanwhile
      * @throws ControlPlaneException if the peer does not reply, or refuses
@@ -72,7 +75,7 @@ public final class RcConnection implements AutoCloseable {
         return finish(reply.getInt(), reply.getInt(), packet);
     }
 
-    /** As {@link #connect}, but a close meanwhile is a failure, too. */
+    /** As {@link #connect}, but fails if it was closed meanwhile. */
     public void requireConnected() {
         if (!connect()) {
             throw new ControlPlaneException(

@@ -13,23 +13,25 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * A queue pair that virtual queues share: to many peers, or, where the device has no dynamically connected ones, to one of them. Every request on it is signaled, since an
- * unsignaled one of somebody would hold others' places, and is kept until it completes: when one fails and takes the queue pair down, those of others that were flushed are posted
- * again, in order. Whoever pushes or pops works for all. Guarded by its monitor; of other monitors it takes a virtual queue's only.
+ * A queue pair that virtual queues share: to many peers, or to one peer where the device has no dynamically connected
+ * queue pairs. Every request is signaled, since an unsignaled one would keep its place, and is kept until it completes.
+ * When one fails and takes the queue pair down, the flushed requests of other queues are posted again, in order. Each
+ * thread that pushes or pops works for all queues. Guarded by its monitor; the only other monitor taken inside it is a
+ * virtual queue's.
  */
 public final class Lane {
     private static final int NUMBER_BITS = 40;
     private static final long NUMBER_MASK = (1L << NUMBER_BITS) - 1;
 
-    /** A request that is under way. */
+    /** A request in flight. */
     private static final class Slot {
         final WorkRequest request = WorkRequest.create(CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE);
         LaneQueue queue;
         LaneTenant.Share share;
         CompletionOpcode opcode = CompletionOpcode.UNKNOWN;
-        /** Its place in its queue. */
+        /** Its token in its queue. */
         long token;
-        /** The message that it is, or -1. */
+        /** The slot of its message, or -1. */
         int message;
 
         int bytes;
@@ -41,27 +43,27 @@ public final class Lane {
     private final Consumer<PeerHost> doubted;
     private final Map<LaneTenant, LaneTenant.Share> shares = new HashMap<>();
     private final Slot[] slots;
-    /** Lives of the queue pair; completions of former ones are stale. */
+    /** Restarts of the queue pair; completions of earlier lives are stale. */
     private long life;
     /** Numbers of the oldest request and of the next one. */
     private long first;
 
     private long next;
     private final AtomicLong recoveries = new AtomicLong();
-    /** Requests are kept and not posted: the queue pair is being connected. */
+    /** The queue pair is being connected: requests are kept, and posted later. */
     private boolean suspended;
-    /** It never will be. */
+    /** The queue pair cannot be connected. */
     private boolean dead;
-    /** It takes nothing more. */
+    /** No more requests are accepted. */
     private boolean retired;
 
     /**
-     * It keeps requests to itself until {@link #resume}.
+     * A lane that keeps its requests until {@link #resume}.
      *
      * @param link its queue pair
      * @param completions where the queue pair's requests end
-     * @param depth requests that may be under way
-     * @param doubted is told about peers whose metadata may be stale
+     * @param depth requests that may be in flight
+     * @param doubted is told about peers whose records may be stale
      */
     Lane(LaneQueuePair link, LaneCompletions completions, int depth, Consumer<PeerHost> doubted) {
         this.link = link;
@@ -76,7 +78,7 @@ public final class Lane {
         completions.add(this);
     }
 
-    /** This tenant's part, for one more of its virtual queues. */
+    /** The tenant's share of this lane, for one more of its virtual queues. */
     synchronized LaneTenant.Share share(LaneTenant tenant) {
         LaneTenant.Share share = shares.computeIfAbsent(tenant, LaneTenant.Share::new);
         share.use(1);
@@ -90,11 +92,11 @@ public final class Lane {
     }
 
     /**
-     * Posts a request that was checked. A tenant may take a place as long as it has fewer than are free: so however many tenants take all
-     * they get, some places are left for one more.
+     * Posts a checked request. A tenant may take a place while it holds fewer than are free; so there is always room
+     * for another tenant.
      *
-     * @param share of its tenant
-     * @return false if there is no room now, or the virtual queue is closed, or this lane takes nothing more
+     * @param share the share of the queue's tenant
+     * @return false if there is no room now, the virtual queue is closed, or this lane accepts no more requests
      */
     boolean post(LaneQueue queue, LaneTenant.Share share, CheckedRequest request) {
         if (tryPost(queue, share, request)) {
@@ -104,7 +106,7 @@ public final class Lane {
         return tryPost(queue, share, request);
     }
 
-    /** Takes no more requests; those that are under way end. */
+    /** Accepts no more requests; those in flight end. */
     synchronized void retire() {
         retired = true;
     }
@@ -125,7 +127,7 @@ public final class Lane {
         slot.message = request.messageSlot();
         slot.bytes = request.bytes();
         slot.opcode = CompletionOpcode.of(request.opcode());
-        // Before the queue is asked whether it is open: who closes it then sees that its peer is in use.
+        // Before the queue is asked whether it is open: a thread that closes it then sees that the peer is in use.
         AtomicInteger underWay = queue.peer().underWay();
         underWay.incrementAndGet();
         slot.token = queue.posting(request);
@@ -152,12 +154,12 @@ public final class Lane {
         return share.held() < slots.length - used;
     }
 
-    /** Whether anything is under way. */
+    /** Whether requests are in flight. */
     synchronized boolean isBusy() {
         return next != first;
     }
 
-    /** Hands completions, of other lanes too, to the virtual queues they belong to, unless another thread does so. */
+    /** Passes completions, also those of other lanes, to their virtual queues, unless another thread is doing so. */
     void poll() {
         completions.poll();
     }
@@ -171,10 +173,10 @@ public final class Lane {
         return number;
     }
 
-    /** A request of its queue pair has completed. */
+    /** Handles a completion of its queue pair. */
     synchronized void completed(long id, CompletionStatus status) {
         if (id != number(first) || first == next) {
-            // Of a former life: what became of the request was settled at its end.
+            // The completion is of an earlier life: the restart has settled its request.
             return;
         }
         if (status == CompletionStatus.SUCCESS) {
@@ -195,30 +197,30 @@ public final class Lane {
         if (isSilent) {
             peer.fellSilent();
         }
-        // Before anybody hears of the failure, and connects anew.
+        // Before the failure is reported, so that a new connection does not use stale data.
         doubted.accept(peer);
         end(failed, status);
-        // What was sent to a peer that fell silent may have happened; all else was never done.
+        // Requests to a silent peer may have been carried out; all others were not.
         drop(slot -> slot.queue == culprit || slot.queue.isClosed() || (isSilent && slot.queue.peer() == peer));
         revive();
     }
 
     private void revive() {
         suspended = true;
-        // What the former life still completes was settled just now.
+        // Completions of the former life are stale from here on.
         life++;
         link.restart(this);
     }
 
-    /** The queue pair is there, or there again: posts what was kept. */
+    /** The queue pair is connected, perhaps again: posts the pending requests. */
     synchronized void resume() {
         suspended = false;
-        // The memory of a closed queue may belong to others by now.
+        // The memory of a closed queue may be in other use by now.
         drop(slot -> slot.queue.isClosed());
         for (long i = first; i < next; i++) {
             if (!link.queuePair().postSend(slot(i).request.id(number(i)))) {
                 throw new IllegalStateException("a queue pair took " + (i - first) + " of the " + (next - first)
-                        + " requests that are its own to take");
+                        + " requests that it has room for");
             }
         }
     }
@@ -242,7 +244,7 @@ public final class Lane {
         next = kept;
     }
 
-    /** There will be no queue pair: the peer does not answer, or refuses. */
+    /** The queue pair cannot be connected: the peer does not reply, or refuses. */
     synchronized void fail(PeerHost peer) {
         dead = true;
         peer.fellSilent();
@@ -277,7 +279,7 @@ public final class Lane {
         return life << NUMBER_BITS | (request & NUMBER_MASK);
     }
 
-    /** How often the queue pair was brought back after a failure. */
+    /** How often the queue pair was restarted after a failure. */
     long recoveries() {
         return recoveries.get();
     }

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The completion queue that lanes share, and who gets what of it. One look at it serves all of them. Whoever holds its lock takes lanes' monitors, never the
- * other way round.
+ * The completion queue that lanes share. One poll serves all of them. A thread that holds its lock takes lanes'
+ * monitors, never the other way round.
  */
 final class LaneCompletions {
     private final CompletionQueue queue;
@@ -26,14 +26,14 @@ final class LaneCompletions {
         return queue;
     }
 
-    /** Before the lane posts. */
+    /** Adds a lane, before that posts. */
     synchronized void add(Lane lane) {
         Lane[] all = Arrays.copyOf(lanes, lanes.length + 1);
         all[all.length - 1] = lane;
         lanes = all;
     }
 
-    /** Hands completions over, unless somebody else is about to do so. */
+    /** Passes completions to their lanes, unless another thread is doing so. */
     void poll() {
         if (lock.tryLock()) {
             try {
@@ -51,7 +51,7 @@ final class LaneCompletions {
         }
     }
 
-    /** Before the queue is closed: nobody looks at it any more. */
+    /** Stops polling, before the completion queue is closed. */
     void close() {
         lock.lock();
         try {

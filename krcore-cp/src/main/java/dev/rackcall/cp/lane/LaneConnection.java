@@ -19,7 +19,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A lane's RC queue pair to one peer. A thread of its own connects it: requests may be posted to its lane from the start. */
+/** A lane's RC queue pair to one peer. It is connected in the background; its lane accepts requests from the start. */
 final class LaneConnection implements LaneQueuePair, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LaneConnection.class);
 

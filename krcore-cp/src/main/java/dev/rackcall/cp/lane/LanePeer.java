@@ -7,11 +7,11 @@ import dev.rackcall.cp.request.PeerHost;
 import dev.rackcall.cp.table.HostRecord;
 import java.util.Optional;
 
-/** A peer and the lane that requests to it use. Any thread may use it. */
+/** A peer and the lane for requests to it. Any thread may use it. */
 public final class LanePeer extends PeerHost implements AutoCloseable {
     private final Lane lane;
     private final Runnable release;
-    /** That of its own queue pair, if it has one. */
+    /** The lane of the peer's own queue pair, if it has one. */
     private volatile Optional<Lane> preferred = Optional.empty();
     /** Virtual queues; guarded by {@link Peers}, with what follows. */
     private int queues;
@@ -36,7 +36,7 @@ public final class LanePeer extends PeerHost implements AutoCloseable {
         return preferred.orElse(lane);
     }
 
-    /** Moves its requests to this lane. Each virtual queue changes lanes when nothing of it is in flight. */
+    /** Moves its requests to this lane. Each virtual queue changes lanes when none of its requests is in flight. */
     void prefer(Optional<Lane> own) {
         preferred = own;
     }

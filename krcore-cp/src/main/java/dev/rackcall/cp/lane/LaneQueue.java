@@ -6,8 +6,9 @@ import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.WorkRequest;
 
 /**
- * A virtual queue as its lane sees it. It moves to the lane that its peer prefers when none of its requests is in flight, so that no request overtakes another. Its monitor may be taken
- * with a lane's monitor held, never the other way round.
+ * A virtual queue as its lane sees it. It moves to the lane that its peer prefers when none of its requests is in
+ * flight, so that no request overtakes another. A thread that holds a lane's monitor may take a queue's, never the
+ * other way round.
  */
 public abstract class LaneQueue {
     /** In place of a token, for a request of the agent itself. */
@@ -110,7 +111,10 @@ public abstract class LaneQueue {
         route.release();
     }
 
-    /** Takes a place for a request that is about to be posted; called with the lane's monitor. Returns the request's token, INTERNAL or CLOSED. */
+    /**
+     * Takes a place for a request that is about to be posted; called with the lane's monitor. Returns the request's
+     * token, INTERNAL or CLOSED.
+     */
     final synchronized long posting(CheckedRequest request) {
         if (closed) {
             return CLOSED;

@@ -13,7 +13,10 @@ interface LaneQueuePair {
     /** Sets the request's destination. Called with the lane's monitor. */
     void address(WorkRequest request, PeerHost peer);
 
-    /** Connects the queue pair, also again, and then calls {@link Lane#resume} or {@link Lane#fail}, now or later. Called with the lane's monitor. */
+    /**
+     * Connects the queue pair, also again, and then calls {@link Lane#resume} or {@link Lane#fail}, now or later.
+     * Called with the lane's monitor.
+     */
     void restart(Lane lane);
 
     /** A DC initiator: one queue pair to many peers. */

@@ -15,7 +15,7 @@ public final class LaneTenant {
         held.addAndGet(more);
     }
 
-    /** What one tenant holds of one lane. Guarded by the lane. */
+    /** One tenant's share of one lane. Guarded by the lane. */
     static final class Share {
         private final LaneTenant tenant;
         private int held;
@@ -29,7 +29,7 @@ public final class LaneTenant {
             return tenant;
         }
 
-        /** Places that it holds. */
+        /** Places in use. */
         int held() {
             return held;
         }
@@ -39,7 +39,7 @@ public final class LaneTenant {
             tenant.hold(more);
         }
 
-        /** Returns how many virtual queues use it then. */
+        /** Changes the number of virtual queues that use the share; returns the new number. */
         int use(int more) {
             queues += more;
             return queues;

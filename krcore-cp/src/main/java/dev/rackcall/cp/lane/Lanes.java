@@ -27,15 +27,15 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * The ways of an agent to its peers: a few lanes to all that have a DC target, if this device has initiators, and for each other peer one over an RC queue
- * pair of its own, which all virtual queues to it share. Any thread may use it.
+ * All lanes of an agent. If the device has DC initiators, a few lanes serve all peers that have a DC target. Every
+ * other peer has a lane of its own over an RC queue pair, which all virtual queues to it share. Any thread may use it.
  */
 public final class Lanes {
     private static final long DRAIN_NANOS = 1_000_000_000L;
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     /**
-     * How many lanes there are, and how deep.
+     * The number of shared lanes, their depth, and the validity of region records.
      *
      * @param count shared lanes, on devices with dynamically connected queue pairs
      * @param depth requests that may be in flight on one lane
@@ -60,7 +60,7 @@ public final class Lanes {
     private final Options options;
     private final Consumer<PeerHost> doubted;
     private final Optional<SharedLanes> shared;
-    /** Of single peers; replaced, never changed. */
+    /** Lanes of single peers; replaced, never changed. */
     private volatile Own[] own = {};
 
     private final Set<LaneConnection> connecting = ConcurrentHashMap.newKeySet();
@@ -162,7 +162,7 @@ public final class Lanes {
         return new OwnQueuePairs.Made(mine.lane(), () -> close(mine));
     }
 
-    /** Where there is no one-sided way into the peer's table. */
+    /** Asks by a control message, since the peer's table cannot be READ. */
     private Optional<RegionRecord> ask(HostRecord record, int key) throws StaleTableException {
         byte[] question = ByteBuffer.allocate(2 * Integer.BYTES)
                 .order(ByteOrder.nativeOrder())
@@ -186,7 +186,7 @@ public final class Lanes {
         formerRecoveries += mine.lane().recoveries();
     }
 
-    /** Queue pairs to single peers. */
+    /** Queue pairs that lead to single peers. */
     public int ownQueuePairs() {
         return own.length;
     }
@@ -199,7 +199,7 @@ public final class Lanes {
         return sum;
     }
 
-    /** Hands completions over; returns whether anything was under way. */
+    /** Passes completions on; returns whether requests were in flight. */
     public boolean pollIfBusy() {
         boolean busy = shared.isPresent() && shared.get().pollIfBusy();
         for (Own each : own) {
@@ -211,7 +211,7 @@ public final class Lanes {
         return busy;
     }
 
-    /** Gives up what is being connected beside the ways that there are. */
+    /** Cancels connections in progress. */
     public void stopConnecting() {
         stopped = true;
         connecting.forEach(LaneConnection::close);
@@ -224,12 +224,12 @@ public final class Lanes {
         }
     }
 
-    /** Waits until no request of this tenant is under way, a second at most. */
+    /** Waits until no request of this tenant is in flight, at most a second. */
     public void drain(LaneTenant tenant) {
         long start = System.nanoTime();
         while (tenant.held() > 0 && System.nanoTime() - start < DRAIN_NANOS) {
             pollIfBusy();
-            // Many tenants may end at a time, and what ends their requests needs a processor.
+            // Many tenants may close at a time, and the threads that end their requests need a processor.
             Thread.yield();
         }
     }

@@ -13,31 +13,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * RC queue pairs to peers that are busy, beside the shared lanes. They are connected in the background; a virtual queue takes over when nothing of it is under way on its former
- * lane, so that nothing overtakes. When there are as many as may be, a peer that has become busy takes the place of the one that was used longest ago, if that has rested. Any thread may use it.
+ * RC queue pairs for busy peers, beside the shared lanes. They are connected in the background; a virtual queue changes
+ * lanes when none of its requests is in flight, so nothing overtakes. At the maximum, a newly busy peer replaces the
+ * least recently used one if that is idle. Any thread may use it.
  */
 public final class OwnQueuePairs {
     private static final Logger LOG = LoggerFactory.getLogger(OwnQueuePairs.class);
     private static final long LOOK_NANOS = Duration.ofSeconds(1).toNanos();
-    /** After a failure: it goes on over its lane meanwhile. */
+    /** After a failure; meanwhile the peer stays on its shared lane. */
     private static final long RETRY_NANOS = Duration.ofSeconds(10).toNanos();
 
     private static final long END_NANOS = Duration.ofSeconds(5).toNanos();
 
-    /** Connects a queue pair to a peer, and waits for that. */
+    /** Connects a queue pair to a peer and waits for it. */
     public interface Maker {
-        /** @throws RuntimeException if the peer does not answer or refuses */
+        /** @throws RuntimeException if the peer does not reply or refuses */
         Made make(LanePeer peer);
     }
 
     /**
-     * A queue pair that is connected.
+     * A connected queue pair.
      *
-     * @param close destroys it, when nothing of it is under way
+     * @param close destroys it, when nothing on it is in flight
      */
     public record Made(Lane lane, Runnable close) {}
 
-    /** What is known of a peer. */
+    /** The state of a peer. */
     private static final class Entry {
         Optional<Made> made = Optional.empty();
         boolean isBeingMade;
@@ -58,8 +59,8 @@ public final class OwnQueuePairs {
     private boolean closed;
 
     /**
-     * @param most that there may be; 0 for none
-     * @param busy requests between two looks that make a peer a busy one
+     * @param most their maximum; 0 for none
+     * @param busy requests between two checks that make a peer busy
      */
     public OwnQueuePairs(int most, long busy, Maker maker) {
         this.most = most;
@@ -67,7 +68,7 @@ public final class OwnQueuePairs {
         this.maker = maker;
     }
 
-    /** Looks which of these peers are busy, once a second. */
+    /** Checks once a second which of these peers are busy. */
     public void lookNowAndThen(Peers peers) {
         long now = System.nanoTime();
         if (most > 0 && now - looked > LOOK_NANOS) {
@@ -76,7 +77,7 @@ public final class OwnQueuePairs {
         }
     }
 
-    /** Looks now. */
+    /** Checks now. */
     synchronized void look(List<LanePeer> peers, long now) {
         if (closed) {
             return;
@@ -126,7 +127,7 @@ public final class OwnQueuePairs {
         try {
             made = Optional.of(maker.make(peer));
         } catch (RuntimeException e) {
-            LOG.debug("{} goes on over its lane: {}", peer, e.getMessage());
+            LOG.debug("{} stays on its shared lane: {}", peer, e.getMessage());
         }
         synchronized (this) {
             entry.isBeingMade = false;
@@ -142,7 +143,7 @@ public final class OwnQueuePairs {
         }
     }
 
-    /** Lets go of the one that was used longest ago, if that has rested since the last look. */
+    /** Retires the least recently used queue pair if it was idle since the last check. */
     private boolean evict(long now) {
         Optional<LanePeer> oldest = entries.keySet().stream()
                 .filter(peer -> entries.get(peer).made.isPresent() && entries.get(peer).used != now)
@@ -151,7 +152,7 @@ public final class OwnQueuePairs {
         return oldest.isPresent();
     }
 
-    /** Its virtual queues go back to the lane that they have with others. */
+    /** Moves the peer's virtual queues back to its shared lane. */
     private void retire(LanePeer peer) {
         Entry entry = entries.get(peer);
         entry.made.ifPresent(made -> {
@@ -174,7 +175,7 @@ public final class OwnQueuePairs {
         }
     }
 
-    /** Lets go of a peer's queue pair, also if it is busy; returns whether there was one. */
+    /** Retires a peer's queue pair, even a busy one; returns whether there was one. */
     synchronized boolean release(LanePeer peer) {
         boolean had = entries.containsKey(peer) && entries.get(peer).made.isPresent();
         if (had) {
@@ -183,17 +184,17 @@ public final class OwnQueuePairs {
         return had;
     }
 
-    /** Those that peers have or are about to have. */
+    /** Queue pairs that are connected or being connected. */
     synchronized int count() {
         return count;
     }
 
-    /** Whether one is being connected now. */
+    /** Whether a queue pair is being connected. */
     synchronized boolean isMaking() {
         return entries.values().stream().anyMatch(entry -> entry.isBeingMade);
     }
 
-    /** Closes all. Those that are being made end first; {@link Lanes#stopConnecting} makes that soon. */
+    /** Closes all. Connections in progress end first; {@link Lanes#stopConnecting} cancels them. */
     public synchronized void close() {
         closed = true;
         try {

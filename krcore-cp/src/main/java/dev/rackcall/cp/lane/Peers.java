@@ -11,11 +11,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** The peers that virtual queues lead to, and some that none leads to any more, least recently used first. Any thread may use it. */
+/** Connected peers, and recently disconnected ones in LRU order. Any thread may use it. */
 public final class Peers implements AutoCloseable {
     private final int keptIdle;
     private final Map<HostId, LanePeer> current = new LinkedHashMap<>(16, 0.75f, true);
-    /** Of former lives, as long as somebody uses them. */
+    /** Peers of former lives that are still in use. */
     private final List<LanePeer> former = new ArrayList<>();
 
     public Peers(int keptIdle) {
@@ -32,7 +32,10 @@ public final class Peers implements AutoCloseable {
         return Optional.of(known);
     }
 
-    /** The same, made if it is not there. One that was forgotten is there again if this is what it was. */
+    /**
+     * As {@link #acquire(HostId)}, but connects the peer if it is missing. A forgotten peer is reused if its record is
+     * unchanged.
+     */
     public synchronized LanePeer acquire(HostId host, HostRecord record, Function<HostId, LanePeer> maker) {
         LanePeer known = current.get(host);
         if (known != null && known.isForgotten()) {
@@ -53,7 +56,10 @@ public final class Peers implements AutoCloseable {
         evict();
     }
 
-    /** Another life of the host than the current one, for one more virtual queue; made if it is not there. Nobody else gets it. */
+    /**
+     * Another life of the host than the current one, for one more virtual queue; connected if it is missing. Other
+     * lookups do not return it.
+     */
     public synchronized LanePeer acquireFormer(HostId host, int epoch, Function<HostId, LanePeer> maker) {
         LanePeer peer = former.stream()
                 .filter(each -> each.host().equals(host) && each.record().epoch() == epoch && !each.isSilent())
@@ -67,12 +73,12 @@ public final class Peers implements AutoCloseable {
         return peer;
     }
 
-    /** Those that virtual queues may lead to. */
+    /** The current peers. */
     synchronized List<LanePeer> all() {
         return List.copyOf(current.values());
     }
 
-    /** Nobody shall get this one any more. */
+    /** Excludes this peer from further lookups. */
     public synchronized void retire(PeerHost peer) {
         LanePeer known = current.get(peer.host());
         if (known == peer) {
@@ -81,7 +87,10 @@ public final class Peers implements AutoCloseable {
         }
     }
 
-    /** Whoever wants a virtual queue to this host has to say who it is now. If it is who it was, a queue pair to it that is there already serves. */
+    /**
+     * The next virtual queue to this host must look the host up. If its record is unchanged, the existing queue pair is
+     * reused.
+     */
     public synchronized void forget(HostId host) {
         LanePeer known = current.get(host);
         if (known != null && known.isIdle() && !known.isConnected()) {
@@ -92,7 +101,7 @@ public final class Peers implements AutoCloseable {
         }
     }
 
-    /** The same, and closes the queue pair, too, if no virtual queue leads there. */
+    /** As {@link #forget}, and closes the queue pair if no virtual queue uses it. */
     public synchronized void disconnect(HostId host) {
         forget(host);
         LanePeer known = current.get(host);
@@ -126,7 +135,7 @@ public final class Peers implements AutoCloseable {
         }
     }
 
-    /** Closes all ways, after the queue pairs that used them. */
+    /** Closes all peers, after the queue pairs that used them. */
     @Override
     public synchronized void close() {
         current.values().forEach(peer -> peer.close());

@@ -3,8 +3,9 @@ package dev.rackcall.cp.lane;
 import java.util.List;
 
 /**
- * The lanes that lead to all peers with a DC target. An initiator talks to one target at a time and waits for its answers before it turns to the next, so that
- * several of them work at once; each peer has one, which keeps its requests in order. Any thread may use it.
+ * The lanes that all peers with a DC target share. An initiator talks to one target at a time and waits for its replies
+ * before it turns to the next; several initiators work in parallel. Each peer uses one lane, which keeps its requests
+ * in order. Any thread may use it.
  */
 final class SharedLanes {
     private final Lane[] lanes;
@@ -29,14 +30,14 @@ final class SharedLanes {
         return lanes[least];
     }
 
-    /** A peer that had this lane is gone. */
+    /** A peer that used this lane is gone. */
     synchronized void giveBack(Lane lane) {
         for (int i = 0; i < lanes.length; i++) {
             peers[i] -= lanes[i] == lane ? 1 : 0;
         }
     }
 
-    /** Hands completions over; returns whether anything was under way. */
+    /** Passes completions on; returns whether requests were in flight. */
     boolean pollIfBusy() {
         boolean busy = false;
         for (Lane lane : lanes) {

@@ -31,28 +31,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A host's side of the meta server. It reads the server's table one-sided: over the device's initiator for look-ups, or, if either device has no dynamically connected queue pairs,
- * over an RC queue pair that the first look-up connects and the others share. Any thread may use it.
+ * A host's client of the meta server. It READs the server's table over the device's initiator for lookups. If either
+ * device has no dynamically connected queue pairs, it uses an RC queue pair that the first lookup connects. Any thread
+ * may use it.
  */
 public final class MetaClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MetaClient.class);
     private static final Duration PATIENCE = Duration.ofSeconds(2);
     private static final int DEPTH = 8;
-    /** After a meta server that would not be connected to: until then it is asked by control messages. */
+    /** After a refused connection; until then lookups use control messages. */
     private static final long RETRY_NANOS = Duration.ofSeconds(10).toNanos();
 
-    /** A way into a meta server's table. */
+    /** Reads a meta server's table. */
     private interface Reading {
         Optional<HostRecord> find(HostId host) throws StaleTableException;
     }
 
     /**
-     * What a meta server has said about itself.
+     * What is known of a meta server.
      *
-     * @param reading empty if it has no connection for this host
-     * @param connected whether the way is a queue pair of its own
-     * @param close lets go of the way
-     * @param since when it said so
+     * @param reading empty if the server accepts no connection from this host
+     * @param connected whether it is read over a queue pair of its own
+     * @param close closes that connection
+     * @param since when this was learned
      */
     private record Known(
             ControlAddress address, Optional<Reading> reading, boolean connected, Runnable close, long since) {
@@ -67,15 +68,15 @@ public final class MetaClient implements AutoCloseable {
     private final HostLife self;
     private final Supplier<ControlAddress> address;
     private volatile Optional<Known> known = Optional.empty();
-    /** What a table has said turned out to be of the past. */
+    /** A record from the table has turned out to be stale. */
     private volatile boolean doubted;
     /** Guarded by the monitor. */
     private boolean closed;
 
     /**
-     * @param reader of all tables, if the device has dynamically connected queue pairs
-     * @param self what the meta server is told of this host
-     * @param address where it is now, asked again whenever it does not answer
+     * @param reader for hosts with DC targets, if the device has dynamically connected queue pairs
+     * @param self this host, as the meta server knows it
+     * @param address the current address, asked for again whenever the server does not reply
      */
     public MetaClient(
             HostDevice end,
@@ -91,10 +92,10 @@ public final class MetaClient implements AutoCloseable {
     }
 
     /**
-     * Looks a host up by one READ; by a control message if the meta server takes no connection of this host.
+     * Looks up a host by one READ, or by a control message if the meta server accepts no connection from this host.
      *
      * @return empty if the table has no such host
-     * @throws ControlPlaneException UNREACHABLE if there is no meta server
+     * @throws ControlPlaneException UNREACHABLE if the meta server does not reply
      */
     public Optional<HostRecord> find(HostId host) {
         Optional<Known> current = known;
@@ -105,7 +106,7 @@ public final class MetaClient implements AutoCloseable {
                     return found;
                 }
             } catch (StaleTableException restarted) {
-                LOG.debug("the meta server has another life: {}", restarted.getMessage());
+                LOG.debug("the meta server has restarted: {}", restarted.getMessage());
             }
             drop(current.get());
         } else {
@@ -119,13 +120,13 @@ public final class MetaClient implements AutoCloseable {
             throw new ControlPlaneException(
                     Kind.UNREACHABLE,
                     "the table of meta server " + fresh.address() + " cannot be read: " + e.getMessage()
-                            + "; try again, and look whether it restarts all the time");
+                            + "; try again, and check whether it keeps restarting");
         }
     }
 
     /**
-     * What it has said of a host is not so any more. The memory of a meta server that stands still, or of one whose name another has by now, can still be read: before the next look-up the
-     * directory is asked whether that is the one.
+     * Marks the table as doubtful, since one of its records was stale. The memory of a stopped or replaced meta server
+     * can still be read, so the next lookup first asks the directory for the current one.
      */
     public void doubt() {
         doubted = true;
@@ -135,27 +136,30 @@ public final class MetaClient implements AutoCloseable {
         if (!doubted) {
             return false;
         }
-        // Before the look: who doubts from here on has the next look-up look again.
+        // Before the check: a doubt from here on makes the next lookup check again.
         doubted = false;
         return hasMoved(server);
     }
 
-    /** Whether another meta server is to be asked by now: the former one may still answer, and know nobody any more. */
+    /**
+     * Whether the directory names another meta server. The former one may still respond, with a table that is empty by
+     * now.
+     */
     private boolean hasMoved(Known server) {
         try {
             return !address.get().equals(server.address());
-        } catch (ControlPlaneException nobodyIsNamed) {
-            LOG.debug("{} is asked as before: {}", server.address(), nobodyIsNamed.getMessage());
+        } catch (ControlPlaneException noneNamed) {
+            LOG.debug("{} stays the meta server: {}", server.address(), noneNamed.getMessage());
             return false;
         }
     }
 
     private Optional<HostRecord> find(Known server, HostId host) throws StaleTableException {
-        // Where it is asked, it may have another address since.
+        // The server may have moved, so its current address is used.
         return server.reading().isPresent() ? server.reading().get().find(host) : ask(address.get(), host);
     }
 
-    /** Queue pairs that only lead to the meta server. */
+    /** Queue pairs that lead only to the meta server. */
     public int queuePairs() {
         return known.filter(Known::connected).isPresent() ? 1 : 0;
     }
@@ -190,8 +194,8 @@ public final class MetaClient implements AutoCloseable {
     private Known way(ControlAddress server, HostRecord record) {
         long now = System.nanoTime();
         if (reader.isPresent() && record.hasTarget()) {
-            // Another thread may still read by way of this handle when it is dropped, so it lives as long as the
-            // device; meta servers restart seldom.
+            // Another thread may still use this handle when it is dropped, so it lives as long as the device. Meta
+            // servers rarely restart.
             DcTarget target = record.target(end.keep(end.handleTo(record.gid())));
             Reading reading = host -> reader.get()
                     .find(target, record.regions(), HostRecord.RECORD_BYTES, host.value(), HostRecord::read);
@@ -240,7 +244,7 @@ public final class MetaClient implements AutoCloseable {
         }
     }
 
-    /** Before the device is closed. */
+    /** Closes the connection, before the device is closed. */
     @Override
     public synchronized void close() {
         closed = true;
@@ -252,7 +256,7 @@ public final class MetaClient implements AutoCloseable {
         port.ask(address.get(), ControlMessage.REGISTER, registration(host, record), PATIENCE);
     }
 
-    /** Keeps it there. */
+    /** Renews its lease. */
     void renew(HostId host, HostRecord record) {
         port.ask(address.get(), ControlMessage.RENEW, registration(host, record), PATIENCE);
     }
@@ -264,7 +268,7 @@ public final class MetaClient implements AutoCloseable {
         return body.array();
     }
 
-    /** Takes it out. */
+    /** Removes it from the table. */
     void remove(HostId host, int epoch, Duration atMost) {
         ByteBuffer body = ByteBuffer.allocate(Long.BYTES + Integer.BYTES).order(ByteOrder.nativeOrder());
         port.ask(

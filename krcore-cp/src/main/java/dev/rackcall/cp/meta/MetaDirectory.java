@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the meta server is, by a directory: a meta server has another address after each start, and agents that ask here find it again. A directory names one
- * at a time. Another one that is to be named waits until the first has been closed or its lease has ended, and takes its place then. Any thread may use it;
- * the directory stays the caller's, who closes it afterwards.
+ * Finds the meta server through a directory. A meta server has another address after each start, and agents find the
+ * new one here. A directory names one meta server at a time; another one waits until the first is closed or its lease
+ * ends, and then takes over. Any thread may use it. The directory stays the caller's, who closes it afterwards.
  *
  * {@snippet :
  * Directory directory = Directory.open(URI.create("zk://zk1:2181,zk2:2181,zk3:2181"));
@@ -33,32 +33,35 @@ import org.slf4j.LoggerFactory;
  * }
  */
 public final class MetaDirectory implements Supplier<ControlAddress>, AutoCloseable {
-    /** The name that it has there, as if it were a channel; its one endpoint has the control address. */
+    /** Its channel name in the directory; the one endpoint has the control address. */
     public static final ChannelName CHANNEL = ChannelName.of("/rackcall/meta");
 
     private static final Logger LOG = LoggerFactory.getLogger(MetaDirectory.class);
-    /** One for all, so that a second meta server is refused as long as the first one is named. */
+    /** The same id for all, so that a second meta server is refused while the first one is named. */
     static final String ID = "meta";
 
     private static final String SCHEME = "control";
-    /** Of no service: whoever serves a channel of this name is told that it is taken. */
+    /** The fingerprint of no service: a server of this channel name is told that the name is taken. */
     static final long FINGERPRINT = 0x6D65_7461_0000_0001L;
 
     private static final long RETRY_MILLIS = 500;
     private static final Duration FAREWELL = Duration.ofSeconds(10);
 
-    /** What endpoints say, so that they are parsed once. */
+    /** The parsed address of these endpoints. */
     private record Read(List<Endpoint> endpoints, Optional<ControlAddress> address) {}
 
     private final Directory directory;
     private final ChannelView view;
-    /** Notified after each change of what the directory names. */
+    /** Notified after each change in the directory. */
     private final Object news = new Object();
 
     private final CountDownLatch closing = new CountDownLatch(1);
     private volatile Read last = new Read(List.of(), Optional.empty());
     private volatile Optional<String> problem = Optional.empty();
-    /** The own one. Written under the monitor, which is held while the store is asked; read without, so that nobody waits for that. */
+    /**
+     * The announcement of this process. Written under the monitor, which is held during requests to the store; read
+     * without it, so that reads never wait.
+     */
     private volatile Optional<Announcement> announcement = Optional.empty();
 
     private Optional<Thread> announcer = Optional.empty();
@@ -76,7 +79,7 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
     }
 
     /**
-     * Follows it from now on. What the directory names is known a moment later ({@link #await}).
+     * Follows the directory from now on. The address is known a moment later ({@link #await}).
      *
      * @throws DirectoryException UNAVAILABLE if the directory does not answer
      */
@@ -84,7 +87,7 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
         return new MetaDirectory(directory);
     }
 
-    /** Where it is now. Never waits; what was known last while the directory cannot be reached. */
+    /** The current address. Never waits; returns the last known address while the directory cannot be reached. */
     public Optional<ControlAddress> current() {
         List<Endpoint> endpoints = view.endpoints();
         Read known = last;
@@ -95,7 +98,7 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
         return known.address();
     }
 
-    /** Passes over what somebody else keeps under this name, as a service of a channel: only who announces as this class does is a meta server. */
+    /** Ignores endpoints that are no meta server, such as a service under this name. */
     static Optional<ControlAddress> named(List<Endpoint> endpoints) {
         return endpoints.stream()
                 .filter(MetaDirectory::isMetaServer)
@@ -115,7 +118,7 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
         try {
             return Optional.of(ControlAddress.parse(address.getSchemeSpecificPart()));
         } catch (IllegalArgumentException e) {
-            // Members of the directory are trusted as agents are, but may be of another version.
+            // Members of the directory are trusted, but may have another version.
             LOG.warn("the directory names {} as the meta server: {}", address, e.getMessage());
             return Optional.empty();
         }
@@ -136,15 +139,15 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
     }
 
     /**
-     * Waits until the directory names one.
+     * Waits until the directory names a meta server.
      *
-     * @return empty if the time is over before
+     * @return empty if it does not in this time
      */
     public Optional<ControlAddress> await(Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
         synchronized (news) {
             for (long left = atMost.toNanos(); left > 0 && current().isEmpty(); left = end - System.nanoTime()) {
-                // Rounded up, since to wait for 0 ms is to wait for ever.
+                // Rounded up, since 0 would wait forever.
                 news.wait(left / 1_000_000 + 1);
             }
         }
@@ -152,7 +155,8 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
     }
 
     /**
-     * Names a meta server until this is closed: at once if the directory answers and names no other one, else as soon as that is so. To be called once.
+     * Names a meta server until this is closed: at once if the directory responds and names no other one, otherwise as
+     * soon as that is the case. Call it once.
      *
      * @param host where it runs, for messages
      */
@@ -169,9 +173,9 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
         }
     }
 
-    /** Why the meta server that was announced is not named, if so: not yet, or no longer. */
+    /** Why the announced meta server is not named, if so: not yet, or no longer. */
     public Optional<String> problem() {
-        // Once: it is empty again as soon as this is closed.
+        // Read once, since closing empties it.
         Optional<Announcement> made = announcement;
         return made.isPresent() && !made.get().isStanding()
                 ? Optional.of("its lease in the directory has ended; it is named again as soon as the directory answers"
@@ -198,14 +202,13 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
             problem = Optional.empty();
             return true;
         } catch (DirectoryException e) {
-            // An attempt whose answer was lost may have named it: then there is nothing wrong, and the next attempt
-            // after its lease succeeds.
+            // An attempt whose reply was lost may have succeeded. Then the next attempt after its lease succeeds, too.
             problem = current().equals(Optional.of(address)) ? Optional.empty() : Optional.of(reason(e));
             return false;
         }
     }
 
-    /** That another one is named is no mistake of anybody's, as it is with the endpoints of a channel. */
+    /** Another named meta server is normal, not an error as with endpoints of a channel. */
     private String reason(DirectoryException failure) {
         if (failure.reason() != Reason.CONFLICT) {
             return failure.getMessage();
@@ -222,7 +225,7 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
         }
     }
 
-    /** Withdraws the meta server that was announced, and follows the directory no more. Idempotent. */
+    /** Withdraws the announced meta server and stops following the directory. Idempotent. */
     @Override
     public void close() {
         closing.countDown();

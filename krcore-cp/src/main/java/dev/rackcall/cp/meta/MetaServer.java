@@ -26,13 +26,14 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Holds what hosts are reached by, in memory that they read one-sided: looking a host up costs this process nothing. Where a device has no dynamically connected queue pairs,
- * each of the first 1,024 hosts has an RC queue pair here for that; others ask by control messages. Hosts register and renew
- * by control messages; one that stops renewing is forgotten after the lease. Nothing is kept on disk: after a restart, with another epoch,
- * hosts register again within a renewal. Closing it closes its device.
+ * Holds the records of all hosts in memory that hosts READ, so a lookup costs this process nothing. Where a device has
+ * no dynamically connected queue pairs, each of the first 1,024 hosts has an RC queue pair for lookups; others use
+ * control messages. Hosts register and renew by control messages, and are forgotten when they stop renewing for a
+ * lease. Nothing is kept on disk: after a restart, which changes the epoch, hosts register again within a renewal.
+ * Closing it closes its device.
  */
 public final class MetaServer implements AutoCloseable {
-    /** Whom those mean that connect a queue pair. */
+    /** The host name that clients connect a queue pair to. */
     static final HostId NAME = HostId.named("the meta server");
 
     static final int HELLO_BYTES = 28;
@@ -74,21 +75,21 @@ public final class MetaServer implements AutoCloseable {
         }
     }
 
-    /** For this many hosts, with leases of 5 s. */
+    /** A meta server for this many hosts, with leases of 5 s. */
     public static MetaServer open(Device device, int capacity) {
         return open(device, capacity, Duration.ofSeconds(5));
     }
 
     /**
-     * For this many hosts.
+     * A meta server for this many hosts.
      *
-     * @param lease how long a host is known that does not renew; agents renew each second by default
+     * @param lease how long a host that stops renewing is known; agents renew each second by default
      */
     public static MetaServer open(Device device, int capacity, Duration lease) {
         return open(device, capacity, lease, System::nanoTime);
     }
 
-    /** @param clock nanoseconds from whenever, which may wrap around; nobody else's clock counts */
+    /** @param clock nanoseconds from any origin, which may wrap around; no other clock matters */
     static MetaServer open(Device device, int capacity, Duration lease, LongSupplier clock) {
         if (lease.isNegative() || lease.isZero()) {
             throw new IllegalArgumentException("a lease of " + lease + " ends before it begins");
@@ -98,17 +99,17 @@ public final class MetaServer implements AutoCloseable {
         return server;
     }
 
-    /** Where agents find it; another one after each start. */
+    /** Its address; another one after each start. */
     public ControlAddress address() {
         return port.address();
     }
 
-    /** Hosts that are known now. */
+    /** Hosts in the table. */
     public int hosts() {
         return table.count();
     }
 
-    /** Bytes of the table, which do not grow. */
+    /** Bytes of the table, which are constant. */
     public long tableBytes() {
         return table.byteSize();
     }
@@ -187,7 +188,7 @@ public final class MetaServer implements AutoCloseable {
         });
     }
 
-    /** Ends at once; the table is gone for its readers. */
+    /** Closes it at once; its table can no longer be read. */
     @Override
     public void close() {
         end.close();

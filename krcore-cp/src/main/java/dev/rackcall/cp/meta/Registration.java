@@ -8,11 +8,12 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps a host known to the meta server, by a thread of its own, also after the meta server has restarted. */
+/** Keeps a host registered at the meta server, also after that has restarted. It has a thread of its own. */
 public final class Registration {
     private static final Logger LOG = LoggerFactory.getLogger(Registration.class);
 
@@ -24,7 +25,7 @@ public final class Registration {
     private Optional<ScheduledExecutorService> renewing = Optional.empty();
     private volatile Optional<String> problem = Optional.empty();
 
-    /** @param chore what is to be done after each renewal */
+    /** @param chore runs after each renewal */
     public Registration(HostId host, HostRecord record, Optional<MetaClient> meta, Duration renewal, Runnable chore) {
         this.chore = chore;
         this.host = host;
@@ -37,7 +38,7 @@ public final class Registration {
         return problem;
     }
 
-    /** @throws ControlPlaneException if the meta server refuses; if it does not answer the host keeps trying */
+    /** @throws ControlPlaneException if the meta server refuses; if it does not reply, the host keeps trying */
     public void begin() {
         if (meta.isEmpty()) {
             return;
@@ -52,7 +53,8 @@ public final class Registration {
         }
         ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().daemon().name("rackcall-register-" + host).factory());
-        timer.scheduleWithFixedDelay(this::renew, renewal.toNanos(), renewal.toNanos(), TimeUnit.NANOSECONDS);
+        ScheduledFuture<?> _ =
+                timer.scheduleWithFixedDelay(this::renew, renewal.toNanos(), renewal.toNanos(), TimeUnit.NANOSECONDS);
         renewing = Optional.of(timer);
     }
 
@@ -64,7 +66,7 @@ public final class Registration {
         } catch (ControlPlaneException e) {
             failed(e);
         } catch (RuntimeException e) {
-            // Not thrown: that would end the renewals.
+            // An exception would end the renewals.
             LOG.warn("{} keeps renewing after a failure", host, e);
         }
     }
@@ -77,7 +79,7 @@ public final class Registration {
         problem = Optional.of(message);
     }
 
-    /** Stops renewing and tells the meta server, if it answers within this time. */
+    /** Stops renewing, and tells the meta server if that replies within this time. */
     public void end(Duration atMost) {
         if (renewing.isEmpty()) {
             return;

@@ -14,13 +14,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * A copy of a tenant's request. Each field is read once, then the copy is checked, and what is posted is made of the copy: whoever changes the
- * request meanwhile changes nothing. Belongs to the thread that pushes.
+ * A copy of a tenant's request. Each field is read once, the copy is checked, and the posted request is made from the
+ * copy, so a concurrent change of the original has no effect. Belongs to the thread that pushes.
  */
 public final class CheckedRequest {
     public static final int MAX_SEGMENTS = SessionLayout.MAX_SEGMENTS;
     public static final int MAX_INLINE = SessionLayout.MAX_INLINE;
-    /** Longer requests would keep those of others waiting; a program posts several. */
+    /** Longer requests would delay those of others; a program posts several. */
     static final int MAX_BYTES = 1 << 20;
 
     /** Bytes of a message that travel with it; a longer payload is fetched by a READ. */
@@ -46,7 +46,7 @@ public final class CheckedRequest {
     private long compareOrAdd;
     private long swap;
     private String problem = "";
-    /** Where a message lies that is sent for this request, or for the agent itself; -1 for none. */
+    /** The slot of the message that carries this request; -1 for none. */
     private int messageSlot = -1;
 
     private boolean isInternal;
@@ -89,12 +89,12 @@ public final class CheckedRequest {
         return bytes <= MAX_COPIED;
     }
 
-    /** Where a payload lies that is to be fetched. */
+    /** Address of a payload that the receiver fetches. */
     public long address() {
         return addresses[0];
     }
 
-    /** By which local key. */
+    /** Local key of that payload. */
     public int localKey() {
         return keys[0];
     }
@@ -114,13 +114,13 @@ public final class CheckedRequest {
         return isThere;
     }
 
-    /** It is carried by the message in this slot. */
+    /** Marks it as carried by the message in this slot. */
     public CheckedRequest carriedBy(int slot) {
         messageSlot = slot;
         return this;
     }
 
-    /** Makes it one of the agent itself: the message in this slot. */
+    /** Makes it a request of the agent itself: the message in this slot. */
     public CheckedRequest internal(int slot) {
         isInternal = true;
         opcode = Opcode.SEND_WITH_IMMEDIATE.code();
@@ -135,12 +135,12 @@ public final class CheckedRequest {
         return messageSlot;
     }
 
-    /** Its memory is not what it was when it was checked. */
+    /** Refuses the request, since its memory was closed after the check. */
     public CompletionStatus lost() {
         return refuse(CompletionStatus.LOCAL_PROTECTION_ERROR, "the message's memory was closed while it was sent");
     }
 
-    /** Whether {@link #check} asks nobody. */
+    /** Whether {@link #check} need not ask the peer. */
     public boolean isKnown(PeerHost peer) {
         if (isMessage()) {
             return true;
@@ -178,7 +178,7 @@ public final class CheckedRequest {
         }
     }
 
-    /** Copies the request of another process out of its ring. */
+    /** Copies a request of another process out of its ring. */
     public void copy(MemorySegment ring, long at) {
         found = Optional.empty();
         messageSlot = -1;
@@ -214,12 +214,13 @@ public final class CheckedRequest {
     private CompletionStatus checkForm() {
         if (opcode < 0 || opcode >= OPCODES.length) {
             opcode = UNKNOWN_OPCODE;
-            return refuse(CompletionStatus.LOCAL_QP_OPERATION_ERROR, "an operation that does not exist");
+            return refuse(CompletionStatus.LOCAL_QP_OPERATION_ERROR, "the operation does not exist");
         }
         if (opcode().isReceived() && !isMessage()) {
             return refuse(
                     CompletionStatus.LOCAL_QP_OPERATION_ERROR,
-                    opcode() + " would consume a receive request that belongs to nobody; use WRITE, or for messages"
+                    opcode()
+                            + " needs a receive request, which a virtual queue does not have; use WRITE, or for messages"
                             + " sendWithImmediate with the port's number");
         }
         if (segments < 0 || segments > MAX_SEGMENTS) {
@@ -261,7 +262,7 @@ public final class CheckedRequest {
             return refuse(
                     CompletionStatus.REMOTE_INVALID_REQUEST,
                     opcode() + " of " + bytes + " bytes at " + Long.toHexString(remoteAddress)
-                            + "; it needs 8, aligned");
+                            + "; atomics need 8 aligned bytes");
         }
         if (isInline()) {
             return CompletionStatus.SUCCESS;
@@ -269,8 +270,8 @@ public final class CheckedRequest {
         if (isMessage() && !isSmall() && segments != 1) {
             return refuse(
                     CompletionStatus.LOCAL_LENGTH_ERROR,
-                    "a message of " + bytes + " bytes in " + segments + " segments; one that is longer than "
-                            + MAX_COPIED + " is fetched from one");
+                    "a message of " + bytes + " bytes in " + segments + " segments; one longer than " + MAX_COPIED
+                            + " is fetched from one");
         }
         int right = opcode().isReadOrAtomic()
                 ? Access.LOCAL_WRITE.bit()
@@ -280,7 +281,7 @@ public final class CheckedRequest {
                 return refuse(
                         CompletionStatus.LOCAL_PROTECTION_ERROR,
                         lengths[i] + " bytes at " + Long.toHexString(addresses[i]) + " with local key "
-                                + Integer.toHexString(keys[i]) + " are not tenant " + memory.tenant() + "'s to use"
+                                + Integer.toHexString(keys[i]) + " may not be used by tenant " + memory.tenant()
                                 + (right == Access.REMOTE_READ.bit() ? " for a message that its receiver READs" : ""));
             }
         }
@@ -322,7 +323,7 @@ public final class CheckedRequest {
         return status;
     }
 
-    /** Makes a request of the copy that completes with this number; where it goes is for others to say. */
+    /** Makes a request from the copy, with this id; the lane sets its destination. */
     public void write(WorkRequest request, long number) {
         switch (opcode()) {
             case WRITE -> request.write(remoteAddress, remoteKey);

@@ -15,15 +15,16 @@ import java.util.concurrent.FutureTask;
 import java.util.function.LongSupplier;
 
 /**
- * What one life of a peer has said of its memory regions, believed for a while. What is used is asked for again before it expires, in the background, so
- * that only the first request to a region waits; of many who need the same answer one asks. Any thread may use it.
+ * Region records of one life of a peer, valid for a while. Records in use are refreshed in the background before they
+ * expire, so only the first request to a region waits. Concurrent requests for one record share a single lookup. Any
+ * thread may use it.
  */
 public final class KnownRegions {
-    /** Knows a peer's memory regions. */
+    /** Looks up a peer's memory regions. */
     @FunctionalInterface
     public interface Source {
         /**
-         * What the peer says now about the region of this remote key.
+         * The peer's current record of the region with this remote key.
          *
          * @return empty if it has no such region
          * @throws StaleTableException if the peer is gone or has restarted
@@ -31,12 +32,12 @@ public final class KnownRegions {
         Optional<RegionRecord> find(int key) throws StaleTableException;
     }
 
-    /** Regions that are known at a time, of those that were used within {@link #validNanos}; one more takes the place of the oldest. */
+    /** Maximum number of valid records; at the maximum a new one replaces the oldest. */
     static final int KEPT = 512;
 
     private static final int SPREAD = 0x9E3779B9;
 
-    /** The Optional is kept, too: requests are checked without making objects. */
+    /** Keeps the Optional, so that checks do not allocate. */
     private record Known(int key, Optional<RegionRecord> region, long since) {}
 
     private final Source source;
@@ -45,10 +46,10 @@ public final class KnownRegions {
     private final Map<Integer, FutureTask<Optional<RegionRecord>>> asked = new ConcurrentHashMap<>();
     /** Open-addressed by key, half empty at least. Replaced, never changed. */
     private volatile Known[] known = new Known[2];
-    /** How often it was cleared; what was asked for before is not believed after. */
+    /** How often it was cleared. Lookups that began before the last time are discarded. */
     private volatile int doubts;
 
-    /** @param clock nanoseconds from whenever */
+    /** @param clock nanoseconds from any origin */
     public KnownRegions(Source source, long validNanos, LongSupplier clock) {
         this.clock = clock;
         this.source = source;
@@ -56,9 +57,9 @@ public final class KnownRegions {
     }
 
     /**
-     * What is known of the region of this key; asks nobody that one would have to wait for.
+     * The valid record of this key, if there is one. Never waits.
      *
-     * @return empty if nothing is, which does not mean that there is no such region
+     * @return empty if no record is known, which does not mean that there is no such region
      */
     Optional<RegionRecord> known(int key) {
         Known[] table = known;
@@ -87,21 +88,21 @@ public final class KnownRegions {
         return (at + 1) & (table.length - 1);
     }
 
-    /** @param seen the table by which it is time to */
+    /** @param seen the table in which the record is due for a refresh */
     private void refresh(int key, Known[] seen) {
         if (asked.containsKey(key)) {
-            // Requests go on coming meanwhile: not a task for each.
+            // Avoids a task for each request while a lookup runs.
             return;
         }
         FutureTask<Optional<RegionRecord>> mine = new FutureTask<>(() -> read(key));
         if (asked.putIfAbsent(key, mine) == null) {
             if (known != seen) {
-                // Who was asking has just ended, and has settled that before: whoever looks next decides anew.
+                // Another lookup has just ended and settled: the next caller decides anew.
                 giveUp(key, mine);
                 return;
             }
             try {
-                // If it fails, whoever needs it when it has expired asks again, and hears why.
+                // If it fails, the record expires; the next request asks again and gets the error.
                 Thread.ofVirtual().name("rackcall-region").start(() -> run(key, mine));
             } catch (RuntimeException | Error e) {
                 giveUp(key, mine);
@@ -112,7 +113,7 @@ public final class KnownRegions {
 
     private void giveUp(int key, FutureTask<Optional<RegionRecord>> mine) {
         asked.remove(key, mine);
-        // Whoever waits for it already asks by himself.
+        // A waiting thread then asks itself.
         mine.cancel(false);
     }
 
@@ -125,7 +126,7 @@ public final class KnownRegions {
     }
 
     /**
-     * What the peer says about the region of this key, at most as old as the expiry.
+     * The record of this key, no older than its validity.
      *
      * @return empty if it has no such region
      */
@@ -142,7 +143,7 @@ public final class KnownRegions {
             return result(mine);
         }
         Optional<RegionRecord> theirs = result(others);
-        // A region may have been made since they asked for it in vain.
+        // The region may have been registered after that lookup.
         return theirs.isPresent() ? theirs : read(key);
     }
 
@@ -186,7 +187,7 @@ public final class KnownRegions {
 
     private synchronized void settle(int key, Optional<RegionRecord> found, long since, int of) {
         if (of != doubts) {
-            // Doubted while it was asked for.
+            // It was cleared during the lookup.
             return;
         }
         List<Known> kept = new ArrayList<>();
@@ -216,7 +217,7 @@ public final class KnownRegions {
         return table;
     }
 
-    /** Nothing is known any more. */
+    /** Forgets all records. */
     public synchronized void clear() {
         doubts++;
         known = new Known[2];

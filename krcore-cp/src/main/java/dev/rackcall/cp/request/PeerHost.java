@@ -7,7 +7,9 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** One life of another host: how it is reached, what is known of its memory regions, and what is in flight to it. Any thread may use it. */
+/**
+ * One life of another host: its record, its known memory regions, and its requests in flight. Any thread may use it.
+ */
 public class PeerHost {
     private final HostId host;
     private final HostRecord record;
@@ -72,7 +74,7 @@ public class PeerHost {
         silent = true;
     }
 
-    /** What is known of its memory regions. */
+    /** Its known memory regions. */
     public final KnownRegions regions() {
         return regions;
     }

@@ -3,8 +3,8 @@ package dev.rackcall.cp.request;
 import java.time.Duration;
 
 /**
- * How many threads are registering memory or closing a region: a device's domain must not be closed under them. Any thread may use it; nobody waits with a tenant's monitor for a device that
- * pins gigabytes, but whoever closes the agent does.
+ * Counts threads that register memory or close a region, since the device's domain must outlive them. Registering may
+ * take long, so it holds no tenant's monitor; closing the agent waits here. Any thread may use it.
  */
 public final class PendingRegions {
     private int count;
@@ -20,7 +20,10 @@ public final class PendingRegions {
         }
     }
 
-    /** Returns when nobody is at it any more, or after this time; also for a thread that is interrupted, since the device is closed next. */
+    /**
+     * Returns when the count is zero, or after this time. Interrupts are kept for later, since the device is closed
+     * next.
+     */
     public synchronized void awaitNone(Duration atMost) {
         long end = System.nanoTime() + atMost.toNanos();
         boolean interrupted = false;

@@ -18,7 +18,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** The memory regions of one tenant of this process's agent. Requests are checked against it without a lock and without asking the device. Any thread may use it. */
+/**
+ * The memory regions of one tenant of this process's agent. Requests are checked against them without a lock and
+ * without asking the device. Any thread may use it.
+ */
 public final class TenantMemory {
     private final String tenant;
     private final HostDevice device;
@@ -147,7 +150,7 @@ public final class TenantMemory {
         return region(localKey).map(Region::remoteKey).orElse(0);
     }
 
-    /** Copies a part of a region; returns false if that is gone. */
+    /** Copies a part of a region; returns false if the memory is gone. */
     boolean read(int localKey, long address, byte[] into, int at, int length) {
         return copy(
                 localKey,
@@ -156,7 +159,7 @@ public final class TenantMemory {
                 memory -> MemorySegment.copy(memory, 0, MemorySegment.ofArray(into), at, length));
     }
 
-    /** Writes into a region; returns false if that is gone. */
+    /** Writes into a region; returns false if the memory is gone. */
     public boolean write(int localKey, long address, MemorySegment payload) {
         return copy(localKey, address, payload.byteSize(), memory -> memory.copyFrom(payload));
     }

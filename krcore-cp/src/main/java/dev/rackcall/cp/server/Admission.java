@@ -5,20 +5,21 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whom an agent process lets in: so many tenants, and beside them a few newcomers, who have not said hello yet or wait for a place. All that a tenant had is closed before his place is free
- * again, a moment after his process has ended; so who finds all places taken waits a while before he is refused. Any thread may use it.
+ * Bounds the sessions of an agent process: tenants, and newcomers that have not said hello or wait for a place. A
+ * tenant's place becomes free when all that it had is closed, a moment after its process has ended. So newcomers wait a
+ * while before they are refused. Any thread may use it.
  */
 final class Admission {
     private static final int MAX_TENANTS = 256;
-    /** Each has a thread; more wait in the socket's backlog. */
+    /** Each newcomer has a thread; further ones wait in the socket's backlog. */
     private static final int MAX_NEWCOMERS = 64;
-    /** A newcomer waits for the agent's answer for longer than this, also behind others in the backlog: its handshake. */
+    /** The newcomer's handshake waits longer than this, even behind others in the backlog. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private final int most;
     private final Duration patience;
     private final Semaphore newcomers = new Semaphore(MAX_NEWCOMERS);
-    /** Fair: who came first is let in first. */
+    /** Fair: the first newcomer gets the first place. */
     private final Semaphore places;
 
     private volatile boolean closed;
@@ -38,7 +39,7 @@ final class Admission {
         return new Admission(MAX_TENANTS, PATIENCE);
     }
 
-    /** Whether there may be one more newcomer, who then has to be {@link #heard}; waits for that no longer than this. */
+    /** Waits, at most this long, until one more newcomer is allowed; each must be followed by {@link #heard}. */
     boolean mayCome(long nanos) {
         try {
             return newcomers.tryAcquire(nanos, TimeUnit.NANOSECONDS);
@@ -48,12 +49,12 @@ final class Admission {
         }
     }
 
-    /** One who came is a newcomer no more, whatever became of him. */
+    /** One newcomer less, whatever became of it. */
     void heard() {
         newcomers.release();
     }
 
-    /** Takes a place, for which it waits if need be; returns false if none got free in time, or the agent ends. */
+    /** Takes a place, for which it may wait; returns false if none became free in time or the agent ends. */
     boolean takePlace() {
         try {
             if (!places.tryAcquire(patience.toNanos(), TimeUnit.NANOSECONDS)) {
@@ -64,7 +65,7 @@ final class Admission {
             return false;
         }
         if (closed) {
-            // So that the next one who waits hears it, too.
+            // Wakes the next newcomer, which ends in the same way.
             places.release();
         }
         return !closed;
@@ -85,13 +86,13 @@ final class Admission {
         return closed;
     }
 
-    /** What to say to whom {@link #takePlace} had no place for. */
+    /** The refusal when {@link #takePlace} has found no place. */
     String refusal() {
         return "it has " + most + " tenants, as many as it may, and none has left within " + patience.toMillis()
                 + " ms; end some processes that use it, or run another agent in a folder of its own (RACKCALL_DIR)";
     }
 
-    /** Nobody gets a place any more, nor waits for one. */
+    /** Ends all waiting; nothing is admitted any more. */
     void close() {
         closed = true;
         places.release();

@@ -9,20 +9,23 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The thread that works for all tenants of an agent process. It spins while there is work, and for a moment after; then it sleeps until somebody rings. */
+/**
+ * The thread that serves all tenants of an agent process. It spins while there is work and for a moment after, then
+ * sleeps until it is woken.
+ */
 final class AgentPump implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentPump.class);
-    /** How long it keeps the processor without work. */
+    /** How long it spins without work. */
     private static final long SPIN_NANOS = 20_000;
     /** How long it stays awake without work. */
     private static final long AWAKE_NANOS = 300_000;
-    /** The bound, should a ring get lost. */
+    /** Bounds a sleep, in case a ring gets lost. */
     private static final long SLEEP_NANOS = 50_000_000;
 
-    /** So many rounds in a row that end by memory that is not there are no tenant's doing. */
+    /** After this many faults in a row the device is broken, not a tenant's memory. */
     private static final int MAX_FAULTS = 1000;
 
-    /** A device that takes longer than this for one step does not answer any more. */
+    /** A device step that takes longer than this has failed. */
     private static final Duration END_TIME = Duration.ofSeconds(5);
 
     private final BooleanSupplier device;
@@ -32,12 +35,12 @@ final class AgentPump implements AutoCloseable {
     private volatile AgentSession[] sessions = {};
 
     private volatile boolean closed;
-    /** Of the pump's thread. */
+    /** Used by the pump's thread only. */
     private int faults;
 
     /**
-     * @param device takes what has completed; returns whether requests are under way
-     * @param failed runs on the pump's thread when that ends by a failure, so that nobody waits for it
+     * @param device polls the device; returns whether requests are in flight
+     * @param failed runs on the pump's thread when it ends with a failure
      */
     AgentPump(BooleanSupplier device, Runnable failed) {
         this.device = device;
@@ -58,7 +61,7 @@ final class AgentPump implements AutoCloseable {
         sessions = Stream.of(sessions).filter(other -> other != session).toArray(AgentSession[]::new);
     }
 
-    /** There is something to do. */
+    /** Wakes the pump, since there is work. */
     void wake() {
         if (Thread.currentThread() != thread) {
             LockSupport.unpark(thread);
@@ -94,7 +97,7 @@ final class AgentPump implements AutoCloseable {
             } else if (idle < SPIN_NANOS) {
                 Thread.onSpinWait();
             } else if (waitsForDevice || idle < AWAKE_NANOS) {
-                // On a machine with few cores the device's own thread, or who waits for this one, may need it.
+                // The device's own thread or a waiting tenant may need this processor.
                 Thread.yield();
             } else {
                 sleep(now);
@@ -103,7 +106,10 @@ final class AgentPump implements AutoCloseable {
         }
     }
 
-    /** Memory of a tenant's file that is cut under the device costs a request or a connection, and not the agent that all tenants share. */
+    /**
+     * Polls the device. If a tenant cuts its file under the device, that costs a request or a connection, not the
+     * agent.
+     */
     private boolean stepOfDevice() {
         try {
             boolean waits = device.getAsBoolean();
@@ -120,7 +126,7 @@ final class AgentPump implements AutoCloseable {
         }
     }
 
-    /** A session that breaks the agent's code ends by itself. */
+    /** Serves one session; a session that causes an exception ends alone. */
     private static boolean step(AgentSession session) {
         Optional<SessionQueues> queues = session.queues();
         try {
@@ -159,7 +165,7 @@ final class AgentPump implements AutoCloseable {
         try {
             if (!thread.join(END_TIME)) {
                 LOG.warn(
-                        "the agent's device has not ended a step in {} s; its thread is left behind",
+                        "the agent's device has not ended a step in {} s; its thread keeps running",
                         END_TIME.toSeconds());
             }
         } catch (InterruptedException e) {

@@ -29,17 +29,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets processes of this user, on this host, use an agent: they say hello on a Unix socket in a folder and then talk to it through shared memory.
- * {@code ./rackcall agent} is such a process; {@code AgentFolder.join} is the other end. Any thread may use it.
+ * Lets other processes of this user and host use an agent. A process connects to a Unix socket in a folder and then
+ * uses shared memory. {@code ./rackcall agent} is such a process; {@code AgentFolder.join} is the other side. Any
+ * thread may use it.
  *
- * <p>A tenant whose process ends, by whatever cause, loses its queues and regions within about a second. There are 256 tenants at most; who comes then waits 2 s for somebody to leave and is
- * refused if nobody does. If this process is killed, the kernel tells all tenants at once, and they look for the next agent in the same folder.
+ * <p>A tenant whose process ends loses its queues and regions within about a second. There are at most 256 tenants; a
+ * further process waits 2 s for a place and is then refused. If this process is killed, the kernel tells all tenants at
+ * once, and they join the next agent in the same folder.
  */
 public final class AgentServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentServer.class);
     private static final int BACKLOG = 64;
     private static final int RING_ENTRIES = 256;
-    /** Of memory that one tenant shares. */
+    /** Memory that one tenant may share. */
     private static final long MAX_BYTES = 64L << 30;
 
     private static final long ACCEPT_NANOS = 500_000_000;
@@ -65,9 +67,9 @@ public final class AgentServer implements AutoCloseable {
     }
 
     /**
-     * Opens the door. The agent stays the caller's, who closes it after this.
+     * Starts admitting tenants. The agent stays the caller's, who closes it after this.
      *
-     * @param folder which must be there, and which nobody but this user can write
+     * @param folder an existing folder that only this user can write
      * @throws ControlPlaneException REFUSED if another agent has this folder
      */
     public static AgentServer open(Agent agent, Path folder) {
@@ -96,7 +98,7 @@ public final class AgentServer implements AutoCloseable {
                                 + "); use it, end it, or choose another folder"));
         try {
             Path path = SessionFiles.socketIn(folder);
-            // The last agent was killed: nobody else can have the lock and the socket.
+            // The former agent was killed: this process has the lock, so the socket is stale.
             Files.deleteIfExists(path);
             UnixSocket socket = UnixSocket.listen(path, BACKLOG);
             AgentOptions.Quota limits = agent.options().quota();
@@ -130,14 +132,14 @@ public final class AgentServer implements AutoCloseable {
     }
 
     /**
-     * Waits until the agent's device has failed, no longer than that; returns whether it has. Its tenants have been told then, and nobody is admitted any more; what is left is to
-     * close the server, which lets another agent have the folder.
+     * Waits until the agent's device has failed, at most this long; returns whether it has. Its tenants are told and
+     * nothing is admitted any more. The caller should then close the server, so that another agent can have the folder.
      */
     public boolean awaitFailure(Duration atMost) throws InterruptedException {
         return failure.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Nothing goes on without the pump: whoever waits hears it now. On the pump's thread. */
+    /** Tells all tenants that the pump has failed, on the pump's thread. */
     private void fail() {
         closed = true;
         socket.close();
@@ -153,17 +155,17 @@ public final class AgentServer implements AutoCloseable {
             try {
                 admitThoseAtTheDoor();
             } catch (OsException e) {
-                LOG.warn("nobody can be admitted now: {}", e.getMessage());
-                // Whoever waits at the door would make this a busy loop.
+                LOG.warn("no tenant can be admitted now: {}", e.getMessage());
+                // Pending connections would make this a busy loop.
                 LockSupport.parkNanos(ACCEPT_NANOS);
             } catch (IllegalStateException e) {
-                LOG.debug("the door is closed: {}", e.getMessage());
+                LOG.debug("no more tenants are admitted: {}", e.getMessage());
                 return;
             }
         }
     }
 
-    /** As many as may be newcomers at a time, and as there are. */
+    /** Admits as many newcomers as are allowed and waiting. */
     private void admitThoseAtTheDoor() {
         while (!closed && terms.admission().mayCome(ACCEPT_NANOS)) {
             boolean isOneMore = false;
@@ -181,7 +183,7 @@ public final class AgentServer implements AutoCloseable {
         }
     }
 
-    /** Returns whether it has begun to listen to the newcomer. */
+    /** Starts a session; returns whether it did. */
     private boolean admit(UnixSocket tenant) {
         AgentSession session;
         try {
@@ -193,14 +195,14 @@ public final class AgentServer implements AutoCloseable {
         }
         sessions.add(session);
         session.start(threads);
-        // Volatile set add above, then this look; who closes sets it before it ends all that are there.
+        // The set's volatile add comes before this read; close sets the flag before it ends all sessions in the set.
         if (closed) {
             session.end();
         }
         return true;
     }
 
-    /** Ends all tenants in other processes; they are told at once. */
+    /** Ends all sessions; their tenants are told at once. */
     @Override
     public void close() {
         closed = true;
@@ -209,14 +211,14 @@ public final class AgentServer implements AutoCloseable {
         terms.admission().close();
         try {
             if (!acceptor.join(END_TIME)) {
-                LOG.warn("the agent's door has not closed in {} s; its thread is left behind", END_TIME.toSeconds());
+                LOG.warn("the thread that admits tenants has not ended in {} s", END_TIME.toSeconds());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         sessions.forEach(AgentSession::end);
         long end = System.nanoTime() + END_TIME.toNanos();
-        // All of them together, not each.
+        // The bound is for all sessions together.
         sessions.forEach(session -> session.join(Duration.ofNanos(Math.max(1, end - System.nanoTime()))));
         threads.shutdown();
         pump.close();

@@ -30,7 +30,10 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A tenant in another process, at the agent: a thread that answers its seldom questions, and cleans up after it when the socket ends, whatever ended it. */
+/**
+ * The agent's side of one session. Its thread replies to the tenant's rare requests, and cleans up when the socket
+ * ends.
+ */
 final class AgentSession {
     /** What an agent process offers each tenant. */
     record Terms(Agent agent, SessionLayout layout, long maxBytes, int uid, Admission admission) {}
@@ -50,7 +53,7 @@ final class AgentSession {
     private volatile Optional<SessionQueues> queues = Optional.empty();
     private volatile String name = "a tenant";
     private long sharedBytes;
-    /** Of the thread's, as the bytes. */
+    /** Used by the session's thread only, like the bytes. */
     private boolean hasPlace;
 
     AgentSession(Terms terms, UnixSocket socket, AgentPump pump, Consumer<AgentSession> ended) {
@@ -61,7 +64,7 @@ final class AgentSession {
         peer = socket.peer();
     }
 
-    /** @param threads of which it takes one until it ends */
+    /** @param threads run it until it ends */
     void start(Executor threads) {
         threads.execute(this::run);
     }
@@ -71,7 +74,7 @@ final class AgentSession {
         return queues.isPresent();
     }
 
-    /** Those of its memory, once it has been admitted. */
+    /** The queues in its memory, once it has been admitted. */
     Optional<SessionQueues> queues() {
         return queues;
     }
@@ -81,11 +84,11 @@ final class AgentSession {
         socket.close();
     }
 
-    /** Waits until it has ended and left nothing. */
+    /** Waits until it has ended and cleaned up. */
     void join(Duration atMost) {
         try {
             if (!over.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
-                LOG.warn("{} has not ended in time; its thread is left behind", this);
+                LOG.warn("{} has not ended in time; its thread keeps running", this);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -146,16 +149,16 @@ final class AgentSession {
         }
         hasPlace = terms.admission().takePlace();
         if (!hasPlace) {
-            // Who hears nothing looks for the next agent.
+            // Without a reply the tenant looks for the next agent.
             if (!terms.admission().isClosed()) {
-                // Not before the hello was read: of a socket that is closed with something unread in it the peer hears
-                // that it was reset, and not what was sent before.
+                // Only after reading the hello: closing a socket with unread data resets it, and the peer would lose
+                // the refusal.
                 refuse(hello.number(), Kind.QUOTA_EXCEEDED, terms.admission().refusal());
             }
             return Optional.empty();
         }
         String asked = hello.text();
-        // It will stand in logs and in messages.
+        // The name appears in logs and messages.
         name = asked.substring(0, Math.min(MAX_NAME, asked.length())).replaceAll("\\p{Cntrl}", "?");
         LocalTenant tenant = terms.agent().admit(name);
         SessionQueues made;
@@ -253,7 +256,7 @@ final class AgentSession {
             throw isWant(e)
                     ? new ControlPlaneException(
                             Kind.QUOTA_EXCEEDED,
-                            "the agent finds no memory for " + file.bytes() + " bytes more of tenant " + name
+                            "the agent has no memory for " + file.bytes() + " bytes more of tenant " + name
                                     + ", which shares " + sharedBytes + ": " + e.getMessage())
                     : e;
         } finally {
@@ -265,7 +268,7 @@ final class AgentSession {
         answer.putInt(region.localKey()).putInt(region.remoteKey());
     }
 
-    /** Whether the host or this process has too little of something; otherwise the file is to blame. */
+    /** Whether the host or this process lacks resources; otherwise the file is the cause. */
     private static boolean isWant(OsException e) {
         return switch (e.errno()) {
             case Errno.ENOMEM, Errno.ENOSPC, Errno.EFBIG, Errno.EMFILE, Errno.ENFILE, Errno.EAGAIN -> true;
@@ -276,7 +279,7 @@ final class AgentSession {
     private void requireSafe(SharedFile file) {
         if (!file.isSealed()) {
             throw new IllegalArgumentException("the length of " + file
-                    + " is not sealed: whoever shrinks it would bring the agent down; use SharedFile.memfd");
+                    + " is not sealed: shrinking it would crash the agent; use SharedFile.memfd");
         }
         if (file.bytes() > terms.maxBytes() - sharedBytes) {
             throw new ControlPlaneException(

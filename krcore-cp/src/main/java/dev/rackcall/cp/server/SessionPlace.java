@@ -18,8 +18,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * The agent's side of one place of a session: a virtual queue or a port at a time, whose completions it writes where the tenant's process looks. The pump and a
- * look-up for the same tenant may be here at once.
+ * The agent's side of one place of a session: one virtual queue or port at a time, whose completions it writes for the
+ * tenant's process. The pump and a lookup for the same tenant may use it concurrently.
  */
 final class SessionPlace {
     private final SessionQueues session;
@@ -29,13 +29,13 @@ final class SessionPlace {
     private final Arrivals arrivals = Arrivals.create(8);
     private Optional<LocalQueue> queue = Optional.empty();
     private Optional<LocalPort> port = Optional.empty();
-    /** Of the port. */
+    /** Rings the tenant of a port. */
     private Runnable ring = () -> {};
 
     private long produced;
     private long flushed;
     private boolean failed;
-    /** Whether it waits to be looked at; guarded by the session. */
+    /** Whether the session is to look at it; guarded by the session. */
     private boolean noted;
 
     SessionPlace(SessionQueues session, SessionLayout layout, MemorySegment memory, int index) {
@@ -66,7 +66,7 @@ final class SessionPlace {
         noted = now;
     }
 
-    /** The queue that was asked for is there. */
+    /** Opens the place for a virtual queue. */
     synchronized void open(long id, LocalQueue made) {
         queue = Optional.of(made);
         memory.set(JAVA_INT, at + SessionLayout.EPOCH, made.epoch());
@@ -74,7 +74,7 @@ final class SessionPlace {
     }
 
     /**
-     * The port that was asked for is bound.
+     * Opens the place for a port.
      *
      * @param whenCome runs when the tenant has messages to take
      */
@@ -95,7 +95,7 @@ final class SessionPlace {
         answer(id);
     }
 
-    /** There is no queue, or none any more. */
+    /** Reports that the place was not opened. */
     synchronized void refuse(long id, ControlPlaneException.Kind kind, String text) {
         memory.set(JAVA_INT, at + SessionLayout.OUTCOME, 1 + kind.ordinal());
         say(text);
@@ -110,9 +110,9 @@ final class SessionPlace {
         answer(id);
     }
 
-    /** Tells the tenant that what it asked for by this id is done. */
+    /** Tells the tenant that the entry with this id is done. */
     void answer(long id) {
-        // Partner: Places.awaitAnswer.
+        // Partner: Places.isAnswered.
         SessionLayout.LONG.setRelease(memory, at, id);
     }
 
@@ -124,7 +124,7 @@ final class SessionPlace {
         memory.set(JAVA_INT, at + SessionLayout.TEXT_LENGTH, shortened.length);
     }
 
-    /** Hands over what has completed. */
+    /** Publishes completions and messages. */
     synchronized void deliver(Completions batch) {
         port.ifPresent(this::deliver);
         if (queue.isEmpty()) {
@@ -133,13 +133,13 @@ final class SessionPlace {
         LocalQueue from = queue.get();
         tellFailure(from);
         for (int count = from.take(batch); count > 0; count = from.take(batch)) {
-            // Once more: who pops an error finds the queue in its error state.
+            // Again, so that a tenant that pops an error finds the queue in its error state.
             tellFailure(from);
             for (int i = 0; i < count; i++) {
                 publish(batch.id(i), batch.status(i), batch.opcode(i), batch.bytes(i));
             }
         }
-        // Those whose completions are published.
+        // Counts only requests whose completions are published.
         tellCounts(from.ended());
     }
 
@@ -152,7 +152,7 @@ final class SessionPlace {
     private void fail(String reason) {
         failed = true;
         say(reason);
-        // Partner: ForeignQueue.hasFailed, ForeignPort.requireWorking.
+        // Partner: ForeignPlace.hasFailed.
         SessionLayout.INT.setRelease(memory, at + SessionLayout.FAILED, 1);
     }
 
@@ -169,7 +169,7 @@ final class SessionPlace {
         }
     }
 
-    /** Memory for a message, if that is the tenant's to be given. */
+    /** Gives memory for a message, if the tenant may. */
     void give(long address, int length, int key, long id) {
         Optional<LocalPort> mine;
         synchronized (this) {
@@ -187,7 +187,7 @@ final class SessionPlace {
         }
     }
 
-    /** Ends a request that came when the queue had failed already. */
+    /** Ends a request that arrived after the queue had failed. */
     synchronized void flush(long id) {
         publish(id, CompletionStatus.FLUSHED, CompletionOpcode.UNKNOWN, 0);
         flushed++;
@@ -206,7 +206,7 @@ final class SessionPlace {
         memory.set(JAVA_INT, entry + SessionLayout.COMPLETION_BYTES, bytes);
         memory.set(JAVA_INT, entry + SessionLayout.COMPLETION_STATUS, status.ordinal());
         memory.set(JAVA_INT, entry + SessionLayout.COMPLETION_OPCODE, opcode.ordinal());
-        // Partner: ForeignQueue.pop.
+        // Partner: ForeignPlace.completion.
         SessionLayout.LONG.setRelease(memory, entry, produced);
     }
 }

@@ -28,15 +28,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The agent's side of a session's memory: takes the tenant's entries in order and hands its completions over. Nothing that lies there is
- * believed: each field is read once and checked, and what the agent must remember it keeps in its own heap.
+ * The agent's side of a session's memory: carries out the tenant's entries in order and publishes completions. The
+ * memory is not trusted: each field is read once and checked, and the agent keeps its own state in its heap.
  *
- * <p>The pump calls {@link #step}. What would make it wait, asking other hosts, is done by a thread of its own meanwhile; the tenant's later
- * entries wait for that, and nobody else's do.
+ * <p>The pump calls {@link #step}. Work that waits for other hosts runs on another thread; only later entries of the
+ * same tenant wait for it.
  */
 final class SessionQueues implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SessionQueues.class);
-    /** Entries of one tenant in a row. */
+    /** Entries of one tenant in one step. */
     private static final int BURST = 16;
 
     private static final String IN_USE = "this place has a virtual queue or a port already";
@@ -53,21 +53,24 @@ final class SessionQueues implements AutoCloseable {
     private final Mapping mapping;
     private final MemorySegment memory;
     private final SessionPlace[] places;
-    /** Groups of places that have memory. */
+    /** Groups of places whose memory is reserved. */
     private final BitSet reserved = new BitSet();
 
     private final Completions batch = Completions.create(32);
     private final Deque<SessionPlace> changed = new ArrayDeque<>();
     private volatile boolean hasChanged;
-    /** Entries taken. With {@link #places}, of whoever found {@link #stalled} false in {@link #step}, or has set it. */
+    /**
+     * Entries taken. With {@link #places}, owned by the thread that found {@link #stalled} false in {@link #step}, or
+     * has set it.
+     */
     private long taken;
 
     private volatile boolean stalled;
     private boolean closed;
 
     /**
-     * @param wake makes the pump look
-     * @param ring makes the tenant look for messages; waits for nobody
+     * @param wake wakes the pump
+     * @param ring wakes the tenant for messages; never waits
      */
     SessionQueues(LocalTenant tenant, SessionLayout layout, Runnable wake, Runnable ring) {
         this.ring = ring;
@@ -99,12 +102,12 @@ final class SessionQueues implements AutoCloseable {
         }
     }
 
-    /** Whether a step would do something. */
+    /** Whether a step has work. */
     synchronized boolean hasWork() {
         return !closed && (hasChanged || (!stalled && isNextThere()));
     }
 
-    /** Works for this tenant; returns whether there was something to do. */
+    /** Serves this tenant; returns whether there was work. */
     synchronized boolean step() {
         if (closed) {
             return false;
@@ -124,7 +127,7 @@ final class SessionQueues implements AutoCloseable {
 
     private void took() {
         taken++;
-        // Partner: TenantSession.hasRoom, which then may overwrite the entry.
+        // Partner: EntryRing.hasRoom, which may then overwrite the entry.
         SessionLayout.LONG.setRelease(memory, SessionLayout.TAKEN, taken);
     }
 
@@ -137,7 +140,7 @@ final class SessionQueues implements AutoCloseable {
             changed.add(place);
             hasChanged = true;
         }
-        // It may be another thread's doing, while the pump sleeps.
+        // Another thread may call this while the pump sleeps.
         wake.run();
     }
 
@@ -156,7 +159,7 @@ final class SessionQueues implements AutoCloseable {
         }
     }
 
-    /** Returns false if the entry must be looked at again later. */
+    /** Handles an entry; returns false if it must be retried later. */
     private boolean handle(long at) {
         int kind = memory.get(JAVA_INT, at + SessionLayout.KIND);
         int index = memory.get(JAVA_INT, at + SessionLayout.PLACE);
@@ -209,7 +212,7 @@ final class SessionQueues implements AutoCloseable {
         return places[index];
     }
 
-    /** Asking for memory takes long, so it is asked for many places at a time. */
+    /** Reserves the memory of many places at a time, since each call takes long. */
     private void reserve(int index) {
         int group = index / PLACES_AT_A_TIME;
         if (!reserved.get(group)) {
@@ -263,7 +266,7 @@ final class SessionQueues implements AutoCloseable {
                 || later(() -> open(place, id, () -> Optional.of(tenant.connect(host, address, place::changed))));
     }
 
-    /** Returns false if there is no queue yet. */
+    /** Opens a queue; returns false if there is none yet. */
     private static boolean open(SessionPlace place, long id, Supplier<Optional<LocalQueue>> connection) {
         try {
             Optional<LocalQueue> queue = connection.get();
@@ -297,7 +300,7 @@ final class SessionQueues implements AutoCloseable {
         return false;
     }
 
-    /** Ends all queues and regions of the tenant and lets go of the memory. */
+    /** Closes the tenant with its queues and regions, and releases the memory. */
     @Override
     public void close() {
         synchronized (this) {

@@ -6,15 +6,15 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Daemon threads for sessions, each of which blocks in the kernel and so needs one of its own: those of sessions that have ended serve the next ones for a while, since making one takes longer
- * than the hello for which it is made.
+ * Daemon threads for sessions. Each session blocks in the kernel and needs a platform thread. Threads are reused for a
+ * while, since starting one takes longer than a handshake.
  */
 public final class CachedPlatformThreads {
     private static final long KEPT_SECONDS = 10;
 
     private CachedPlatformThreads() {}
 
-    /** @param name of threads that have no work, and of those that have until they say otherwise */
+    /** @param name of idle threads, and of threads that do not set their own */
     public static ExecutorService create(String name) {
         return new ThreadPoolExecutor(
                 0,

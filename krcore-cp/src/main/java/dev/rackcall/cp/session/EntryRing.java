@@ -9,7 +9,7 @@ import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
-/** A tenant's end of its session's ring. Any thread may use it; each method returns false if there is no room. */
+/** The tenant's end of its session's ring. Any thread may use it; each method returns false if there is no room. */
 public final class EntryRing {
     private static final int UNKNOWN_OPCODE = -1;
 
@@ -67,7 +67,7 @@ public final class EntryRing {
         return true;
     }
 
-    /** @param tells whether the agent rings when a message has come */
+    /** @param tells whether the agent rings the tenant after each message */
     public synchronized boolean bind(int place, long id, int port, boolean tells) {
         if (!hasRoom()) {
             return false;
@@ -101,7 +101,7 @@ public final class EntryRing {
         return true;
     }
 
-    /** Without judging it: the agent does. */
+    /** Writes a request without checking it; the agent checks. */
     private void write(long at, WorkRequest request) {
         int opcode = opcode(request);
         int flags = request.flags();

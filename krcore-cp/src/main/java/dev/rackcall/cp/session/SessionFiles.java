@@ -5,7 +5,7 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.OwnerLock;
 import java.nio.file.Path;
 
-/** The files that an agent process has in its folder. */
+/** The files of an agent process in its folder. */
 public final class SessionFiles {
     private static final String SOCKET = "control-plane.agent";
     private static final String OWNER = "control-plane.owner";
@@ -17,13 +17,14 @@ public final class SessionFiles {
         return folder.toAbsolutePath().resolve(SOCKET);
     }
 
-    /** The lock that the agent process holds. */
+    /** The lock that a living agent process holds. */
     public static Path ownerIn(Path folder) {
         return folder.toAbsolutePath().resolve(OWNER);
     }
 
     /**
-     * Whether an agent process serves in this folder now. A folder that this process may not look into, or that is none, has none.
+     * Whether an agent process serves in this folder now. Returns false if the folder does not exist or is
+     * inaccessible.
      *
      * @throws OsException if this process has no descriptors left to look with
      */

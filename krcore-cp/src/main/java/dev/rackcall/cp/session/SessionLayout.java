@@ -7,8 +7,8 @@ import dev.rackcall.cp.ControlPlaneException;
 import java.lang.invoke.VarHandle;
 
 /**
- * The memory between a tenant's process and the agent's: one ring of entries from the tenant, and a place for each virtual queue, which only
- * the agent writes. Numbers are in the machine's byte order.
+ * The memory that a tenant's process shares with the agent process: one ring of entries from the tenant, and a place
+ * for each virtual queue or port, which only the agent writes. Numbers are in the machine's byte order.
  *
  * <pre>
  *   header:  +64 watched (4): whether the agent polls the ring | +128 taken (8): entries that the agent has taken
@@ -22,16 +22,16 @@ import java.lang.invoke.VarHandle;
  * </pre>
  */
 public final class SessionLayout {
-    /** Of the messages on the socket and of this memory. */
+    /** The version of the messages on the socket and of this memory. */
     public static final int VERSION = 3;
 
     public static final int NOTHING = 0;
     public static final int REQUEST = 1;
     public static final int CONNECT = 2;
     public static final int CLOSE = 3;
-    /** Makes the place that of a port. */
+    /** Binds a port at the place. */
     public static final int BIND = 4;
-    /** Flag of a BIND: a ring follows each message. */
+    /** Flag of a BIND: the agent rings after each message. */
     public static final int TELLS = 1;
     /** Memory for a message to the port: the first segment. */
     public static final int GIVE = 5;
@@ -80,7 +80,7 @@ public final class SessionLayout {
     public static final long COMPLETION_OPCODE = 24;
     public static final long COMPLETION_HOST = 32;
 
-    /** For words that the other side waits for: sequences, answers, counts. */
+    /** For words that the other side polls: sequences, replies, counts. */
     public static final VarHandle LONG = JAVA_LONG.varHandle();
 
     public static final VarHandle INT = JAVA_INT.varHandle();
@@ -97,7 +97,7 @@ public final class SessionLayout {
     /**
      * @param entries of the ring
      * @param places virtual queues at a time
-     * @param depth requests of one virtual queue that may be under way or wait to be popped
+     * @param depth requests of one virtual queue that may be in flight or wait to be popped
      */
     public SessionLayout(int entries, int places, int depth) {
         if (entries < 1 || entries > 1 << 16 || places < 1 || places > 1 << 20 || depth < 1 || depth > 1 << 16) {
@@ -125,7 +125,7 @@ public final class SessionLayout {
         return place(places);
     }
 
-    /** Where the entry of this number, from 0, lies. */
+    /** The offset of the entry with this number, from 0. */
     public long entry(long number) {
         return HEADER_BYTES + number % entries * ENTRY_BYTES;
     }
@@ -134,7 +134,7 @@ public final class SessionLayout {
         return HEADER_BYTES + entries * ENTRY_BYTES + index * (COMPLETIONS + depth * COMPLETION_ENTRY_BYTES);
     }
 
-    /** Where the completion of this number, from 0, lies in a place. */
+    /** The offset of the completion with this number, from 0, in a place. */
     public long completion(long place, long number) {
         return place + COMPLETIONS + number % depth * COMPLETION_ENTRY_BYTES;
     }

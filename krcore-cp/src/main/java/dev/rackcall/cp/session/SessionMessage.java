@@ -7,8 +7,8 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One message on the socket between a tenant's process and the agent's; a message of one byte is no such message but a ring: at the agent's door, that
- * there is an entry, or at a tenant's, that there is a message at a port which wanted to say so.
+ * One message on the socket between a tenant's process and the agent process. A message of one byte is a ring instead:
+ * for the agent, that the ring has an entry; for a tenant, that a port has a message.
  *
  * <pre>
  *   +0 magic (4) | +4 version (4) | +8 kind (4) | +12 number of the question (8) | +20 body
@@ -16,13 +16,16 @@ import java.nio.charset.StandardCharsets;
  *
  * @param version of the protocol
  * @param kind what it is
- * @param number by which the answer is known
- * @param body what the kind says, in the machine's byte order; its position moves when it is read
+ * @param number matches a reply to its request
+ * @param body the content, in the machine's byte order; its position moves when it is read
  */
 public record SessionMessage(int version, int kind, long number, ByteBuffer body) {
-    /** The tenant's name. Answered with the numbers of {@link SessionLayout}, the host, whether its device is one in hardware (4), and the memory. */
+    /**
+     * The tenant's name. The reply has the numbers of {@link SessionLayout}, the host, whether its device is hardware
+     * (4), and the memory.
+     */
     public static final int HELLO = 1;
-    /** Right bits, and a file. Answered with address, length, local key, remote key. */
+    /** Right bits, and a file. The reply has address, length, local key, remote key. */
     public static final int REGISTER = 2;
     /** The local key of a region to close. */
     public static final int DEREGISTER = 3;
@@ -57,7 +60,7 @@ public record SessionMessage(int version, int kind, long number, ByteBuffer body
         return buffer.array();
     }
 
-    /** @throws IllegalArgumentException if it is none */
+    /** @throws IllegalArgumentException if the bytes are no such message */
     public static SessionMessage read(byte[] bytes) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
         try {

@@ -8,25 +8,25 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What a host is reached by, as long as its agent lives: 44 bytes.
+ * How a host is reached while its agent lives: 44 bytes.
  *
  * <pre>
  *   +0 GID (16) | +16 epoch (4) | +20 target (3), log2 of the region table's buckets (1) | +24 target key (4)
  *   +28 control queue pair (4) | +32 region table's address (8) | +40 region table's key (4)
  * </pre>
  *
- * @param gid its device
+ * @param gid of its device
  * @param target number of its DC target, or {@link #NO_TARGET}
- * @param targetKey key of its DC target; drawn anew by each life, so that what is meant for the last one does not reach this one
+ * @param targetKey key of its DC target; each life draws another one, so requests for a former life do not reach it
  * @param control number of its queue pair for control messages
  * @param regions its table of memory regions; the table's epoch is the host's
  */
 public record HostRecord(Gid gid, int target, int targetKey, int control, TableLocation regions) {
     public static final int BYTES = 44;
-    /** In place of a DC target's number, if the device has none. */
+    /** The target number of a device without DC targets. */
     public static final int NO_TARGET = 0;
 
-    /** With the header of the table and four bytes to spare. */
+    /** With the table's header and four spare bytes. */
     public static final int RECORD_BYTES = 64;
 
     private static final int NUMBER_BITS = 24;
@@ -61,7 +61,7 @@ public record HostRecord(Gid gid, int target, int targetKey, int control, TableL
         buffer.putInt(control).putLong(regions.address()).putInt(regions.key());
     }
 
-    /** @throws IllegalArgumentException if it is none */
+    /** @throws IllegalArgumentException if the bytes are no record */
     public static HostRecord read(ByteBuffer buffer) {
         Gid gid = new Gid(buffer.getLong(), buffer.getLong());
         int epoch = buffer.getInt();

@@ -6,12 +6,12 @@ import java.nio.ByteOrder;
 import java.util.Optional;
 
 /**
- * What this host knows of others, however many they are, in 64 bytes each at most: 52 bytes a record, ordered by key in one buffer, of which a sixteenth may be spare. Adding a host moves
- * the records after it. Any thread may use it.
+ * A cache of host records that takes at most 64 bytes a host, for any number of hosts. Records of 52 bytes are sorted
+ * by key in one buffer; a sixteenth may be spare. Adding a host moves the records after it. Any thread may use it.
  */
 public final class MetadataCache {
     private static final int ENTRY_BYTES = Long.BYTES + HostRecord.BYTES;
-    /** At most one spare record for so many. */
+    /** One spare record for this many. */
     private static final int SPARE = 16;
 
     private ByteBuffer entries = ByteBuffer.allocate(0);
@@ -21,7 +21,7 @@ public final class MetadataCache {
         return count;
     }
 
-    /** Bytes of the records, with those that are spare. */
+    /** Bytes of all records, including spare ones. */
     public synchronized long byteSize() {
         return entries.capacity();
     }
@@ -45,7 +45,7 @@ public final class MetadataCache {
         record.writeTo(entries);
     }
 
-    /** Forgets a host, unless another life of it is known by now. */
+    /** Forgets a host, unless another life of it is cached by now. */
     public synchronized void remove(HostId host, int epoch) {
         int index = search(host.value());
         if (index < 0 || record(index).epoch() != epoch) {
@@ -58,7 +58,7 @@ public final class MetadataCache {
         }
     }
 
-    /** Index of this key's record, or -1 minus the index where it would be. */
+    /** The index of this key's record, or -1 minus the index where it belongs. */
     private int search(long key) {
         int low = 0;
         int high = count - 1;

@@ -12,7 +12,7 @@ import java.security.SecureRandom;
 import java.util.EnumSet;
 import java.util.Optional;
 
-/** The writing side of a table in registered memory, see {@link TableLayout}. Any thread may use it. */
+/** The writer of a table in registered memory, see {@link TableLayout}. Any thread may use it. */
 public final class RecordTable implements AutoCloseable {
     private static final byte ZERO = 0;
 
@@ -29,7 +29,8 @@ public final class RecordTable implements AutoCloseable {
 
     /**
      * @param what for messages
-     * @param capacity records it can hold; there are at least four times as many places, so that four full buckets in a row are next to impossible
+     * @param capacity maximum number of records; the table has at least four times as many places, so four full
+     *     neighbouring buckets are next to impossible
      */
     public RecordTable(ProtectionDomain domain, String what, int recordBytes, int capacity, int epoch) {
         if (capacity < 1 || capacity > 1 << 22) {
@@ -39,7 +40,7 @@ public final class RecordTable implements AutoCloseable {
         this.recordBytes = recordBytes;
         this.capacity = capacity;
         this.epoch = epoch;
-        // One record a bucket on average, each in the emptiest of four neighbours: of 2^21 buckets five are full in the
+        // One record a bucket on average, each in the emptiest of four neighbours. Of 2^21 buckets five are full in the
         // end, and no two of them are neighbours.
         int buckets = Math.max(2, capacity);
         log2Buckets = Integer.SIZE - Integer.numberOfLeadingZeros(buckets - 1);
@@ -48,7 +49,9 @@ public final class RecordTable implements AutoCloseable {
         region = domain.register(memory, EnumSet.of(Access.REMOTE_READ));
     }
 
-    /** Draws the number of a life. A life knows nothing of the last one, and clocks may differ, so it is not counted. */
+    /**
+     * Draws an epoch at random: a life cannot count up, since it knows nothing of the former one, and clocks differ.
+     */
     public static int drawEpoch(SecureRandom random) {
         int epoch = random.nextInt();
         return epoch == 0 ? 1 : epoch;
@@ -82,11 +85,11 @@ public final class RecordTable implements AutoCloseable {
         MemorySegment.copy(MemorySegment.ofArray(payload), 0, draft, TableLayout.HEADER_BYTES, payload.length);
         TableLayout.seal(draft, 0, recordBytes, epoch, key);
         MemorySegment.copy(draft, 0, memory, at, recordBytes);
-        // No reader of another host can pair with it; the check tells it what it has seen.
+        // Readers on other hosts cannot pair with this fence; the record's check tells them what they have read.
         VarHandle.releaseFence();
     }
 
-    /** The payload of a key's record, with what pads it. */
+    /** The payload of a key's record, with padding. */
     public synchronized Optional<byte[]> get(long key) {
         long at = find(key);
         return at < 0
@@ -118,7 +121,7 @@ public final class RecordTable implements AutoCloseable {
         return -1;
     }
 
-    /** A free place in the emptiest one of the key's buckets. */
+    /** A free place in the emptiest of the key's buckets. */
     private long freePlace(long key) {
         if (count == capacity) {
             throw full("all " + capacity + " places are taken");
@@ -150,7 +153,7 @@ public final class RecordTable implements AutoCloseable {
         return used;
     }
 
-    /** Where one of a key's buckets lies. */
+    /** The offset of one of a key's buckets. */
     private long bucket(long key, int choice) {
         return ((long) TableLayout.bucket(key, log2Buckets) + choice) * TableLayout.SLOTS * recordBytes;
     }

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What a host says about one of its memory regions: 24 bytes, the right bits of {@link dev.rackcall.verbs.Access} last.
+ * A host's record of one of its memory regions: 24 bytes, with the rights of {@link dev.rackcall.verbs.Access} last.
  *
  * @param address of the first byte
  * @param length in bytes
@@ -14,7 +14,9 @@ public record RegionRecord(long address, long length, int rights) {
     static final int BYTES = 24;
     public static final int RECORD_BYTES = TableLayout.HEADER_BYTES + BYTES;
 
-    /** The key of a region's record; 0 marks empty places, and a device may use the key 0. */
+    /**
+     * The table key of a region. Bit 32 is set, since key 0 marks empty places and a device may use the remote key 0.
+     */
     public static long keyOf(int remoteKey) {
         return 1L << 32 | Integer.toUnsignedLong(remoteKey);
     }
@@ -28,7 +30,7 @@ public record RegionRecord(long address, long length, int rights) {
         return new RegionRecord(buffer.getLong(), buffer.getLong(), buffer.getInt());
     }
 
-    /** Whether this range lies in it and all these rights are given. */
+    /** Whether this range lies within the region and all these rights are given. */
     public boolean allows(long from, long bytes, int asked) {
         long offset = from - address;
         return (rights & asked) == asked && offset >= 0 && offset <= length && bytes <= length - offset;

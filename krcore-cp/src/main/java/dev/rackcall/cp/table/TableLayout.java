@@ -6,20 +6,21 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A hash table that others read one-sided: buckets of four records. A key lies in one of four neighbouring buckets, so that a look-up is one READ of sixteen
- * records. Behind the last bucket there are three more for those that would go on at the beginning.
+ * A hash table that other hosts read one-sided. Buckets have four records. A key lies in one of four neighbouring
+ * buckets, so a lookup is one READ of sixteen records. Three extra buckets follow the last one, so that no lookup wraps
+ * around.
  *
  * <pre>
  *   record:  +0 check (4) | +4 epoch of the table (4) | +8 key (8) | +16 payload
  * </pre>
  *
- * The order in which a READ sees the bytes of a record is promised by nobody, so what is torn is found by the check over all other bytes.
- * An empty place has key 0. Numbers are in the machine's byte order (hosts of one control plane have the same).
+ * A READ may see the bytes of a record in any order, so a check over all other bytes detects torn records. An empty
+ * place has key 0. Numbers are in the machine's byte order, which all hosts of a control plane share.
  */
 final class TableLayout {
     static final int SLOTS = 4;
     static final int NEIGHBOURS = 4;
-    /** Records among which a key lies, if it is there. */
+    /** Records that a lookup reads. */
     static final int WINDOW = NEIGHBOURS * SLOTS;
 
     static final int HEADER_BYTES = 16;
@@ -29,12 +30,12 @@ final class TableLayout {
 
     private TableLayout() {}
 
-    /** Whether the record at this place is empty. */
+    /** Whether the place is empty. */
     static boolean isEmpty(MemorySegment memory, long at) {
         return key(memory, at) == 0 && memory.get(JAVA_INT_UNALIGNED, at) == 0;
     }
 
-    /** Whether it is whole. */
+    /** Whether the record is not torn. */
     static boolean isWhole(MemorySegment memory, long at, int recordBytes) {
         return memory.get(JAVA_INT_UNALIGNED, at) == check(memory, at, recordBytes);
     }
@@ -47,19 +48,19 @@ final class TableLayout {
         return memory.get(JAVA_LONG_UNALIGNED, at + KEY);
     }
 
-    /** Completes a record whose payload is there. */
+    /** Completes a record after its payload. */
     static void seal(MemorySegment memory, long at, int recordBytes, int epoch, long key) {
         memory.set(JAVA_INT_UNALIGNED, at + EPOCH, epoch);
         memory.set(JAVA_LONG_UNALIGNED, at + KEY, key);
         memory.set(JAVA_INT_UNALIGNED, at, check(memory, at, recordBytes));
     }
 
-    /** Number of the first of a key's buckets. */
+    /** The number of a key's first bucket. */
     static int bucket(long key, int log2Buckets) {
         return (int) mix(key) & ((1 << log2Buckets) - 1);
     }
 
-    /** All buckets of a table, with those behind the last one. */
+    /** The number of all buckets, including the extra ones. */
     static long buckets(int log2Buckets) {
         return (1L << log2Buckets) + NEIGHBOURS - 1;
     }
@@ -73,7 +74,7 @@ final class TableLayout {
         return check == 0 ? 1 : check;
     }
 
-    /** The finalizer of MurmurHash3, which leaves no bit without influence on any other. */
+    /** The finalizer of MurmurHash3, in which each input bit affects all output bits. */
     static long mix(long value) {
         long hash = value;
         hash = (hash ^ (hash >>> 33)) * 0xFF51AFD7ED558CCDL;

@@ -6,7 +6,7 @@ package dev.rackcall.cp.table;
  * @param address of its first byte
  * @param key the remote key
  * @param log2Buckets logarithm of the number of buckets, 1 to 24
- * @param epoch the owner's epoch: a table of another life has another one
+ * @param epoch the owner's epoch; the table of another life has another one
  */
 public record TableLocation(long address, int key, int log2Buckets, int epoch) {
     public TableLocation {

@@ -17,11 +17,11 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Looks up records in tables of other hosts by one-sided READs over a queue pair of its own, so that look-ups neither wait for data nor suffer
- * from it. Any thread may use it, one at a time.
+ * Looks up records in tables of other hosts by one-sided READs. It has its own queue pair, so lookups and data do not
+ * delay each other. Any thread may use it, one at a time.
  */
 public final class TableReader implements AutoCloseable {
-    /** The table could not be read or is one of another life: ask its owner where it is now. */
+    /** The table could not be read, or belongs to another life of its owner. */
     public static final class StaleTableException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -33,10 +33,10 @@ public final class TableReader implements AutoCloseable {
     private static final int ABSENT = -1;
     private static final int TORN = -2;
     private static final int MAX_RECORD_BYTES = 64;
-    /** A record that is torn so often in a row is not being written, it is broken. */
+    /** A record that is torn this often in a row is broken. */
     private static final int TRIES = 64;
 
-    /** Where there is but one processor, the device's own threads, and the peer's if it is on this machine, need it. */
+    /** With a single processor, spinning would keep it from the device's threads and from a peer on this machine. */
     private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 2_000 : 0;
 
     private static final long PATIENCE_NANOS = 5_000_000_000L;
@@ -60,7 +60,7 @@ public final class TableReader implements AutoCloseable {
         region = end.domain().register(landing, EnumSet.of(Access.LOCAL_WRITE));
     }
 
-    /** Of tables of all hosts that have a DC target. It is closed with the device. */
+    /** A reader for all hosts that have a DC target. It is closed with the device. */
     public static TableReader ofAll(HostDevice end) {
         CompletionQueue completions = end.polledQueue(16);
         QueuePair initiator = end.initiator(completions, 8, 1, 0);
@@ -68,16 +68,16 @@ public final class TableReader implements AutoCloseable {
     }
 
     /**
-     * Of the tables of the host that this queue pair is connected to. After a READ that failed it is of no use any more.
+     * A reader for the host that this queue pair is connected to. It is useless after a failed READ.
      *
-     * @param completions of the queue pair, and nobody else's
-     * @param connected has room for a request; outlives the reader
+     * @param completions of the queue pair alone
+     * @param connected has room for a request; must outlive the reader
      */
     public static TableReader ofOne(HostDevice end, CompletionQueue completions, QueuePair connected) {
         return new TableReader(end, completions, connected, false);
     }
 
-    /** The record of this key in a table of the one host, as {@link #find(DcTarget, TableLocation, int, long, Function)}. */
+    /** The record of this key at the connected host, as {@link #find(DcTarget, TableLocation, int, long, Function)}. */
     public <T> Optional<T> find(TableLocation table, int recordBytes, long key, Function<ByteBuffer, T> parse)
             throws StaleTableException {
         return find(Optional.empty(), table, recordBytes, key, parse);
@@ -86,7 +86,7 @@ public final class TableReader implements AutoCloseable {
     /**
      * The record of this key.
      *
-     * @param parse makes something of the payload; throws IllegalArgumentException if it cannot
+     * @param parse parses the payload; throws IllegalArgumentException if it cannot
      * @return empty if the table has none
      */
     public <T> Optional<T> find(
@@ -132,7 +132,7 @@ public final class TableReader implements AutoCloseable {
                 continue;
             }
             if (!TableLayout.isWhole(landing, at, recordBytes)) {
-                // Perhaps the one that is looked for.
+                // It may be the record that is looked up.
                 result = TORN;
             } else if (TableLayout.epoch(landing, at) != table.epoch()) {
                 throw new StaleTableException(
@@ -187,7 +187,7 @@ public final class TableReader implements AutoCloseable {
             if (++polls < SPINS) {
                 Thread.onSpinWait();
             } else {
-                // On a machine with few cores the device's own thread may need this one.
+                // The device's own thread may need this processor.
                 Thread.yield();
             }
         }
@@ -203,7 +203,7 @@ public final class TableReader implements AutoCloseable {
         }
     }
 
-    /** After the look-up that is under way, if there is one. */
+    /** Closes it after a lookup in progress. */
     @Override
     public synchronized void close() {
         if (!closed) {

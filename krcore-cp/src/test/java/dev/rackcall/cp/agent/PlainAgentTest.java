@@ -8,6 +8,6 @@ import java.time.Duration;
 class PlainAgentTest extends AgentTest {
     @Override
     Hosts newHosts(Duration lease) {
-        return new Hosts(16, PlainDevice::new, lease);
+        return new Hosts(16, PlainDevice::of, lease);
     }
 }

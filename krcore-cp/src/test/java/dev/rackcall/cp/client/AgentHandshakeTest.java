@@ -66,7 +66,7 @@ class AgentHandshakeTest {
         try (UnixSocket stranger = listenAs(NOBODY, path)) {
             Hosts.fails(
                     Kind.REFUSED,
-                    "listens user " + NOBODY + ", whom user " + SOMEBODY + " need not trust",
+                    "user " + NOBODY + " listens at " + stranger + ", which user " + SOMEBODY + " does not trust",
                     () -> AgentHandshake.say(path, "t", SessionLayout.VERSION, SOMEBODY, Patience.begin()));
             try (UnixSocket caller = stranger.accept().orElseThrow()) {
                 assertThat(caller.receive(Duration.ofSeconds(30)).orElseThrow().isEnd())

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 class ConnectedQueueTest extends VirtualQueueTest {
     @Override
     protected Hosts newHosts() {
-        return new Hosts(16, PlainDevice::new);
+        return new Hosts(16, PlainDevice::of);
     }
 
     private static void works(Tenant tenant, HostId host, MemoryRegion theirs) {
@@ -53,41 +53,39 @@ class ConnectedQueueTest extends VirtualQueueTest {
 
     @Test
     void shouldReadTheMetaTableAndUseTheQueuePairThatIsThere() throws Exception {
-        try (Hosts hosts = new Hosts(16, PlainDevice::new)) {
-            AtomicInteger asked = new AtomicInteger();
-            Agent server = hosts.agent("server");
-            Agent client = hosts.agent(
-                    "client",
-                    options -> options.withTimes(
-                                    Duration.ofDays(1), options.lanes().validity())
-                            .withMeta(() -> {
-                                asked.incrementAndGet();
-                                return hosts.meta().address();
-                            }));
-            MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
-            Tenant tenant = client.admit("t");
-            works(tenant, server.host(), theirs);
-            VirtualQueue first = tenant.connect(server.host());
-            int before = asked.get();
-            client.forget(server.host());
-            VirtualQueue second = tenant.connect(server.host());
-            assertThat(QueueLanes.lane(second)).as("while others use it").isSameAs(QueueLanes.lane(first));
-            first.close();
-            second.close();
-            client.forget(server.host());
-            VirtualQueue third = tenant.connect(server.host());
-            assertThat(QueueLanes.lane(third)).as("and when nobody does").isSameAs(QueueLanes.lane(first));
-            assertThat(asked.get()).as("one-sided, without a message").isEqualTo(before);
-            works(tenant, server.host(), theirs);
-        }
+        AtomicInteger asked = new AtomicInteger();
+        Agent server = hosts().agent("server");
+        Agent client = hosts().agent(
+                        "client",
+                        options -> options.withTimes(
+                                        Duration.ofDays(1), options.lanes().validity())
+                                .withMeta(() -> {
+                                    asked.incrementAndGet();
+                                    return hosts().meta().address();
+                                }));
+        MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
+        Tenant tenant = client.admit("t");
+        works(tenant, server.host(), theirs);
+        VirtualQueue first = tenant.connect(server.host());
+        int before = asked.get();
+        client.forget(server.host());
+        VirtualQueue second = tenant.connect(server.host());
+        assertThat(QueueLanes.lane(second)).as("while others use it").isSameAs(QueueLanes.lane(first));
+        first.close();
+        second.close();
+        client.forget(server.host());
+        VirtualQueue third = tenant.connect(server.host());
+        assertThat(QueueLanes.lane(third)).as("and when nobody does").isSameAs(QueueLanes.lane(first));
+        assertThat(asked.get()).as("one-sided, without a message").isEqualTo(before);
+        works(tenant, server.host(), theirs);
     }
 
     /** Connecting waits for nobody: the queue pair is connected in the background. */
     @Test
     void shouldConnectBeforeThePeerHasAnswered() throws Exception {
         CountDownLatch mayAnswer = new CountDownLatch(1);
-        try (Hosts hosts = new Hosts(16, PlainDevice::new)) {
-            HostDevice end = hosts.keep(new HostDevice(new PlainDevice(Hosts.device("slow"))));
+        try (Hosts hosts = new Hosts(16, PlainDevice::of)) {
+            HostDevice end = hosts.keep(new HostDevice(PlainDevice.of(Hosts.device("slow"))));
             AtomicInteger answered = new AtomicInteger();
             ControlPort port = new ControlPort(
                     end,
@@ -134,22 +132,20 @@ class ConnectedQueueTest extends VirtualQueueTest {
 
     @Test
     void shouldCloseTheQueuePairToAHostWhenTold() throws Exception {
-        try (Hosts hosts = new Hosts(16, PlainDevice::new)) {
-            Agent server = hosts.agent("server");
-            Agent client = hosts.agent("client");
-            MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
-            lookUp(client);
-            int before = client.queuePairs();
-            Tenant tenant = client.admit("t");
-            try (VirtualQueue used = tenant.connect(server.host())) {
-                client.disconnect(server.host());
-                assertThat(used.failure()).isEmpty();
-                assertThat(client.queuePairs()).as("somebody uses it").isEqualTo(before + 1);
-            }
+        Agent server = hosts().agent("server");
+        Agent client = hosts().agent("client");
+        MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
+        lookUp(client);
+        int before = client.queuePairs();
+        Tenant tenant = client.admit("t");
+        try (VirtualQueue used = tenant.connect(server.host())) {
             client.disconnect(server.host());
-            assertThat(client.queuePairs()).isEqualTo(before);
-            works(tenant, server.host(), theirs);
+            assertThat(used.failure()).isEmpty();
+            assertThat(client.queuePairs()).as("somebody uses it").isEqualTo(before + 1);
         }
+        client.disconnect(server.host());
+        assertThat(client.queuePairs()).isEqualTo(before);
+        works(tenant, server.host(), theirs);
     }
 
     @Test
@@ -169,7 +165,7 @@ class ConnectedQueueTest extends VirtualQueueTest {
 
     @Test
     void shouldAskAMetaServerThatTakesNoConnectionOfThisHost() throws Exception {
-        try (Hosts hosts = new Hosts(16, PlainDevice::new, Hosts.SHORT_LEASE)) {
+        try (Hosts hosts = new Hosts(16, PlainDevice::of, Hosts.SHORT_LEASE)) {
             Agent client = hosts.agent(
                     "client",
                     options -> options.withTimes(
@@ -185,29 +181,27 @@ class ConnectedQueueTest extends VirtualQueueTest {
 
     @Test
     void shouldShareOneQueuePairAPeer() throws Exception {
-        try (Hosts hosts = new Hosts(16, PlainDevice::new)) {
-            Agent server = hosts.agent("server");
-            MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
-            Agent client = hosts.agent("client");
-            lookUp(client);
-            lookUp(server);
-            int before = client.queuePairs();
-            int beforeThere = server.queuePairs();
-            for (int i = 0; i < 100; i++) {
-                Tenant tenant = client.admit("tenant " + i);
-                works(tenant, server.host(), theirs);
-                assertThat(tenant.connect(server.host()).failure()).isEmpty();
-            }
-            assertThat(client.queuePairs()).isEqualTo(before + 1);
-            Hosts.waitUntil("the server's one for it", () -> server.queuePairs() == beforeThere + 1);
-            hosts.drop(client);
-            Hosts.waitUntil("the server to hear of it", () -> server.queuePairs() == beforeThere);
+        Agent server = hosts().agent("server");
+        MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
+        Agent client = hosts().agent("client");
+        lookUp(client);
+        lookUp(server);
+        int before = client.queuePairs();
+        int beforeThere = server.queuePairs();
+        for (int i = 0; i < 100; i++) {
+            Tenant tenant = client.admit("tenant " + i);
+            works(tenant, server.host(), theirs);
+            assertThat(tenant.connect(server.host()).failure()).isEmpty();
         }
+        assertThat(client.queuePairs()).isEqualTo(before + 1);
+        Hosts.waitUntil("the server's one for it", () -> server.queuePairs() == beforeThere + 1);
+        hosts().drop(client);
+        Hosts.waitUntil("the server to hear of it", () -> server.queuePairs() == beforeThere);
     }
 
     @Test
     void shouldLetGoOfConnectionsOfTheDead() throws Exception {
-        try (Hosts mortals = new Hosts(16, PlainDevice::new, Hosts.SHORT_LEASE)) {
+        try (Hosts mortals = new Hosts(16, PlainDevice::of, Hosts.SHORT_LEASE)) {
             Agent server = mortals.agent("server");
             MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
             lookUp(server);

@@ -1,15 +1,13 @@
 package dev.rackcall.cp.meta;
 
+import dev.rackcall.cp.Wrapping;
 import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryOptions;
 import dev.rackcall.directory.DirectoryStore;
-import dev.rackcall.directory.DirectoryStore.Follower;
-import dev.rackcall.directory.DirectoryStore.Following;
 import dev.rackcall.directory.StoreProvider;
 import dev.rackcall.directory.file.FileStoreProvider;
 import java.net.URI;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -32,7 +30,7 @@ public final class UnsteadyStoreProvider implements StoreProvider {
         UnsteadyStore store =
                 new UnsteadyStore(new FileStoreProvider().open(URI.create("file://" + address.getPath()), options));
         OPEN.put(address, store);
-        return store;
+        return store.store();
     }
 
     /** The one that was opened last there. */
@@ -41,14 +39,32 @@ public final class UnsteadyStoreProvider implements StoreProvider {
     }
 
     /** A member's session. */
-    public static final class UnsteadyStore implements DirectoryStore {
+    public static final class UnsteadyStore {
         private final DirectoryStore files;
         private final Set<String> mine = ConcurrentHashMap.newKeySet();
-        private volatile Optional<LeaseListener> listener = Optional.empty();
+        private volatile Optional<DirectoryStore.LeaseListener> listener = Optional.empty();
         private volatile boolean isHeld = true;
 
         private UnsteadyStore(DirectoryStore files) {
             this.files = files;
+        }
+
+        private DirectoryStore store() {
+            return Wrapping.of(DirectoryStore.class, files, (method, arguments, inner) -> switch (method) {
+                case "create" -> {
+                    if (!isHeld) {
+                        throw new DirectoryException(Reason.LEASE_LOST, "the test says so");
+                    }
+                    mine.add((String) arguments[0]);
+                    yield inner.call();
+                }
+                case "isLeaseHeld" -> isHeld && (boolean) inner.call();
+                case "onLease" -> {
+                    listener = Optional.of((DirectoryStore.LeaseListener) arguments[0]);
+                    yield null;
+                }
+                default -> inner.call();
+            });
         }
 
         public void loseLease() {
@@ -60,60 +76,6 @@ public final class UnsteadyStoreProvider implements StoreProvider {
         public void renewLease() {
             isHeld = true;
             listener.orElseThrow().renewed();
-        }
-
-        @Override
-        public boolean create(String path, byte[] value) {
-            if (!isHeld) {
-                throw new DirectoryException(Reason.LEASE_LOST, "the test says so");
-            }
-            mine.add(path);
-            return files.create(path, value);
-        }
-
-        @Override
-        public boolean replace(String path, byte[] value) {
-            return files.replace(path, value);
-        }
-
-        @Override
-        public void remove(String path) {
-            files.remove(path);
-        }
-
-        @Override
-        public void put(String path, byte[] value) {
-            files.put(path, value);
-        }
-
-        @Override
-        public Optional<byte[]> get(String path) {
-            return files.get(path);
-        }
-
-        @Override
-        public List<String> children(String folder) {
-            return files.children(folder);
-        }
-
-        @Override
-        public Following follow(String folder, Follower follower) {
-            return files.follow(folder, follower);
-        }
-
-        @Override
-        public boolean isLeaseHeld() {
-            return isHeld && files.isLeaseHeld();
-        }
-
-        @Override
-        public void onLease(LeaseListener told) {
-            listener = Optional.of(told);
-        }
-
-        @Override
-        public void close() {
-            files.close();
         }
     }
 }

@@ -81,6 +81,10 @@ class AgentServerTest {
         return hosts.keep(AgentServer.open(agent, folder));
     }
 
+    private Child mortalAgent() throws InterruptedException {
+        return Child.start(MortalAgent.class, hosts.meta().address().toString(), "outer", folder.toString());
+    }
+
     private Tenant join() {
         return hosts.keep(AgentFolder.join(folder, "t"));
     }
@@ -340,8 +344,7 @@ class AgentServerTest {
 
     @Test
     void shouldComeBackAfterTheAgentWasKilled() throws Exception {
-        String[] arguments = {hosts.meta().address().toString(), "outer", folder.toString()};
-        try (Child first = Child.start(MortalAgent.class, arguments);
+        try (Child first = mortalAgent();
                 Tenant tenant = AgentFolder.join(folder, "t")) {
             MemoryRegion ours = tenant.allocate(4096, EnumSet.allOf(Access.class));
             ours.memory().set(ValueLayout.JAVA_LONG, 0, 77);
@@ -355,7 +358,7 @@ class AgentServerTest {
             Hosts.waitUntil("the queue to fail", () -> queue.state() == QueuePairState.ERROR);
             assertThat(queue.failure().orElseThrow()).contains("has ended");
             Hosts.fails(Kind.QUEUE_FAILED, "has ended", () -> queue.push(write));
-            try (Child second = Child.start(MortalAgent.class, arguments)) {
+            try (Child second = mortalAgent()) {
                 try (VirtualQueue again = tenant.connect(peer.host())) {
                     // The region's keys are others now, which the request has to be told.
                     again.push(write.write(theirs.address() + 8, theirs.remoteKey())
@@ -375,8 +378,7 @@ class AgentServerTest {
     /** Slow, not dead: nothing is lost by it. */
     @Test
     void shouldGoOnWithAnAgentThatWasStopped() throws Exception {
-        String[] arguments = {hosts.meta().address().toString(), "outer", folder.toString()};
-        try (Child child = Child.start(MortalAgent.class, arguments);
+        try (Child child = mortalAgent();
                 Tenant tenant = AgentFolder.join(folder, "t")) {
             MemoryRegion ours = Hosts.region(tenant, 64);
             VirtualQueue queue = tenant.connect(peer.host());
@@ -577,8 +579,7 @@ class AgentServerTest {
     /** Whoever closes something must not hear of it, nor wait for it. */
     @Test
     void shouldCloseARegionWhileItsAgentStandsStillAndDies() throws Exception {
-        String[] arguments = {hosts.meta().address().toString(), "outer", folder.toString()};
-        try (Child child = Child.start(MortalAgent.class, arguments);
+        try (Child child = mortalAgent();
                 Tenant tenant = AgentFolder.join(folder, "t")) {
             MemoryRegion first = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
             MemoryRegion second = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));

@@ -135,7 +135,8 @@ class StandingAgentTest {
             standStill();
             Thread.currentThread().interrupt();
             try {
-                assertThatThrownBy(() -> tenant.bind(7)).hasMessageContaining("interrupted while the agent process");
+                assertThatThrownBy(() -> tenant.bind(7))
+                        .hasMessageContaining("interrupted while waiting for the agent process");
                 assertThat(Thread.currentThread().isInterrupted()).isTrue();
             } finally {
                 Thread.interrupted();

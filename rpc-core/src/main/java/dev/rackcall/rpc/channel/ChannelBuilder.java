@@ -29,8 +29,8 @@ final class ChannelBuilder implements RpcChannel.Builder {
     private OptionalLong arenaQuota = OptionalLong.empty();
     private Duration connectTimeout = Duration.ofSeconds(5);
     private Duration defaultTimeout = Duration.ofSeconds(30);
-    private long sealFrom = ClientSpec.DEFAULT_SEAL_FROM;
-    private int keepSealed = ClientSpec.DEFAULT_KEEP_SEALED;
+    private long sealFrom = ClientSpec.Sealing.DEFAULT.from();
+    private int keepSealed = ClientSpec.Sealing.DEFAULT.kept();
     private Optional<Pool> pool = Optional.empty();
     private Optional<URI> address = Optional.empty();
     private Optional<EnforcedSeals> enforcedSeals = Optional.empty();
@@ -141,17 +141,16 @@ final class ChannelBuilder implements RpcChannel.Builder {
         return new OpenChannel(
                 new ClientSpec(
                         channel,
-                        directory.orElseGet(RuntimeDirectory::defaultPath),
+                        new ClientSpec.Place(directory.orElseGet(RuntimeDirectory::defaultPath), pool, address),
                         waiting,
-                        slots,
-                        arenaQuota.orElse(address.isPresent() ? ClientSpec.REMOTE_QUOTA : ClientSpec.NEAR_QUOTA),
-                        connectTimeout,
-                        defaultTimeout,
-                        sealFrom,
-                        keepSealed,
-                        pool,
-                        address,
-                        enforcedSeals),
+                        new ClientSpec.Capacity(
+                                slots,
+                                arenaQuota.orElse(
+                                        address.isPresent()
+                                                ? ClientSpec.Capacity.REMOTE_QUOTA
+                                                : ClientSpec.Capacity.NEAR_QUOTA)),
+                        new ClientSpec.Timeouts(connectTimeout, defaultTimeout),
+                        new ClientSpec.Sealing(sealFrom, keepSealed, enforcedSeals)),
                 List.copyOf(interceptors),
                 members.map(place -> new Router.Membership(place, host.orElseGet(RuntimeDirectory::hostName))));
     }

@@ -7,19 +7,19 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/** Compares what the two ends of a connection were built from, and says in which lines they differ. */
+/** Compares the interfaces of a connection's two ends, and names the lines that differ. */
 final class Fingerprints {
     private Fingerprints() {}
 
     static void check(ServiceDefinition<?> mine, ClientConnection connection, String channel) {
-        if (mine.fingerprint() == connection.fingerprint()) {
+        if (mine.fingerprint() == connection.service().fingerprint()) {
             return;
         }
         if (!mine.channel().equals(channel)) {
             throw anotherService(mine, connection, channel);
         }
         Set<String> here = lines(mine.description());
-        Set<String> there = lines(connection.description());
+        Set<String> there = lines(connection.service().description());
         Set<String> onlyHere = new LinkedHashSet<>(here);
         onlyHere.removeAll(there);
         Set<String> onlyThere = new LinkedHashSet<>(there);
@@ -30,11 +30,11 @@ final class Fingerprints {
                                 + " Fingerprints: %016x here, %016x there",
                         channel,
                         mine.type().getName(),
-                        connection.serviceName(),
+                        connection.service().name(),
                         onlyHere,
                         onlyThere,
                         mine.fingerprint(),
-                        connection.fingerprint())
+                        connection.service().fingerprint())
                 .asException();
     }
 
@@ -44,11 +44,11 @@ final class Fingerprints {
                         "channel %s serves %s, not %s: ask for a stub of the former, or open %s, the channel of the latter."
                                 + " Fingerprints: %016x here, %016x there",
                         channel,
-                        connection.serviceName(),
+                        connection.service().name(),
                         mine.type().getName(),
                         mine.channel(),
                         mine.fingerprint(),
-                        connection.fingerprint())
+                        connection.service().fingerprint())
                 .asException();
     }
 

@@ -158,19 +158,10 @@ final class ServerBuilder implements RpcServer.Builder {
         ServerSpec spec = new ServerSpec(
                 List.copyOf(services),
                 List.copyOf(interceptors),
-                dispatch,
-                waiting,
-                pollers,
-                directory,
-                maxConnections,
-                arenaQuota,
-                sharedQuota,
-                minimumIsolation,
-                sandbox,
-                stuckAfter,
-                pool,
-                hugePages,
-                List.copyOf(addresses));
+                new ServerSpec.Threads(dispatch, waiting, pollers, stuckAfter),
+                new ServerSpec.Limits(maxConnections, arenaQuota, sharedQuota),
+                new ServerSpec.Trust(minimumIsolation, sandbox),
+                new ServerSpec.Place(directory, pool, hugePages, List.copyOf(addresses)));
         List<String> channels =
                 services.stream().map(service -> service.definition().channel()).toList();
         ServerEndpoint endpoint = Transports.serve(spec);

@@ -26,24 +26,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server's doors: one listening socket a channel, one thread that accepts and agrees on memory, and the pollers that do everything after
- * that. Connecting never disturbs a poller for longer than it takes to put one entry into its list.
+ * A server of this host's clients: one listening socket per channel, one thread that accepts clients and agrees on
+ * memory, and the pollers that do the rest. A new connection costs a poller one list entry.
  */
 final class ShmServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(ShmServer.class);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** An honest client says hello at once. */
     private static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
-    /** After accepting failed, for want of descriptors mostly: the waiting client is still there, so the next wait would not wait. */
+    /**
+     * Pause after a failed accept, mostly for lack of descriptors: the client is still pending, so the next wait would
+     * return at once.
+     */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
     private final RuntimeDirectory directory;
     private final EventPoll events = EventPoll.create();
-    private final Map<Long, ChannelDoor> doors = new LinkedHashMap<>();
-    private final Guests guests;
-    /** False until the directory was found to be private: somebody else's must not be touched. */
+    private final Map<Long, ChannelSocket> doors = new LinkedHashMap<>();
+    private final PendingClients guests;
+    /** False until the directory was found to be private: another user's directory must not be touched. */
     private boolean mayUseDirectory;
 
     private long lastTag;
@@ -52,8 +55,8 @@ final class ShmServer extends PolledServer {
 
     private ShmServer(ServerSpec spec, long helloNanos) {
         super(spec);
-        this.guests = new Guests(events, helloNanos);
-        this.directory = RuntimeDirectory.at(spec.directory());
+        this.guests = new PendingClients(events, helloNanos);
+        this.directory = RuntimeDirectory.at(spec.place().directory());
         acceptor.setDaemon(true);
     }
 
@@ -70,7 +73,7 @@ final class ShmServer extends PolledServer {
             for (ServerSpec.Service<?> service : spec.services()) {
                 server.openDoor(service);
             }
-            server.pollers.start();
+            server.startPollers();
             server.acceptor.start();
         } catch (RuntimeException | Error e) {
             server.close();
@@ -80,7 +83,7 @@ final class ShmServer extends PolledServer {
     }
 
     private void openDoor(ServerSpec.Service<?> service) {
-        ChannelDoor door = ChannelDoor.open(directory, spec, service, handlers);
+        ChannelSocket door = ChannelSocket.open(directory, spec, service, handlers);
         long tag = ++lastTag;
         doors.put(tag, door);
         events.add(door.socket().fd(), tag);
@@ -92,13 +95,13 @@ final class ShmServer extends PolledServer {
         long lastTick = System.nanoTime();
         while (!stopping) {
             try {
-                boolean awake = pollers.isAnyAwake();
+                boolean awake = isAnyAwake();
                 int count = events.await(
-                        awake ? Math.min(TICK_NANOS, spec.stuckAfter().toNanos()) : TICK_NANOS);
+                        awake ? Math.min(TICK_NANOS, spec.threads().stuckAfter().toNanos()) : TICK_NANOS);
                 for (int i = 0; i < count; i++) {
                     tryHandle(events.tag(i));
                 }
-                pollers.relieveIfStuck();
+                relieveIfStuck();
                 if (System.nanoTime() - lastTick > TICK_NANOS) {
                     lastTick = System.nanoTime();
                     guests.dropSilent(lastTick);
@@ -110,7 +113,7 @@ final class ShmServer extends PolledServer {
         }
     }
 
-    /** Whatever keeps a client out, want of descriptors mostly, handlers must be relieved and silent guests dropped all the same. */
+    /** Whatever keeps a client out, handlers must be relieved and silent clients dropped. */
     private void tryHandle(long tag) {
         try {
             handle(tag);
@@ -127,16 +130,16 @@ final class ShmServer extends PolledServer {
     }
 
     private void handle(long tag) {
-        ChannelDoor door = doors.get(tag);
+        ChannelSocket door = doors.get(tag);
         if (door != null) {
-            // If more are waiting, the next look says so.
+            // If more are pending, the next look finds them.
             door.socket().accept().ifPresent(socket -> admit(socket, door));
         } else {
             guests.take(tag).ifPresent(this::greetOrAwait);
         }
     }
 
-    private void admit(UnixSocket socket, ChannelDoor door) {
+    private void admit(UnixSocket socket, ChannelSocket door) {
         try {
             PeerCredentials peer = socket.peer();
             if (peer.uid() != Uid.current()) {
@@ -144,14 +147,14 @@ final class ShmServer extends PolledServer {
                 return;
             }
             // Most have said hello by now.
-            greetOrAwait(new Guests.Guest(socket, peer, door, System.nanoTime()));
+            greetOrAwait(new PendingClients.Guest(socket, peer, door, System.nanoTime()));
         } catch (RuntimeException | Error e) {
             socket.close();
             throw e;
         }
     }
 
-    private void greetOrAwait(Guests.Guest guest) {
+    private void greetOrAwait(PendingClients.Guest guest) {
         if (!greet(guest)) {
             guests.add(guest, ++lastTag);
         }
@@ -167,8 +170,8 @@ final class ShmServer extends PolledServer {
                         "channel %s is served for uid %d only, not for uid %d", channel, Uid.current(), peer.uid()));
     }
 
-    /** Answers what the guest has sent; false if that is nothing yet. */
-    private boolean greet(Guests.Guest guest) {
+    /** Answers a client's hello; false if it has not come yet. */
+    private boolean greet(PendingClients.Guest guest) {
         UnixSocket socket = guest.socket();
         try {
             Optional<Message> message = socket.receive(Duration.ZERO);
@@ -180,7 +183,8 @@ final class ShmServer extends PolledServer {
                 return true;
             }
             message.get().closeFds();
-            Handshake.Hello hello = Handshake.Hello.decode(message.get().bytes());
+            Handshake.ClientHello hello =
+                    Handshake.ClientHello.decode(message.get().bytes());
             requireRoom(hello.channel());
             connect(guest, hello);
         } catch (Handshake.MalformedException e) {
@@ -203,22 +207,14 @@ final class ShmServer extends PolledServer {
         return true;
     }
 
-    private void connect(Guests.Guest guest, Handshake.Hello hello) {
+    private void connect(PendingClients.Guest guest, Handshake.ClientHello hello) {
         PeerCredentials credentials = guest.credentials();
         Peer peer = new Peer(credentials.pid(), credentials.uid(), credentials.gid());
-        connections.comes();
-        ConnectionFactory.Offer offer;
-        try {
-            offer = guest.door().factory().prepare(guest.socket(), hello, peer, connections);
-        } catch (RuntimeException | Error e) {
-            connections.hangsUp();
-            connections.isReleased();
-            throw e;
-        }
-        Poller poller = pollers.quietest();
+        ConnectionFactory.Offer offer =
+                counted(() -> guest.door().factory().prepare(guest.socket(), hello, peer, connections));
+        Poller poller = quietest();
         try (offer) {
-            // In this order: once the client knows, it calls at once, and on a machine with few processors it does so
-            // on this thread's.
+            // In this order: an informed client calls at once, possibly on this thread's processor.
             poller.add(offer.connection());
             offer.send();
         } catch (RuntimeException | Error e) {
@@ -229,7 +225,7 @@ final class ShmServer extends PolledServer {
 
     private static void refuse(UnixSocket socket, Status status) {
         try (socket) {
-            socket.send(Handshake.Welcome.refusal(status).encode());
+            socket.send(Handshake.ServerHello.refusal(status).encode());
         } catch (OsException | IllegalStateException e) {
             LOG.debug("a refused client did not wait for the reason: {}", e.getMessage());
         }
@@ -242,12 +238,8 @@ final class ShmServer extends PolledServer {
         admitNobody();
         stopping = true;
         events.wakeUp();
-        try {
-            acceptor.join(TimeUnit.SECONDS.toMillis(5));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        doors.values().forEach(ChannelDoor::shut);
+        join(acceptor);
+        doors.values().forEach(ChannelSocket::shut);
         if (mayUseDirectory) {
             directory.removeIfEmpty();
         }

@@ -27,7 +27,9 @@ import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import java.net.URI;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -47,9 +49,10 @@ public final class Transports {
      * @throws RpcException ALREADY_EXISTS if a living server has one of the channels
      */
     public static ServerEndpoint serve(ServerSpec spec) {
-        ServerEndpoint near =
-                spec.pool().isPresent() ? PoolServer.start(spec, spec.pool().get()) : ShmServer.start(spec);
-        if (spec.addresses().isEmpty()) {
+        ServerEndpoint near = spec.place().pool().isPresent()
+                ? PoolServer.start(spec, spec.place().pool().get())
+                : ShmServer.start(spec);
+        if (spec.place().addresses().isEmpty()) {
             return near;
         }
         try {
@@ -80,12 +83,12 @@ public final class Transports {
     private static ClientConnection connectHere(ClientSpec spec) {
         UnixSocket socket = dial(spec);
         try {
-            socket.send(new Handshake.Hello(
+            socket.send(new Handshake.ClientHello(
                             ControlLayout.VERSION,
                             spec.channel(),
                             spec.slots(),
                             spec.arenaQuota(),
-                            spec.enforcedSeals().isPresent())
+                            spec.sealing().enforced().isPresent())
                     .encode());
             Optional<Message> answer = socket.receive(spec.connectTimeout());
             if (answer.isEmpty() || answer.get().isEnd()) {
@@ -124,7 +127,7 @@ public final class Transports {
         }
     }
 
-    /** Whether nobody listens, but a living server has the channel: it is starting, or ending, and will soon have done either. */
+    /** Whether a living server has the channel but does not listen: it is starting or ending. */
     private static boolean isAboutToListen(RuntimeDirectory directory, String channel, OsException refusal) {
         try {
             return (refusal.errno() == Errno.ENOENT || refusal.errno() == Errno.ECONNREFUSED)
@@ -143,7 +146,7 @@ public final class Transports {
                 .asException(why);
     }
 
-    /** The socket, if it is this user's own server that listens there: whoever made the directory could have put another's there. */
+    /** The socket, if this user's own server listens there: the directory's creator could have put another's there. */
     private static UnixSocket checked(UnixSocket socket, ClientSpec spec) {
         try {
             requireOwn(socket.peer(), spec.channel());
@@ -173,13 +176,13 @@ public final class Transports {
                 .asException();
     }
 
-    /** Makes a connection of the server's answer, or closes every descriptor that came with it. */
+    /** Makes a connection from the server's answer, or closes every descriptor that came with it. */
     private static ShmClientConnection open(UnixSocket socket, Message answer, ClientSpec spec) {
         List<SharedFile> files = new ArrayList<>();
         try {
-            Handshake.Welcome welcome = Handshake.Welcome.decode(answer.bytes());
-            if (!welcome.status().isOk()) {
-                throw welcome.status().asException();
+            Handshake.ServerHello serverHello = Handshake.ServerHello.decode(answer.bytes());
+            if (!serverHello.status().isOk()) {
+                throw serverHello.status().asException();
             }
             if (answer.fds().length != MAX_FDS) {
                 throw new Handshake.MalformedException(
@@ -188,7 +191,7 @@ public final class Transports {
             for (int i = 0; i < MAX_FDS; i++) {
                 files.add(answer.adopt(i));
             }
-            return connect(socket, files.get(0), files.get(1), welcome, spec);
+            return connect(socket, files.get(0), files.get(1), serverHello, spec);
         } catch (Handshake.MalformedException e) {
             closeAll(answer, files);
             throw Status.Code.FAILED_PRECONDITION
@@ -211,18 +214,57 @@ public final class Transports {
     }
 
     private static ShmClientConnection connect(
-            UnixSocket socket, SharedFile file, SharedFile shared, Handshake.Welcome welcome, ClientSpec spec)
+            UnixSocket socket, SharedFile file, SharedFile shared, Handshake.ServerHello serverHello, ClientSpec spec)
             throws Handshake.MalformedException {
-        ServerHelloCheck.of(welcome, spec).require(file, shared);
-        ClientMemory memory = ClientMemory.open(file, shared, welcome, spec);
-        ClientEnd link = new ClientEnd(new SocketBell(socket), memory, welcome, spec.channel());
+        ServerHelloCheck.of(serverHello, spec).require(file, shared);
+        ClientMemory memory = ClientMemory.open(file, shared, serverHello, spec);
+        ClientEnd end = new ClientEnd(new SocketBell(socket), memory, serverHello, spec.channel());
         try {
-            ShmClientConnection connection = new ShmClientConnection(link, spec);
-            link.start(connection);
+            ShmClientConnection connection = new ShmClientConnection(end, spec);
+            end.start(connection);
             return connection;
         } catch (RuntimeException | Error e) {
-            link.discard();
+            end.discard();
             throw e;
+        }
+    }
+
+    /** A server with a second listener, for clients that share no memory with it. */
+    record BothEndpoints(ServerEndpoint near, ServerEndpoint far) implements ServerEndpoint {
+        @Override
+        public void drain() {
+            near.drain();
+            far.drain();
+        }
+
+        @Override
+        public boolean awaitDrained(Duration bound) {
+            long end = System.nanoTime() + bound.toNanos();
+            return near.awaitDrained(bound) && far.awaitDrained(Duration.ofNanos(Math.max(1, end - System.nanoTime())));
+        }
+
+        @Override
+        public int connections() {
+            return near.connections() + far.connections();
+        }
+
+        @Override
+        public int callsUnderWay() {
+            return near.callsUnderWay() + far.callsUnderWay();
+        }
+
+        @Override
+        public List<URI> addresses() {
+            return far.addresses();
+        }
+
+        @Override
+        public void close() {
+            try {
+                far.close();
+            } finally {
+                near.close();
+            }
         }
     }
 }

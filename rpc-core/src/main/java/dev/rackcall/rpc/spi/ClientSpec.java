@@ -9,102 +9,100 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What a channel asks of a transport.
+ * What a channel asks of its transport.
  *
  * @param channel the channel's name
- * @param directory where sockets and lock files are
+ * @param place where its server is looked for
  * @param waiting how callers wait
- * @param slots calls that may be under way at once; a power of two
- * @param arenaQuota bytes that the connection's request arena, and its reply arena, may grow to
- * @param connectTimeout bound on connecting
- * @param defaultTimeout time-out of calls that set none
- * @param sealFrom from how many bytes on a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope instead of having it copied
- * @param keepSealed how many scopes, and pages of them, stay write-protected after sealed calls until somebody uses them; 0: none
- * @param pool of several hosts, in which the server is looked for instead of on this host; open as long as the channel
- * @param address of the server, which then shares no memory with this process
- * @param enforcedSeals who is to hold the seals of calls, so that this process cannot lift them
+ * @param capacity how much may be in use at once
+ * @param timeouts how long to wait
+ * @param sealing when scopes are sealed, and by which process
  */
 public record ClientSpec(
-        String channel,
-        Path directory,
-        WaitStrategy waiting,
-        int slots,
-        long arenaQuota,
-        Duration connectTimeout,
-        Duration defaultTimeout,
-        long sealFrom,
-        int keepSealed,
-        Optional<Pool> pool,
-        Optional<URI> address,
-        Optional<EnforcedSeals> enforcedSeals) {
-    /** Larger scopes are more than a server copies unless it is told to; for smaller ones it is found out what costs less. */
-    public static final long DEFAULT_SEAL_FROM = 64 << 20;
-
-    /** Of arenas in shared memory, of which only what is used is taken. */
-    public static final long NEAR_QUOTA = 256L << 20;
-
-    /** Of arenas that are carried over: mirrors are reserved whole. */
-    public static final long REMOTE_QUOTA = 16L << 20;
-
-    /** As many as RPCool releases together (arXiv 2408.11325). */
-    public static final int DEFAULT_KEEP_SEALED = 1024;
-
-    /** With the customary {@link #sealFrom} and {@link #keepSealed}, on this host. */
-    public ClientSpec(
-            String channel,
-            Path directory,
-            WaitStrategy waiting,
-            int slots,
-            long arenaQuota,
-            Duration connectTimeout,
-            Duration defaultTimeout) {
-        this(
-                channel,
-                directory,
-                waiting,
-                slots,
-                arenaQuota,
-                connectTimeout,
-                defaultTimeout,
-                DEFAULT_SEAL_FROM,
-                DEFAULT_KEEP_SEALED,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+        String channel, Place place, WaitStrategy waiting, Capacity capacity, Timeouts timeouts, Sealing sealing) {
+    /**
+     * Where a server is looked for: at the address if there is one, else in the pool if there is one, else on this host.
+     *
+     * @param directory of this host's sockets and lock files
+     * @param pool of several hosts; open as long as the channel
+     * @param address of a server that shares no memory with this process
+     */
+    public record Place(Path directory, Optional<Pool> pool, Optional<URI> address) {
+        public static Place here(Path directory) {
+            return new Place(directory, Optional.empty(), Optional.empty());
+        }
     }
 
-    /** The same channel, reached in another way: by a runtime directory, unless there is a pool or an address. */
-    public ClientSpec reachedBy(Path runtime, Optional<Pool> sharedPool, Optional<URI> remote) {
-        long quota = remote.isPresent() && arenaQuota == NEAR_QUOTA ? REMOTE_QUOTA : arenaQuota;
-        return new ClientSpec(
-                channel,
-                runtime,
-                waiting,
-                slots,
-                quota,
-                connectTimeout,
-                defaultTimeout,
-                sealFrom,
-                keepSealed,
-                sharedPool,
-                remote,
-                enforcedSeals);
+    /**
+     * Bounds of one connection.
+     *
+     * @param slots calls in flight; a power of two
+     * @param arenaQuota bytes of the request arena, and of the reply arena
+     */
+    public record Capacity(int slots, long arenaQuota) {
+        /** Bytes of an arena in shared memory, of which only what is used is reserved. */
+        public static final long NEAR_QUOTA = 256L << 20;
+        /** Bytes of an arena that is mirrored, and so reserved as a whole. */
+        public static final long REMOTE_QUOTA = 16L << 20;
+    }
+
+    /**
+     * Bounds on waiting.
+     *
+     * @param connect for connecting
+     * @param call for calls that set none
+     */
+    public record Timeouts(Duration connect, Duration call) {}
+
+    /**
+     * When a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope.
+     *
+     * @param from bytes of a scope that is sealed instead of copied
+     * @param kept scopes, and pages of them, that stay write-protected after sealed calls until they are used; 0: none
+     * @param enforced the process that holds the seals, so that this one cannot lift them
+     */
+    public record Sealing(long from, int kept, Optional<EnforcedSeals> enforced) {
+        /** A server copies no larger scopes by default; for smaller ones the cheaper way is measured. 1,024 scopes are kept, as RPCool does (arXiv 2408.11325). */
+        public static final Sealing DEFAULT = new Sealing(64 << 20, 1024, Optional.empty());
+    }
+
+    public Path directory() {
+        return place.directory;
+    }
+
+    public Optional<Pool> pool() {
+        return place.pool;
+    }
+
+    public Optional<URI> address() {
+        return place.address;
+    }
+
+    public int slots() {
+        return capacity.slots;
+    }
+
+    public long arenaQuota() {
+        return capacity.arenaQuota;
+    }
+
+    public Duration connectTimeout() {
+        return timeouts.connect;
+    }
+
+    public Duration defaultTimeout() {
+        return timeouts.call;
+    }
+
+    /** The same channel, looked for in another place. */
+    public ClientSpec at(Place other) {
+        boolean isMirrored = other.address.isPresent() && capacity.arenaQuota == Capacity.NEAR_QUOTA;
+        Capacity bounds = isMirrored ? new Capacity(capacity.slots, Capacity.REMOTE_QUOTA) : capacity;
+        return new ClientSpec(channel, other, waiting, bounds, timeouts, sealing);
     }
 
     /** The same channel, to be connected in less time. */
     public ClientSpec within(Duration timeout) {
-        return new ClientSpec(
-                channel,
-                directory,
-                waiting,
-                slots,
-                arenaQuota,
-                timeout,
-                defaultTimeout,
-                sealFrom,
-                keepSealed,
-                pool,
-                address,
-                enforcedSeals);
+        return new ClientSpec(channel, place, waiting, capacity, new Timeouts(timeout, timeouts.call), sealing);
     }
 }

@@ -14,41 +14,22 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a server asks of a transport.
+ * What a server asks of its transports.
  *
  * @param services what is served, one channel each
- * @param interceptors seen by every call, in order; empty for most servers
- * @param dispatch which threads run handlers
- * @param waiting how pollers wait
- * @param pollers number of polling threads; connections are spread over them
- * @param directory where sockets and lock files are
- * @param maxConnections connections at once; more are refused with RESOURCE_EXHAUSTED
- * @param arenaQuota the most that a client gets for its request arena and for its reply arena, in bytes
- * @param sharedQuota the most that a channel's shared arena may grow to, in bytes
- * @param minimumIsolation what calls that pass shared objects must have at least, on top of what their methods declare
- * @param sandbox what handlers may reach from isolated arguments
- * @param stuckAfter how long a direct handler may take before another thread polls on
- * @param pool of several hosts, whose processes are served instead of this host's; open as long as the server
- * @param hugePages whether the memory of connections is to consist of huge pages
- * @param addresses where clients that share no memory with the server connect, too; all serve the same
+ * @param interceptors that see every call, in order
+ * @param threads which threads poll and run handlers
+ * @param limits bounds on what clients may use
+ * @param trust what is demanded of calls that pass shared objects
+ * @param place where clients connect
  */
 public record ServerSpec(
         List<Service<?>> services,
         List<ServerInterceptor> interceptors,
-        Dispatch dispatch,
-        WaitStrategy waiting,
-        int pollers,
-        Path directory,
-        int maxConnections,
-        long arenaQuota,
-        long sharedQuota,
-        Isolation minimumIsolation,
-        SandboxPolicy sandbox,
-        Duration stuckAfter,
-        Optional<Pool> pool,
-        Optional<Wish> hugePages,
-        List<URI> addresses) {
-
+        Threads threads,
+        Limits limits,
+        Trust trust,
+        Place place) {
     /**
      * One service.
      *
@@ -56,4 +37,45 @@ public record ServerSpec(
      * @param dispatcher generated, around the user's object
      */
     public record Service<S>(ServiceDefinition<S> definition, Dispatcher dispatcher) {}
+
+    /**
+     * Which threads poll and run handlers.
+     *
+     * @param dispatch which threads run handlers
+     * @param waiting how pollers wait
+     * @param pollers number of polling threads; connections are spread over them
+     * @param stuckAfter how long a direct handler may take before another thread polls on
+     */
+    public record Threads(Dispatch dispatch, WaitStrategy waiting, int pollers, Duration stuckAfter) {}
+
+    /**
+     * Bounds on what clients may use.
+     *
+     * @param connections at once; more are refused with RESOURCE_EXHAUSTED
+     * @param arenaQuota bytes of a client's request arena, and of its reply arena
+     * @param sharedQuota bytes of a channel's shared arena
+     */
+    public record Limits(int connections, long arenaQuota, long sharedQuota) {}
+
+    /**
+     * What is demanded of calls that pass shared objects.
+     *
+     * @param minimum the least isolation, on top of what methods declare
+     * @param sandbox what handlers may reach from isolated arguments
+     */
+    public record Trust(Isolation minimum, SandboxPolicy sandbox) {}
+
+    /**
+     * Where clients connect.
+     *
+     * @param directory of this host's sockets and lock files
+     * @param pool of several hosts, whose processes are served instead of this host's; open as long as the server
+     * @param hugePages whether the memory of connections consists of huge pages
+     * @param addresses where clients connect that share no memory with the server; all serve the same
+     */
+    public record Place(Path directory, Optional<Pool> pool, Optional<Wish> hugePages, List<URI> addresses) {
+        public static Place here(Path directory) {
+            return new Place(directory, Optional.empty(), Optional.empty(), List.of());
+        }
+    }
 }

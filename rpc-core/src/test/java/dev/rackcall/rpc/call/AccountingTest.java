@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * However often servers start and clients come and go, what they had is given back: descriptors, mappings, threads, locks, files. The property
- * {@code rackcall.connects} says how often clients do, 250 times by default.
+ * Servers that start and clients that connect release everything: descriptors, mappings, threads, locks, files. The
+ * property {@code rackcall.connects} is the number of connections, 250 by default.
  */
 @Timeout(120)
 class AccountingTest {
@@ -45,7 +45,7 @@ class AccountingTest {
         return RpcChannel.builder(channel).directory(directory).open();
     }
 
-    /** One client's life, with a bit of everything that takes memory. */
+    /** One client's life, with every kind of call that takes memory. */
     private void visit(int visitor) {
         if (visitor % 2 == 0) {
             try (RpcChannel channel = open("/test/library")) {

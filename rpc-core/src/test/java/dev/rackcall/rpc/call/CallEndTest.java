@@ -32,7 +32,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How calls end: once, told to everybody who asked, and without a trace in the call that has the slot next. */
+/** A call ends once, every observer hears of it, and it leaves no trace in the slot's next call. */
 @Timeout(60)
 class CallEndTest extends RpcFixture {
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
@@ -94,7 +94,7 @@ class CallEndTest extends RpcFixture {
         }
     }
 
-    /** A future whose registration returns late: its value has long been sent when the handler's thread comes back. */
+    /** A future whose registration returns late: by then its value has been sent. */
     private static final class Lingering extends CompletableFuture<Integer> {
         private final CountDownLatch mayReturn;
 
@@ -127,7 +127,7 @@ class CallEndTest extends RpcFixture {
         serve(server().service(Echo.class, service)
                 .dispatch(Dispatch.virtualThreads())
                 .interceptor(call -> status -> served.add(status.code())));
-        // One for each call: handlers that come late on a busy machine still have those of the calls before.
+        // One slot for each call: on a busy machine, late handlers still hold the slots of earlier calls.
         RpcChannel channel = channel().slots(64).open();
         keep(channel);
         for (int i = 0; i < 50; i++) {
@@ -159,7 +159,7 @@ class CallEndTest extends RpcFixture {
         assertThat(echo.add(2, 2)).isEqualTo(4);
     }
 
-    /** Openers that give up before the first element: without them nobody knows the streams. */
+    /** Callers that give up before the first element; the server alone knows their streams then. */
     @Test
     void shouldEndStreamsWhoseOpenersNoLongerWait() {
         AtomicInteger opened = new AtomicInteger();
@@ -183,7 +183,7 @@ class CallEndTest extends RpcFixture {
         }
     }
 
-    /** The handler returns its stream when its caller has cancelled already; no element ever comes. */
+    /** The handler returns its stream after its caller has cancelled; no element ever arrives. */
     @Test
     void shouldEndAStreamThatComesTooLate() {
         CountDownLatch never = new CountDownLatch(1);
@@ -217,7 +217,7 @@ class CallEndTest extends RpcFixture {
         }
     }
 
-    /** A future that cannot be listened to, or says so although it can. */
+    /** A future whose registration fails, with or without effect. */
     private static final class Deaf extends CompletableFuture<Integer> {
         private final boolean listens;
 
@@ -276,7 +276,7 @@ class CallEndTest extends RpcFixture {
         assertThat(service.notes()).containsExactlyInAnyOrderElementsOf(sent);
     }
 
-    /** Where each handler takes so long that the connection's turn ends after it, whether its thread is relieved or not. */
+    /** Each handler takes so long that the connection's turn ends after it, whether or not its thread is relieved. */
     @Test
     void shouldServeSlowOneWayCallsWhoseSenderHasGone() {
         EchoService service = new EchoService() {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a server says of the calls that it has: also of those that wait while its polling thread is in a handler. */
+/** A server counts its calls, including calls that wait while its polling thread runs a handler. */
 @Timeout(240)
 class CallsUnderWayTest {
     private static final int CALLS = 10;
@@ -48,7 +48,7 @@ class CallsUnderWayTest {
                     .mapToObj(number -> echo.later(number, 0))
                     .toList();
             Await.equal("handlers that have begun", 1, begun::get);
-            // What it finds is known the next time.
+            // The next request shows what this one finds.
             server.callsUnderWay();
             turns.release();
             Await.equal("handlers that have begun", 2, begun::get);

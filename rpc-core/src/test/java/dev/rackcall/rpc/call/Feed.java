@@ -5,7 +5,7 @@ import dev.rackcall.rpc.RpcService;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A stream of values that take part in their own encoding: each list asks for its elements. */
+/** A stream whose values take part in their own encoding: encoding a list asks it for its elements. */
 @RpcService("/test/feed")
 public interface Feed {
     /** One element of the stream. */

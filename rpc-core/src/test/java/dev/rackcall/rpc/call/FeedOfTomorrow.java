@@ -4,7 +4,7 @@ import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
 import java.util.stream.Stream;
 
-/** What became of {@link Feed}: one parameter has another type, one method is new. */
+/** A later version of {@link Feed}: one parameter has another type, one method is new. */
 @RpcService("/test/feed")
 public interface FeedOfTomorrow {
     @Rpc

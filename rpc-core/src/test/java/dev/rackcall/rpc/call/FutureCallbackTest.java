@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is attached to a call's future may do anything, and nobody else waits for it. */
+/** An action on a call's future may do anything; no other caller waits for it. */
 @Timeout(120)
 class FutureCallbackTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
@@ -62,7 +62,7 @@ class FutureCallbackTest extends RpcFixture {
         }
     }
 
-    /** Attaches an action to a call that has not been answered by then: otherwise it would run here. */
+    /** Attaches an action before the call is answered; otherwise the action would run here. */
     private CompletableFuture<Void> attach(Runnable action) {
         while (true) {
             AtomicBoolean attached = new AtomicBoolean();
@@ -131,7 +131,7 @@ class FutureCallbackTest extends RpcFixture {
             ran.set(Thread.currentThread());
             block(true);
         });
-        // Each of these looks for answers on its way.
+        // Each of these calls also looks for answers.
         for (int i = 0; i < 200 || ran.get() == null; i++) {
             assertThat(echo.later(i, 0).join()).isEqualTo(i);
         }
@@ -200,7 +200,9 @@ class FutureCallbackTest extends RpcFixture {
         assertThat(joiner.join(BOUND)).isTrue();
     }
 
-    /** {@code allOf} attaches to a future without asking it, so the future cannot know; here at about the time at which it ends. */
+    /**
+     * {@code allOf} attaches to a future without calling its methods; here it does so about when the future completes.
+     */
     @Test
     void shouldNeverRunACallbackOnTheReactor() throws Exception {
         AtomicInteger ended = new AtomicInteger();

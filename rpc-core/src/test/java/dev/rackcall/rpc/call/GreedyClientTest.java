@@ -20,11 +20,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A client whose calls take long and are many has to wait for itself; others are served meanwhile, though one thread runs all handlers. */
+/**
+ * A client with many slow calls waits for its own calls. Other clients are served meanwhile, although one thread runs
+ * all handlers.
+ */
 @Timeout(100)
 class GreedyClientTest {
     private static final int SLOTS = 64;
-    /** More than this of one client's handlers may not be stuck at once, whatever it calls. */
+    /** At most this many handlers of one client may be stuck at once. */
     private static final int MOST_STUCK = 8;
 
     @TempDir
@@ -115,7 +118,7 @@ class GreedyClientTest {
             Await.until("the first slow call", () -> slow.get() > 0);
             int before = slow.get();
             assertThat(echo.add(2, 2)).isEqualTo(4);
-            // All of them would be served before it if a turn were as long as there are requests.
+            // If a turn had no bound, all of these would be served first.
             assertThat(slow.get() - before).isLessThan(SLOTS / 2);
         }
     }

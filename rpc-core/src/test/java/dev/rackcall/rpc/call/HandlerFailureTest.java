@@ -20,13 +20,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Handlers that fail in ways that even describing the failure fails, or that have no memory: one call ends, nothing else does. */
+/** Handlers whose failure cannot even be described, or that run out of memory: one call ends and nothing else. */
 @Timeout(60)
 class HandlerFailureTest {
     @TempDir
     Path directory;
 
-    /** Throws from the methods that whoever reports it calls. */
+    /** Throws from the methods that describe it. */
     private static final class Unspeakable extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -78,7 +78,7 @@ class HandlerFailureTest {
         }
     }
 
-    /** Its elements are pulled by requests of their own, which are no method of the service. */
+    /** Requests that belong to no method of the service pull its elements. */
     @Test
     void shouldBlameTheMethodThatReturnedAStreamForAnElementThatFails() {
         Feed feed = new Feed() {

@@ -5,7 +5,7 @@ import dev.rackcall.rpc.RpcService;
 import dev.rackcall.rpc.contract.Library;
 import java.util.concurrent.CompletableFuture;
 
-/** Books that come when nobody waits for them any more. */
+/** Books that arrive after their caller has stopped waiting. */
 @RpcService("/test/late-books")
 public interface LateBooks {
     @Rpc

@@ -29,7 +29,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Results that lie in shared memory and come after their callers have ended the future themselves: nobody can give them back but Rackcall. */
+/**
+ * Results in shared memory that arrive after their caller has completed the future itself: only Rackcall can release
+ * them.
+ */
 @Timeout(120)
 class LateResultTest {
     private static final Duration BOUND = Duration.ofSeconds(100);
@@ -86,7 +89,7 @@ class LateResultTest {
                     end.way.accept(future);
                     answer.run();
                 } else {
-                    // Whichever is first.
+                    // Either one may come first.
                     Thread other = Thread.startVirtualThread(answer);
                     end.way.accept(future);
                     other.join();
@@ -102,7 +105,7 @@ class LateResultTest {
         }
     }
 
-    /** An observer is told when the answer was taken and nobody has the result yet. It holds that thread there. */
+    /** An observer is called after the answer was taken and before the caller has the result. It holds that thread. */
     private static final class Taken implements CallObserver {
         private final CountDownLatch taken = new CountDownLatch(1);
         private final CountDownLatch free = new CountDownLatch(1);

@@ -34,7 +34,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What calls leave in a connection's memory and slots when they are over: nothing. Small quotas let any rest be felt soon. */
+/** Finished calls leave nothing in a connection's memory and slots. Small quotas make any leak show soon. */
 @Timeout(60)
 class LeftoverTest extends RpcFixture {
     private static final int SMALL_QUOTA = 64 << 10;
@@ -63,10 +63,10 @@ class LeftoverTest extends RpcFixture {
         }
     }
 
-    /** A handler that is held until its caller has given up. */
+    /** Holds a handler until its caller has timed out. */
     private CallObserver untilUnwanted(RpcContext call) {
         if (holding) {
-            // Not isCancelled: who asked that has no result.
+            // Not isCancelled: a handler that has asked for it returns no result.
             while (!call.deadline().orElseThrow().isExpired()) {
                 LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
             }
@@ -131,7 +131,7 @@ class LeftoverTest extends RpcFixture {
         Echo hurried = channel.stub(Echo.class, within(1_500));
         Echo patient = channel.stub(Echo.class);
         assertThat(patient.add(1, 1)).isEqualTo(2);
-        // At once: the pool that all share may have but one thread.
+        // Started at once: the common pool may have a single thread.
         CompletableFuture<Status.Code> first =
                 CompletableFuture.supplyAsync(() -> codeOf(() -> hurried.block(60_000)), Thread::startVirtualThread);
         CompletableFuture<Status.Code> second =
@@ -161,7 +161,7 @@ class LeftoverTest extends RpcFixture {
         assertThat(told).containsExactly(Status.Code.CANCELLED);
     }
 
-    /** Its futures are completed by the test. */
+    /** The test completes its futures. */
     private static final class Holding extends EchoService {
         private final Queue<CompletableFuture<Integer>> waiting = new ConcurrentLinkedQueue<>();
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.rackcall.rpc.Metadata;
 import org.junit.jupiter.api.Test;
 
-/** What metadata may hold, and that it says so where it is put together. */
+/** Metadata refuses invalid entries when it is built. */
 class MetadataTest {
     @Test
     void shouldKeepTheLastOfEachKeyInOrder() {

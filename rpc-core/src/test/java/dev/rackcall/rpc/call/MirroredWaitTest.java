@@ -15,10 +15,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whoever waits by looking at a device does so about as long as others pause, which is not as often. */
+/** A caller that waits by polling a device waits about as long as other callers, with fewer looks. */
 @Timeout(60)
 class MirroredWaitTest extends RpcFixture {
-    /** Looks of a call that is not answered soon: a part of the strategy's spins, its yields, and those behind sleeps. */
+    /**
+     * Looks of a call without an early answer: a part of the strategy's spins, its yields, and one after each sleep.
+     */
     private static final int LOOKS = WaitStrategy.adaptive().spins() / CopyCarriers.PAUSES_PER_LOOK + 100;
 
     private static final URI ADDRESS = URI.create("copy://wait");

@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What handlers, interceptors and callers do wrong ends one call, with a reason; nothing else breaks. */
+/** A mistake of a handler, an interceptor or a caller ends one call, with a reason. Nothing else breaks. */
 @Timeout(60)
 class MisuseTest extends RpcFixture {
     private static final int MOST_STREAMS = 256;
@@ -33,7 +33,7 @@ class MisuseTest extends RpcFixture {
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
     private final NullService service = new NullService();
 
-    /** Returns null where it should return something to wait for. */
+    /** Returns null instead of a future, a stream or a string. */
     private static final class NullService extends EchoService {
         @Override
         public CompletableFuture<Integer> later(int value, int millis) {
@@ -137,7 +137,7 @@ class MisuseTest extends RpcFixture {
                         };
                 }));
         Echo echo = echo();
-        // Each is heard of after it was answered, by a thread that another one may relieve meanwhile.
+        // The interceptor hears of a call after its answer, on a thread that another thread may relieve meanwhile.
         assertThat(failure(echo::nothing).code()).isEqualTo(Status.Code.UNKNOWN);
         awaitTold(1);
         assertThat(failure(echo::notes).code()).isEqualTo(Status.Code.UNAUTHENTICATED);
@@ -188,7 +188,7 @@ class MisuseTest extends RpcFixture {
             assertThat(echo.later(3, 1).join()).isEqualTo(3);
             assertThat(echo.count(0, 100).count()).isEqualTo(100);
             echo.note("one-way");
-            // The first and the last interceptor's, though the one between them throws.
+            // The first and the last interceptor hear of it, although the one between them throws.
             Await.equal("observers that heard", Collections.nCopies(8, Status.Code.OK), () -> List.copyOf(told));
         }
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A handler that calls somebody else passes on what is left of its own caller's time. */
+/** A handler that calls another server passes on the rest of its caller's deadline. */
 @Timeout(120)
 class NestedDeadlineTest {
     @TempDir
@@ -22,7 +22,7 @@ class NestedDeadlineTest {
     @TempDir
     Path far;
 
-    /** Answers with how long the server behind it is given. */
+    /** Answers with the time that the next server gets. */
     private static final class Relay extends EchoService {
         private final Echo behind;
 
@@ -47,7 +47,7 @@ class NestedDeadlineTest {
             Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(10)));
 
             assertThat(hurried.remainingMillis()).isBetween(0L, 10_000L);
-            // Nobody's hurry but that call's own.
+            // Only the call's own timeout applies.
             assertThat(channel.stub(Echo.class).remainingMillis()).isGreaterThan(10_000L);
             assertThat(last.connections() + first.connections()).isEqualTo(2);
         }

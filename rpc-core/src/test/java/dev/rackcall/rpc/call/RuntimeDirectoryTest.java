@@ -23,7 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where servers leave their sockets: what is wrong with a place is said before anything happens there. */
+/**
+ * The runtime directory, where servers put their sockets: an unusable one is reported before anything changes there.
+ */
 @Timeout(60)
 class RuntimeDirectoryTest {
     private static final int SOMEBODY = 12_345;
@@ -148,7 +150,7 @@ class RuntimeDirectoryTest {
 
     @Test
     void shouldServeFromAPlaceThatNobodyCanWriteOnlyIfItCan() {
-        // Not even root makes directories there.
+        // Not even root can create directories there.
         directory = Path.of("/proc/self/rackcall");
         RpcException e = failure(this::serve);
         assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
@@ -193,14 +195,14 @@ class RuntimeDirectoryTest {
         }
     }
 
-    /** As a server leaves it that is killed: nobody listens, nobody has the lock. */
+    /** The state after a server was killed: no process listens or holds the lock. */
     private void leave() throws IOException {
         Files.createDirectory(directory);
         file("test+echo.lock", "pid 1\n", "rw-------");
         Files.createFile(directory.resolve("test+echo.sock"));
     }
 
-    /** Whoever cleans a directory that is no runtime directory loses nothing. */
+    /** Cleaning a directory that is no runtime directory deletes nothing. */
     @Test
     void shouldTakeNobodyElsesLockFileForADeadServers() throws IOException {
         Files.createDirectory(

@@ -32,7 +32,7 @@ import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How calls share a connection's slots when something goes wrong at either end. */
+/** How calls share a connection's slots when either end fails. */
 @Timeout(60)
 class SlotTest extends RpcFixture {
     private static final int SLOTS = 4;
@@ -64,13 +64,13 @@ class SlotTest extends RpcFixture {
                     Thread.ofPlatform().start(() -> other.stub(Echo.class).block(500));
             assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
             Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(10)));
-            // None of these is sent, but each has a slot's turn.
+            // None of these calls is sent, but each one uses a slot's turn.
             for (int i = 0; i < 5 * SLOTS; i++) {
                 assertThat(codeOf(() -> echo.bytes(null)))
                         .isIn(
                                 Status.Code.INVALID_ARGUMENT,
                                 Status.Code.RESOURCE_EXHAUSTED,
-                                // Over before a slot was looked for, on a busy machine.
+                                // On a busy machine the deadline passes before the search for a slot.
                                 Status.Code.DEADLINE_EXCEEDED);
             }
             assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
@@ -93,7 +93,7 @@ class SlotTest extends RpcFixture {
             for (int i = 0; i < 50; i++) {
                 channel.release(library.write("book", 2));
             }
-            // Refused if the connection had been lost meanwhile: the scope belongs to the first one.
+            // The scope belongs to the first connection, so this fails if that connection was lost.
             assertThat(library.texts(LibraryService.fill(scope, "mine", 1))).containsExactly("mine 0");
             assertThat(server.connections()).isEqualTo(1);
         }
@@ -133,7 +133,7 @@ class SlotTest extends RpcFixture {
         try (RpcServer server = RpcServer.builder()
                         .service(Echo.class, new EchoService())
                         .directory(directory)
-                        // It is not that the poller is relieved.
+                        // The poller was not relieved.
                         .stuckAfter(Duration.ofMinutes(1))
                         .interceptor(call -> {
                             if (call.method().name().equals("later")) {
@@ -149,7 +149,7 @@ class SlotTest extends RpcFixture {
                 RpcChannel kept = open()) {
             try (RpcChannel lost = open()) {
                 CompletableFuture<Integer> future = lost.stub(Echo.class).later(1, 30_000);
-                // Of a client that has gone the server takes no such call any more.
+                // The server takes no such call of a client that has disconnected.
                 assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
                 assertThat(future.cancel(true)).isTrue();
             }
@@ -170,7 +170,7 @@ class SlotTest extends RpcFixture {
         }
     }
 
-    /** Elements that come from calls, while the list is encoded as the argument of another call. */
+    /** Elements that come from calls while the list is encoded as another call's argument. */
     private static final class CalledSizes extends AbstractList<Double> {
         private final IntFunction<Number> call;
 
@@ -199,7 +199,7 @@ class SlotTest extends RpcFixture {
                         .service(Echo.class, new EchoService())
                         .directory(directory)
                         .start();
-                // Enough for what two threads nest.
+                // Enough for the nested calls of two threads.
                 RpcChannel channel = RpcChannel.builder("/test/echo")
                         .directory(directory)
                         .slots(2 * SLOTS)
@@ -213,7 +213,7 @@ class SlotTest extends RpcFixture {
                             .sizes()
                             .getFirst(),
                     index -> {
-                        // As many as there are slots left, so that this very one has its turn again.
+                        // As many calls as there are other slots, so this slot has its turn again.
                         for (int i = 0; i < 6 * SLOTS; i++) {
                             echo.note("note");
                         }

@@ -30,12 +30,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The end of a connection of whose memory a user just writes a part to a file or a socket, from where nobody can take it: it goes when that is done. Here its reader takes as long as the
- * test says.
+ * A connection ends while a user writes a part of its memory to a pipe: the memory stays mapped until the write is
+ * done. The test decides how long the reader takes.
  */
 @Timeout(60)
 class SlowReaderTest {
-    /** More than a pipe holds, and more than is pushed to a server that has memory of its own. */
+    /** More than a pipe holds, and more than is pushed to a server with its own memory. */
     private static final int BYTES = 5 << 20;
 
     private static final URI ADDRESS = URI.create("copy://slow-reader");
@@ -98,7 +98,7 @@ class SlowReaderTest {
         assertThatThrownBy(() -> part.get(ValueLayout.JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
     }
 
-    /** Makes what a process has once and keeps; returns what it has then. */
+    /** Creates the resources that a process keeps, and returns its usage afterwards. */
     private Map<String, Integer> warmUp() {
         try (RpcServer server = serve(blob -> new CompletableFuture<>())) {
             channel().open().close();
@@ -124,7 +124,7 @@ class SlowReaderTest {
         writer.join();
     }
 
-    /** Where the bytes lie that a handler writes. */
+    /** The place of the bytes that a handler writes. */
     enum Place {
         ARGUMENT,
         SHARED_ARGUMENT,

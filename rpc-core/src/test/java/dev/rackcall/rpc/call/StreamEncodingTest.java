@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Elements of a stream whose encoding blocks keep their reader waiting, and nobody else. */
+/** A stream whose elements block while they are encoded delays its own reader and no other call. */
 @Timeout(60)
 class StreamEncodingTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -61,7 +61,7 @@ class StreamEncodingTest {
                 .open();
     }
 
-    /** Says that it is asked for its element, and has it only later. */
+    /** Reports the request for its element and provides it later. */
     private Feed.Item slowItem() {
         return new Feed.Item(new AbstractList<>() {
             @Override
@@ -82,7 +82,7 @@ class StreamEncodingTest {
         });
     }
 
-    /** The elements are ready before they are pulled, so that it is the polling thread that encodes them. */
+    /** The elements are ready before they are pulled, so the polling thread encodes them. */
     @Test
     void shouldServeOthersWhileAPullBlocks() throws Exception {
         Feed.Item quick = new Feed.Item(List.of(1L));
@@ -117,7 +117,7 @@ class StreamEncodingTest {
             assertThat(encoding.await(20, TimeUnit.SECONDS)).isTrue();
             reader.close();
             assertThat(reading.join(Duration.ofSeconds(20))).isTrue();
-            // The poller has closed the connection, and its streams, before it answers this.
+            // The poller closes the connection and its streams before it answers this.
             Await.until("the poller serves others", () -> other.stub(Feed.class).add(1, 2) == 3);
             end.countDown();
             Await.equal("connections", 1, server::connections);

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A client and a server that were built from different versions of an interface do not call each other, and say in what they differ. */
+/**
+ * A client and a server that were built from different versions of an interface refuse to connect and report the
+ * difference.
+ */
 @Timeout(60)
 class VersionTest {
     @TempDir
@@ -106,7 +109,7 @@ class VersionTest {
             try (RpcServer second =
                     server().service(FeedOfTomorrow.class, TOMORROW).start()) {
                 RpcException refused = catchThrowableOfType(RpcException.class, () -> {
-                    // The first may still find the end of the old connection.
+                    // The first call may still meet the closing of the old connection.
                     for (int i = 0; i < 3; i++) {
                         feedOnceMore(feed);
                     }

@@ -11,7 +11,7 @@ import java.net.URI;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The same calls where the two ends have memory of their own, without any device. */
+/** The contract of calls between ends with separate memory, without a device. */
 class MirroredCallContractTest extends CallContractTest {
     private static final AtomicInteger NAMES = new AtomicInteger();
 

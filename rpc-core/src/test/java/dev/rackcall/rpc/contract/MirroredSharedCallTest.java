@@ -5,7 +5,7 @@ import dev.rackcall.rpc.RpcServer;
 import java.net.URI;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Shared objects by pointer where the two ends have memory of their own, without any device. */
+/** Shared objects by pointer between ends with separate memory, without a device. */
 class MirroredSharedCallTest extends SharedArenaCallTest {
     private static final AtomicInteger NAMES = new AtomicInteger();
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
-/** The contract of calls, between two hosts that share a pool and nothing else. */
+/** The contract of calls between two hosts that share only a pool. */
 class PoolCallContractTest extends CallContractTest {
     private static final long DOOR_BYTES = 4096;
 

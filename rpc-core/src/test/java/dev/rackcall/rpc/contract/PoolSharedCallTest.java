@@ -5,7 +5,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.shm.pool.TwoHosts;
 import org.junit.jupiter.api.AfterEach;
 
-/** Shared objects by pointer, between two hosts that share a pool and nothing else. */
+/** Shared objects by pointer between two hosts that share only a pool. */
 class PoolSharedCallTest extends SharedArenaCallTest {
     private final TwoHosts hosts = TwoHosts.create();
 

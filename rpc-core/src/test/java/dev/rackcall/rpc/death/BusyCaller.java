@@ -20,11 +20,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Calls in one of the ways in which a client can be in the middle of something, and checks every answer. For tests in which somebody dies
- * or stops meanwhile. Used by one thread.
+ * Makes one kind of call again and again and checks every answer, while the test kills or stops a process. Used by one
+ * thread.
  */
 final class BusyCaller implements AutoCloseable {
-    /** What the caller does over and over. */
+    /** What the caller repeats. */
     enum Style {
         SPINNING,
         SLEEPING,
@@ -36,7 +36,7 @@ final class BusyCaller implements AutoCloseable {
         CONNECTING
     }
 
-    /** Far beyond what any call takes: who runs into it has waited for somebody dead. */
+    /** Far longer than any call takes: a call that exceeds it has waited for a dead process. */
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private static final int PIPELINED = 24;

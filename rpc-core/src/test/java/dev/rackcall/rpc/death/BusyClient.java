@@ -3,7 +3,10 @@ package dev.rackcall.rpc.death;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A process whose threads call without end, for tests that kill or stop it. Says "calling" once every thread has had an answer. */
+/**
+ * A process whose threads call without end, for tests that kill or stop it. Says "calling" once every thread has had an
+ * answer.
+ */
 final class BusyClient {
     private BusyClient() {}
 
@@ -23,7 +26,7 @@ final class BusyClient {
             thread.start();
         }
         System.out.println("calling");
-        // Ends with whoever started it.
+        // Ends with its parent.
         System.in.transferTo(System.out);
     }
 

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How long the machine keeps a thread of this process from running though it wants to. A test that must say how fast something happened
- * takes this off, so that it judges the project and not its neighbours.
+ * Measures how long the machine delays a runnable thread. A test of speed subtracts this delay, so it judges the
+ * project and not the load of the machine.
  */
 final class Hiccups implements AutoCloseable {
     private static final long NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -25,7 +25,7 @@ final class Hiccups implements AutoCloseable {
         }
     }
 
-    /** Nanoseconds of the longest since the last time this was asked. */
+    /** Nanoseconds of the longest delay since the last call. */
     long takeLongest() {
         return longest.getAndSet(0);
     }

@@ -30,7 +30,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who is stopped (SIGSTOP) is slow, not dead: others go on, deadlines hold, and afterwards all goes on where it was. */
+/**
+ * A stopped process (SIGSTOP) is slow, not dead: others continue, deadlines hold, and after SIGCONT its calls continue.
+ */
 @Timeout(120)
 class PauseTest extends RpcFixture {
     private static final Duration SHORT = Duration.ofMillis(200);
@@ -69,7 +71,7 @@ class PauseTest extends RpcFixture {
                 for (int i = 0; i < 50; i++) {
                     other.call();
                 }
-                // What it had sent before is served; then there is nothing more.
+                // Its earlier requests are served; then none are left.
                 long before;
                 do {
                     before = calls.get();
@@ -79,7 +81,7 @@ class PauseTest extends RpcFixture {
                 paused.resume();
                 long stopped = before;
                 Await.until("calls of the client that goes on", () -> calls.get() > stopped + 100);
-                // A wrong answer, or a lost one, would have ended it.
+                // A wrong or lost answer would have ended the process.
                 assertThat(paused.isAlive()).isTrue();
             }
             assertThat(server.connections()).isEqualTo(connections);
@@ -147,7 +149,7 @@ class PauseTest extends RpcFixture {
         stream.close();
     }
 
-    /** One-way calls that nobody takes fill the slots; returns those that found one. */
+    /** One-way calls that the server does not take fill the slots; returns how many found one. */
     private static List<String> sendUntilFull(Echo echo) {
         List<String> sent = new ArrayList<>();
         while (true) {

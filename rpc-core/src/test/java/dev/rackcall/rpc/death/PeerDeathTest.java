@@ -29,13 +29,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * {@code kill -9} of clients at random instants: whoever is left goes on, loses nothing, and keeps nothing of the dead. The property
- * {@code rackcall.kills} says how many die, 5 by default, {@code rackcall.seed} when.
+ * {@code kill -9} of clients at random instants: the server and the other clients continue, lose nothing, and release
+ * what the dead held. The property {@code rackcall.kills} is the number of kills, 5 by default; {@code rackcall.seed}
+ * decides when.
  */
 @Timeout(600)
 class PeerDeathTest {
     private static final int KILLS = Integer.getInteger("rackcall.kills", 5);
-    /** Processes that are started ahead, so that their start overlaps with somebody else's death. */
+    /** Processes that are started ahead, while others die. */
     private static final int STARTED_AHEAD = 2;
 
     private static final long LONGEST_LIFE_NANOS = TimeUnit.MILLISECONDS.toNanos(40);
@@ -48,7 +49,7 @@ class PeerDeathTest {
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime());
     private final Random random = new Random(seed);
 
-    /** What a call in this process has met that it should not. */
+    /** Unexpected failures of calls in this process. */
     private final AtomicReference<Throwable> wrong = new AtomicReference<>();
 
     // ---- clients die
@@ -74,7 +75,8 @@ class PeerDeathTest {
             sharer.close();
             library.dropKept();
             try (Scope scope = observer.newSharedScope()) {
-                // What is left are freed runs that the server keeps for its next allocations; the dead had far more.
+                // The rest are freed runs that the server keeps for its next allocations; the dead client held far
+                // more.
                 Await.until(
                         "the shared arena's memory comes back, seed " + seed,
                         () -> scope.arena().usedBytes() < MOST_CACHED_BYTES);
@@ -119,7 +121,7 @@ class PeerDeathTest {
         return ChildJvm.start(BusyClient.class, directory, arguments.toArray());
     }
 
-    /** A thread of this process that calls on and on. */
+    /** A thread of this process that calls without end. */
     private final class Caller implements AutoCloseable {
         private final BusyCaller calls;
         private final Thread thread;

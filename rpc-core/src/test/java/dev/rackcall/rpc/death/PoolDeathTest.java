@@ -21,7 +21,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A host that gives no sign of life any more. Here it loses its mapping of the pool, which is all that the others see of a host that is gone. */
+/**
+ * A host that stops sending heartbeats. The test unmaps its pool, because another host sees no more than that of a lost
+ * host.
+ */
 @Timeout(60)
 class PoolDeathTest {
     private final TwoHosts hosts = TwoHosts.create();
@@ -59,7 +62,7 @@ class PoolDeathTest {
             CompletableFuture<Status.Code> blocked = CompletableFuture.supplyAsync(
                     () -> catchThrowableOfType(RpcException.class, () -> echo.block(60_000))
                             .code());
-            // Its handler is told that the connection has ended, and returns; the caller must not take that for its
+            // The handler hears that the connection has ended, and returns; the caller must not take that for its
             // answer.
             Await.until("the call is under way", () -> service.blocking.get() == 1);
             doomed.close();

@@ -29,20 +29,23 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * {@code kill -9} of the server at random instants, under clients that call in every way there is: each call ends with its result or with
- * UNAVAILABLE within a second, the next server starts, its clients find it, and nothing is left of the dead one. The property
- * {@code rackcall.kills} says how many die, 5 by default, {@code rackcall.seed} when.
+ * {@code kill -9} of the server at random instants, during calls of every kind. Each call ends with its result or with
+ * UNAVAILABLE within a second. The next server starts, its clients find it, and nothing of the dead server is left. The
+ * property {@code rackcall.kills} is the number of kills, 5 by default; {@code rackcall.seed} decides when.
  */
 @Timeout(600)
 class ServerDeathTest {
     private static final int KILLS = Integer.getInteger("rackcall.kills", 5);
-    /** Servers that are started ahead, so that their start overlaps with somebody else's life. */
+    /** Servers that are started ahead, while another one serves. */
     private static final int STARTED_AHEAD = 2;
 
     private static final long LONGEST_LIFE_NANOS = TimeUnit.MILLISECONDS.toNanos(40);
-    /** From the death to the end of every call, without what the machine kept this process waiting. */
+    /** From the death to the end of every call, without the time for which the machine did not run this process. */
     private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** Threads that run one after the other until a call has ended, each of which the machine may keep waiting: the dying one's, the one that notices, the caller, and the kernel's. */
+    /**
+     * Threads that run one after the other until a call has ended: the dying server's, the one that notices, the
+     * caller's, and the kernel's. The machine may delay each.
+     */
     private static final int LINKS = 4;
 
     @TempDir
@@ -75,7 +78,7 @@ class ServerDeathTest {
                 for (Survivor survivor : survivors) {
                     survivor.awaitFailure();
                 }
-                // Of all that time for each of them.
+                // The machine may delay each thread by all of that time.
                 long waited = LINKS * hiccups.takeLongest();
                 for (Survivor survivor : survivors) {
                     survivor.requireFailureAfter(death, waited);
@@ -97,7 +100,7 @@ class ServerDeathTest {
             survivors.forEach(Survivor::stop);
             standby.forEach(ChildJvm::close);
         }
-        // A standby that was not needed was killed, maybe while it warmed up.
+        // An unused standby was killed, perhaps during its warm-up.
         assertThat(directory.toFile().list((folder, name) -> !name.startsWith("warm-up")))
                 .isNullOrEmpty();
         try (var left = Files.list(temporary)) {
@@ -115,7 +118,7 @@ class ServerDeathTest {
             Library.Book built = LibraryService.fill(channel.newScope(), "mine", 1);
             first.kill();
             try (ChildJvm second = nextServer(0)) {
-                // The next server numbers its arenas as the first one did, and has an object at the same place.
+                // The next server uses the same arena numbers, and has an object at the same place.
                 Await.until("the next server", () -> isServed(library));
                 for (Library.Book old : List.of(kept, built)) {
                     RpcException e = catchThrowableOfType(RpcException.class, () -> library.texts(old));
@@ -158,7 +161,7 @@ class ServerDeathTest {
         return next;
     }
 
-    /** A thread of this process that calls on and on, whoever dies. */
+    /** A thread of this process that calls without end, through all deaths. */
     private final class Survivor {
         private final BusyCaller.Style style;
         private final BusyCaller calls;
@@ -200,9 +203,9 @@ class ServerDeathTest {
             return switch (thrown) {
                 case RpcException e ->
                     e.code() == Status.Code.UNAVAILABLE
-                            // Nobody serves: this one opens channels anew.
+                            // No server yet; this style opens a new channel for each call.
                             || (style == BusyCaller.Style.CONNECTING && e.code() == Status.Code.NOT_FOUND);
-                // Not a call, but the use of memory that went with its connection.
+                // Not a call, but an access to memory that ended with its connection.
                 case ScopeException e -> style == BusyCaller.Style.SHARED;
                 case IllegalStateException e -> style == BusyCaller.Style.SHARED && isFieldAccess(e);
                 default -> false;

@@ -38,7 +38,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A server that is closed, gracefully or not, under calls of every kind; one that never came to be; one that never had a client. */
+/**
+ * A server that closes, gracefully or not, during calls of every kind; a server that never started; a server without
+ * clients.
+ */
 @Timeout(120)
 class ServerEndTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
@@ -48,7 +51,7 @@ class ServerEndTest extends RpcFixture {
 
     private final CountDownLatch stuck = new CountDownLatch(1);
 
-    /** Has a handler that does not return before the test lets it. */
+    /** Has a handler that returns only when the test lets it. */
     private final class Stubborn extends EchoService {
         @Override
         public void crash(String message) {
@@ -85,7 +88,7 @@ class ServerEndTest extends RpcFixture {
         return channel;
     }
 
-    /** Makes what a process has once and keeps. */
+    /** Creates the resources that a process keeps. */
     private void warmUp() throws Exception {
         try (RpcServer server = server().start()) {
             channel().close();
@@ -107,7 +110,7 @@ class ServerEndTest extends RpcFixture {
         Stream<Integer> unread = channel().stub(Echo.class).count(0, 1_000_000);
         List<CompletableFuture<Status.Code>> calls = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            // Connected here: who comes when the server is closing is told something else.
+            // Connected before the close begins: a client that connects later gets another message.
             Echo own = channel().stub(Echo.class);
             // With one worker, two of them wait in its queue; with direct dispatch each takes a thread from its poller.
             calls.add(CompletableFuture.supplyAsync(
@@ -180,7 +183,7 @@ class ServerEndTest extends RpcFixture {
         }
         try {
             for (int i = 0; i < 40; i++) {
-                // As a server leaves it that is killed.
+                // The state after a server was killed.
                 assertThat(directory.toFile().mkdirs() || directory.toFile().isDirectory())
                         .isTrue();
                 leave("test+echo.sock");
@@ -198,7 +201,7 @@ class ServerEndTest extends RpcFixture {
         }
     }
 
-    /** Whole when it gets its name; and unless the clients have just removed the directory. */
+    /** The file is complete when it gets its name, unless the clients have just removed the directory. */
     private void leave(String name) throws IOException {
         Path file = Files.writeString(outside.resolve(name), "pid 1\n");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));

@@ -12,8 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * A server process that has done all that takes time, and begins to serve when it is told "serve": says "ready", "serving", and
- * "closed" after the orderly end that the end of its input brings.
+ * A server process that starts serving as soon as it reads "serve". It prints "ready", "serving" and, after its input
+ * has ended and it has closed in order, "closed".
  */
 final class StandbyServer {
     private StandbyServer() {}

@@ -60,7 +60,7 @@ interface Everything extends Inherited<String, Everything.Point> {
             int[][] table,
             Point[] points) {}
 
-    /** What the JDK has beside. */
+    /** Other value types of the JDK. */
     record Jdk(
             UUID uuid,
             BigInteger integer,
@@ -90,10 +90,10 @@ interface Everything extends Inherited<String, Everything.Point> {
         }
     }
 
-    /** Takes one byte all the same. */
+    /** Still takes one byte. */
     record Nothing() {}
 
-    /** Names that generated code would like to have for itself. */
+    /** Names that generated code also uses. */
     record Tree(long in, Optional<Tree> call, List<Tree> name, String e) {}
 
     enum Color {
@@ -110,7 +110,7 @@ interface Everything extends Inherited<String, Everything.Point> {
         }
     }
 
-    /** Travels by Kryo: no record, no enum. */
+    /** Neither a record nor an enum: Kryo encodes it. */
     final class Legacy {
         private final String title;
         private final List<String> words;
@@ -126,7 +126,7 @@ interface Everything extends Inherited<String, Everything.Point> {
         }
     }
 
-    /** Not registered itself, but the class that extends it. */
+    /** Not registered; the class that extends it is. */
     abstract class Shape {
         abstract double area();
     }

@@ -50,7 +50,7 @@ public final class EverythingProbe {
         return ServiceDefinition.of(Everything.class);
     }
 
-    /** Calls every method once, with something in every argument, each as a step of its own. */
+    /** One step for each method, which calls it with a value in every argument. */
     public static List<Runnable> calls(ClientCalls calls, Scope scope) {
         Everything stub = ServiceDefinition.of(Everything.class).stub(calls);
         Note note = scope.create(Note.class);

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Gives back what it gets, and remembers which methods were called. */
+/** Returns its arguments and records which methods were called. */
 class EverythingService implements Everything {
     final List<String> calls = new ArrayList<>();
 

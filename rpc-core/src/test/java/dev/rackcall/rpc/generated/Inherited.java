@@ -8,7 +8,7 @@ interface Inherited<K extends Comparable<K>, V> {
     @Rpc
     Map<K, V> mapped(K key, V value);
 
-    /** What every object has is not called. */
+    /** Methods of {@code Object} are not remote. */
     @Override
     String toString();
 }

@@ -25,8 +25,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 
 /**
- * Client and server in one thread: arguments are encoded into native memory, dispatched, and the result is encoded and decoded. Checks that
- * generated code keeps to the shapes that {@link ClientCall} asks for. Shared objects stay objects; a Ref is their number here.
+ * Client and server in one thread: it encodes arguments into native memory, dispatches them, and encodes and decodes
+ * the result. It checks that generated code keeps to the protocol of {@link ClientCall}. Shared objects stay objects; a
+ * Ref is their number here.
  */
 final class Loopback implements ClientCalls, AutoCloseable {
     private final Arena arena = Arena.ofConfined();

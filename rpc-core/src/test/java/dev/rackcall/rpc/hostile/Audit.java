@@ -4,16 +4,16 @@ import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.rpc.hostile.Catalogue.Node;
 
-/** A service that checks its argument and then uses it, and tells whether it used what it had checked. */
+/** A service that checks its argument, uses it, and reports whether both saw the same value. */
 @RpcService("/test/audit")
 public interface Audit {
-    /** What became of an argument. */
+    /** The outcome for an argument. */
     enum Verdict {
         /** It was refused. */
         REFUSED,
-        /** It was checked, and used as it had been checked. */
+        /** It was used with the checked value. */
         SAME,
-        /** It was checked, and was something else when it was used. */
+        /** It changed between the check and the use. */
         CHANGED
     }
 

@@ -14,7 +14,7 @@ import dev.rackcall.shm.types.SharedStringMap;
 import java.util.List;
 import java.util.Optional;
 
-/** A service whose arguments are graphs with everything in them that a hostile client can spoil. */
+/** A service whose arguments are graphs with everything that a hostile client can corrupt. */
 @RpcService("/test/catalogue")
 public interface Catalogue {
     /** A node with every kind of reference. */
@@ -72,11 +72,11 @@ public interface Catalogue {
         boolean next(Node into);
     }
 
-    /** Reads everything that it can reach, up to a bound, and returns a sum over it. */
+    /** Reads all that it can reach, up to a bound, and returns a sum. */
     @Rpc
     long walk(Node root);
 
-    /** A copy of everything that can be reached. */
+    /** A copy of all that can be reached. */
     @Rpc
     Node copy(Node root);
 

@@ -16,7 +16,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 
-/** Does what {@link Catalogue} says, as a careful handler would: with a bound on what it walks. */
+/** A careful implementation of {@link Catalogue}: it bounds its walks. */
 class CatalogueService implements Catalogue {
     private static final int MAX_STEPS = 2_000;
     private static final DeepCopy LIMITS = DeepCopy.limitedTo(2_000, 1 << 20);
@@ -90,7 +90,7 @@ class CatalogueService implements Catalogue {
         return roots;
     }
 
-    /** A graph of {@code nodes} nodes, cycles included; every title begins with {@code mark}. */
+    /** A graph of {@code nodes} nodes with cycles; every title begins with {@code mark}. */
     static Node build(Scope scope, String mark, int nodes) {
         Node root = node(scope, mark, 0);
         for (int i = 1; i < nodes; i++) {

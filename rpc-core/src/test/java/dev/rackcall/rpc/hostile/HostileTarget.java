@@ -14,12 +14,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** The server that is attacked: services with everything, whose handlers end whatever their arguments are. */
+/** The attacked server. Its services use every feature, and its handlers end for all arguments. */
 public final class HostileTarget {
     /** The channels that it serves. */
     public static final List<String> CHANNELS = List.of("/test/echo", "/test/catalogue", EverythingProbe.CHANNEL);
 
-    /** What a client gets for each of its arenas. */
+    /** The quota of each of a client's arenas. */
     public static final long QUOTA = 4L << 20;
 
     private static final long SHARED_QUOTA = 8L << 20;

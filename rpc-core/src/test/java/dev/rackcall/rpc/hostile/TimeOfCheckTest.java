@@ -34,10 +34,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The time-of-check attack: a client rewrites its argument all the time, in the hope that the server's handler checks one value and uses another. In the safe modes that
- * never happens; that it does in the trusted one shows that the attack is one. {@code -Drackcall.calls=1000000} makes so many calls in each mode, half of
- * them with arguments in the arena that all clients share. Caller and server sleep while they wait: on two processors they would else take the attacker's, which
- * then attacks seldom, and wait for each other for a turn of the scheduler (thirty times as long for a call).
+ * The time-of-check attack: a client keeps rewriting its argument, so that the handler checks one value and uses
+ * another. In the safe modes the attack never succeeds; its success in the trusted mode proves that the attack works.
+ * {@code -Drackcall.calls=1000000} sets the number of calls in each mode. Half of them have arguments in the arena that
+ * all clients share. Caller and server sleep while they wait. On two processors they would otherwise slow the attacker
+ * down and wait for each other's turn of the scheduler, which makes a call thirty times as long.
  */
 @Timeout(3600)
 class TimeOfCheckTest {
@@ -54,10 +55,10 @@ class TimeOfCheckTest {
 
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime() & Integer.MAX_VALUE);
     private volatile boolean stop;
-    /** What the attacker spoils just now, and has to put right before it goes on to the next. */
+    /** The word that the attacker has changed and restores before it changes the next. */
     private Word word;
 
-    /** Reads everything twice, with a moment in between. */
+    /** Reads everything twice, with a pause between. */
     private static final class AuditService implements Audit {
         private static final int MOMENT = 300;
         private final CatalogueService reader = new CatalogueService();
@@ -169,7 +170,7 @@ class TimeOfCheckTest {
         }
     }
 
-    /** The error that a sealed page raises may come so late that it interrupts the answer to the one before. */
+    /** The error of a sealed page may arrive while the previous error is being handled. */
     private void attackWithoutEnd(MemorySegment graph) {
         Random random = new Random(seed);
         word = Word.of(graph, 0);
@@ -183,8 +184,8 @@ class TimeOfCheckTest {
     }
 
     /**
-     * Changes one word after the other, and puts each back, so that most of the time the graph is whole and about to change. The error that a
-     * sealed page raises may come some instructions late, so what was stored is known by reading it.
+     * Changes and restores one word after the other, so the graph is valid most of the time. The error of a sealed page
+     * may arrive some instructions late, so reading a word shows whether its store succeeded.
      */
     private void rewrite(MemorySegment graph, Random random) {
         long words = graph.byteSize() / Long.BYTES;
@@ -193,7 +194,7 @@ class TimeOfCheckTest {
                 while (!stop && read(graph, word.at()) != word.sane()) {
                     store(graph, word.at(), word.sane());
                 }
-                // Whole for a while: a call that is refused at once shows nothing, and costs more than one that is not.
+                // Leave the graph valid for a while: a call that is refused at once proves nothing and costs more.
                 pause(random.nextInt(LULL));
                 word = Word.of(graph, random.nextLong(words) * Long.BYTES);
                 long other =
@@ -214,7 +215,7 @@ class TimeOfCheckTest {
         }
     }
 
-    /** A seal whose call has ended stays in force until somebody asks; so a patient attacker asks, and is as quick with its next store as it can be. */
+    /** A seal whose call has ended stays until it is tested. A patient attacker tests it and stores at once. */
     private static void liftSeal(InternalError refused) {
         try {
             throw Seals.explain(refused);
@@ -223,7 +224,7 @@ class TimeOfCheckTest {
         }
     }
 
-    /** A word of the graph and what belongs there. */
+    /** A word of the graph and its valid value. */
     private record Word(long at, long sane) {
         static Word of(MemorySegment graph, long at) {
             return new Word(at, read(graph, at));
@@ -234,7 +235,7 @@ class TimeOfCheckTest {
         return (long) LONG.getOpaque(graph, at);
     }
 
-    /** Opaque: a compiler may leave out a plain store that the next one covers. */
+    /** Opaque: a compiler may drop a plain store that the next store overwrites. */
     private static void store(MemorySegment graph, long at, long value) {
         LONG.setOpaque(graph, at, value);
     }

@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** AUTO against a server that copies less than its callers pass, so that it must seal, from the first call on; and against one that refuses its seals, so that it must not. */
+/**
+ * AUTO seals from the first call if the server does not copy as much as the caller passes, and never if the server
+ * refuses seals.
+ */
 @Timeout(60)
 class AutoHeedsServerTest {
     private static final int LARGEST_COPY = 64 << 10;
@@ -81,7 +84,7 @@ class AutoHeedsServerTest {
         }
     }
 
-    /** It copies what is sealed, too. */
+    /** The server also copies sealed arguments. */
     @Test
     void shouldSayWhyAServerThatBelievesNoSealRefuses() {
         start(Isolation.AUTO);
@@ -91,7 +94,7 @@ class AutoHeedsServerTest {
                 .hasMessageContaining("this server takes up to 64");
     }
 
-    /** However seldom the scope changes: where it may seal, it does so after 16 calls. */
+    /** Where AUTO may seal a scope that seldom changes, it does so after 16 calls. */
     @Test
     void shouldNotSealForAServerThatBelievesOnlyAHolder() {
         start(Isolation.TRUSTED, SandboxPolicy.STRICT.withEnforcedSeals(directory.resolve("nobody"), Wish.REQUIRE));

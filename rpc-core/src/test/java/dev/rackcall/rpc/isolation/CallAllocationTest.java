@@ -13,10 +13,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The call path allocates nothing at its caller, neither for values nor for what is passed by pointer. */
+/** Calls allocate nothing at the caller, neither for values nor for shared objects. */
 @Timeout(60)
 class CallAllocationTest extends RpcFixture {
-    /** The first rounds make what is kept, and run in the interpreter; a round may meet a rare path, such as a late look at the clock. */
+    /**
+     * The first rounds run in the interpreter and create what is kept. A later round may meet a rare path, such as a
+     * late look at the clock.
+     */
     private static final int ROUNDS = 500;
 
     private static final int CALLS = 50;
@@ -37,7 +40,7 @@ class CallAllocationTest extends RpcFixture {
         assertThat(leastAllocatedBy(() -> vault.plain(7))).isZero();
     }
 
-    /** By the thread that takes the calls, runs their handler and answers. */
+    /** The bytes that the polling thread has allocated; it takes the calls, runs their handler and answers. */
     @Test
     void shouldAllocateNothingWhereCallsAreServed() {
         Vault vault = channel.stub(Vault.class);
@@ -49,7 +52,7 @@ class CallAllocationTest extends RpcFixture {
             long before = THREADS.getThreadAllocatedBytes(thread);
             for (int i = 0; i < CALLS; i++) {
                 vault.plain(7);
-                // Another thread takes over where the machine keeps this one waiting.
+                // If the machine delays this thread, another one takes over.
                 same &= service.plainThread == thread;
             }
             long after = THREADS.getThreadAllocatedBytes(thread);

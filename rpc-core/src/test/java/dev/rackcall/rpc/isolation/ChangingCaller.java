@@ -9,7 +9,10 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 import java.nio.file.Path;
 
-/** A caller that lets AUTO choose, and changes its argument between its calls. Argument: where the server is. Says how many calls were answered. */
+/**
+ * A caller that uses AUTO and changes its argument between its calls. Argument: the runtime directory. Prints how many
+ * calls succeeded.
+ */
 public final class ChangingCaller {
     static final int CALLS = 16;
     /** More than 100 KB. */
@@ -21,7 +24,7 @@ public final class ChangingCaller {
         System.out.println("answered " + call(Path.of(arguments[0])));
     }
 
-    /** Calls, and returns how often that went well; throws what the first call failed with that did not. */
+    /** Returns how many calls succeeded; throws the error of the first failed call. */
     static int call(Path directory) {
         try (RpcChannel channel =
                         RpcChannel.builder("/test/vault").directory(directory).open();

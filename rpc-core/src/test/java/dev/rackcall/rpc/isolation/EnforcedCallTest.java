@@ -32,7 +32,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Seals that callers cannot lift: a holder in a process of its own, the server here, hostile callers in processes of theirs, since these are restricted for good. */
+/**
+ * Seals that callers cannot lift: the holder and each hostile caller run in processes of their own, because a caller is
+ * restricted for good.
+ */
 @Timeout(180)
 class EnforcedCallTest {
     private static final int SECONDS = 60;
@@ -134,7 +137,7 @@ class EnforcedCallTest {
         return RpcServer.builder()
                 .service(SealedVault.class, service)
                 .directory(directory)
-                // So that what is read in place is read so because a holder has the seal.
+                // Handlers then read in place only because a holder has the seal.
                 .minimumIsolation(Isolation.AUTO)
                 .sandbox(policy)
                 .start();
@@ -191,7 +194,7 @@ class EnforcedCallTest {
         }
     }
 
-    /** Its server does not find its session at the holder that it trusts. */
+    /** The server trusts another holder, which does not know the caller's session. */
     @Test
     void shouldNotRestrictAClientWhoseServerNamesAnotherHolder() throws Exception {
         Path trusted = directory.resolve("trusted");
@@ -208,7 +211,7 @@ class EnforcedCallTest {
         }
     }
 
-    /** It is the holder itself, and has the userfaultfd that it was given. */
+    /** The caller is the holder itself and keeps the userfaultfd that it was given. */
     @Test
     void shouldNotRestrictAProcessThatItsHolderRefuses() {
         try (SealHolder holder = SealHolder.start(socket);
@@ -291,7 +294,7 @@ class EnforcedCallTest {
         }
     }
 
-    /** It could not lift them any more once others are enforced. */
+    /** The process could no longer lift these seals once others are enforced. */
     @Test
     void shouldNotEnforceTheSealsOfAProcessThatHoldsSomeItself() {
         try (SealHolder holder = SealHolder.start(socket);

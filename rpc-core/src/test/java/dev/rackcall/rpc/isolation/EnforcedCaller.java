@@ -25,8 +25,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /**
- * A caller whose seals a holder has, and that turns hostile while a call of its is served: on the line {@code attack} it tries, by system calls of its own, whatever
- * could change its argument, says {@code NAME RESULT} of each, and {@code attacked}. Argument: the holder's socket.
+ * A caller whose seals a holder keeps, and that turns hostile during a call. On the line {@code attack} it tries every
+ * system call that could change its argument. It prints {@code NAME RESULT} for each, then {@code attacked}. Argument:
+ * the holder's socket.
  */
 public final class EnforcedCaller {
     private static final long PAGE = 4096;
@@ -56,7 +57,7 @@ public final class EnforcedCaller {
             }
             System.out.println(
                     "values " + values.handle(EnforcedCaller::describe).get());
-            // With or without a holder: the scope is open again, and the next call finds a way.
+            // With or without a holder, the scope is open again and the next call succeeds.
             coin.value(77);
             System.out.println("after "
                     + channel.stub(SealedVault.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(20)))
@@ -84,7 +85,7 @@ public final class EnforcedCaller {
     private static void callOften(RpcChannel channel, Scope scope, Coin coin) {
         SealedVault vault = channel.stub(SealedVault.class);
         for (long i = 0; i < 200; i++) {
-            // Every third time unchanged, so that its seal is renewed.
+            // Unchanged every third time, so that its seal is renewed.
             coin.value(i / 3);
             long seen = vault.value(coin);
             if (seen != i / 3 || vault.value(coin) != seen) {
@@ -100,7 +101,7 @@ public final class EnforcedCaller {
         MemorySegment memory = scope.arena().memory();
         long page = memory.address() + Ref.offset(scope.firstRun());
         int fd = descriptor();
-        // Wherever the arena begins in the file, this page is the one of the scope in some of these.
+        // For any start of the arena in the file, one of these offsets is the scope's page.
         long inFile = fileOffset(page);
         long bytes = Arena.global().allocateFrom("seventeen letters").address();
         long maps = call("open", string("/proc/self/maps"), 0);
@@ -138,7 +139,7 @@ public final class EnforcedCaller {
         }
     }
 
-    /** Of the memory that the first channel's connection was given. */
+    /** The descriptor of the memory of the first channel's connection. */
     private static int descriptor() throws IOException {
         try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
             return all.filter(EnforcedCaller::isConnection)

@@ -10,7 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A caller in a process that may not use userfaultfd, as in some containers: on the line {@code change} it changes its argument, which nobody keeps it from. */
+/**
+ * A caller in a process without userfaultfd, as in some containers: on the line {@code change} it changes its argument,
+ * and nothing prevents that.
+ */
 public final class ForbiddenCaller {
     private ForbiddenCaller() {}
 

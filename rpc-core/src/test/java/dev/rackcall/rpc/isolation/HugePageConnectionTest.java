@@ -29,7 +29,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Connections whose memory consists of huge pages, where the host has some ({@code sysctl vm.nr_hugepages=32}), and what happens where it has none. */
+/**
+ * Connections in huge pages on hosts that have some ({@code sysctl vm.nr_hugepages=32}), and the behaviour on hosts
+ * without.
+ */
 @Timeout(60)
 class HugePageConnectionTest {
     private static final long HUGE = 2 << 20;

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a handler sees of shared arguments in each mode, and what a caller hears who passes what it may not. */
+/** What a handler sees of shared arguments in each mode, and the error for an argument that may not be passed. */
 @Timeout(60)
 class IsolationTest extends RpcFixture {
     private final VaultService service = new VaultService();
@@ -307,7 +307,7 @@ class IsolationTest extends RpcFixture {
         }
     }
 
-    /** The handler's stream has ended and is closed before most of its elements are encoded. */
+    /** The handler's stream ends and closes before most of its elements are encoded. */
     @ParameterizedTest
     @EnumSource(
             value = Isolation.class,

@@ -35,17 +35,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Handlers behind the processor's own protection keys, which reach for the memory of another client past all checks of Refs. */
+/** Handlers behind hardware protection keys that access another client's memory directly, past the checks of Refs. */
 @Timeout(300)
 class ProtectedCallTest {
     private static final int CLIENTS = 32;
-    /** Asked once, before a server of this process takes all keys. */
+    /** Evaluated once, before a server of this process takes all keys. */
     private static final String LACK = lack();
 
     @TempDir
     Path directory;
 
-    /** Remembers where each client's argument lies, and reads or writes there in the calls of others, by raw memory. */
+    /** Stores the address of each client's argument, and reads or writes it during calls of other clients. */
     private static final class Spy implements SealedVault {
         private final Map<Long, MemorySegment> seen = new ConcurrentHashMap<>();
         private volatile long victim;
@@ -65,7 +65,7 @@ class ProtectedCallTest {
             return List.of(argument.value(), seen.get(victim).get(ValueLayout.JAVA_LONG, 0));
         }
 
-        /** Spoils the victim's page. */
+        /** Overwrites the victim's page. */
         @Override
         public long fail(Coin argument) {
             seen.get(victim).fill((byte) 0x55);

@@ -12,8 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A caller that would have its seals held, and is refused. Says what it has given up for that ({@code seccomp 0}: nothing) and how its calls go. Argument: the holder's
- * socket.
+ * A caller that asks a holder to keep its seals, and is refused. It prints its seccomp mode ({@code seccomp 0}: nothing
+ * is given up) and the results of its calls. Argument: the holder's socket.
  */
 public final class RefusedCaller {
     private RefusedCaller() {}

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** From the moment a sealed call is sent until it has ended, its caller cannot change what it passed. */
+/** A caller cannot change the arguments of a sealed call between sending it and its end. */
 @Timeout(60)
 class SealedCallTest {
     private static final int SECONDS = 20;
@@ -255,7 +255,7 @@ class SealedCallTest {
 
     @Test
     void shouldKeepTheScopeOfALateHandlerSealedAndFreeItWhenItIsDone() throws Exception {
-        // Long enough for a busy machine to begin the call.
+        // Long enough to begin the call on a busy machine.
         SealedVault hasty = channel.stub(SealedVault.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(2)));
         CompletableFuture<List<Long>> values = inBackground(() -> hasty.valueTwice(coin));
         meet();

@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** What seals are tested with: handlers that read their argument where it lies, before and after its caller has tried to change it. */
+/**
+ * The service of the seal tests: handlers read their argument in place, before and after its caller tries to change it.
+ */
 @RpcService(value = "/test/sealed", isolation = Isolation.SEALED)
 public interface SealedVault {
     /** Reads the value, meets the test twice, and reads it again. */

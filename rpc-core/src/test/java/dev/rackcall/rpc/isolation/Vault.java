@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** What isolation is tested with: handlers that read their argument while its caller changes it, or keep it, or follow it astray. */
+/**
+ * The service of the isolation tests: handlers read their argument while its caller changes it, keep it, or follow its
+ * references.
+ */
 @RpcService(value = "/test/vault", isolation = Isolation.SNAPSHOT)
 public interface Vault {
     /** A node of a list. */

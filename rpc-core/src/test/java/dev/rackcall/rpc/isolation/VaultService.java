@@ -14,18 +14,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** Does what {@link Vault} says. */
+/** Implements {@link Vault}. */
 final class VaultService implements Vault {
     private static final SharedType<Coin> COIN = SharedType.of(Coin.class);
 
-    /** Where {@link #sumTwice} and {@link #sumLater} meet the test: once before and once after it has changed the argument. */
+    /** {@link #sumTwice} and {@link #sumLater} meet the test here, before and after it changes the argument. */
     final Exchanger<Boolean> turns = new Exchanger<>();
-    /** An object that some handler kept. */
+    /** An object that a handler kept. */
     Coin kept;
 
     Scope temporary;
 
-    /** Who has run {@link #plain} last. */
+    /** The thread that has run {@link #plain} last. */
     volatile long plainThread;
 
     @Override

@@ -226,7 +226,10 @@ class KryoCodecTest {
         assertThatThrownBy(() -> read(Arrays.copyOf(whole, whole.length + 1))).isInstanceOf(PayloadException.class);
     }
 
-    /** Whatever the bytes say, decoding ends in an object or an exception, and allocates no more than they can account for. */
+    /**
+     * Whatever the bytes say, decoding ends in an object or an exception, and allocates no more than they can account
+     * for.
+     */
     @Test
     void shouldSurviveBytesThatNobodyWrote() {
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();

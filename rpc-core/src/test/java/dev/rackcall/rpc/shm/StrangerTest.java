@@ -30,7 +30,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A client that runs as another user and gets as far as the server's socket, since somebody has opened folder and socket to all: the server asks the kernel who it is. */
+/**
+ * A client that runs as another user and gets as far as the server's socket, since somebody has opened folder and
+ * socket to all: the server asks the kernel who it is.
+ */
 @Timeout(60)
 class StrangerTest {
     private static final int NOBODY = 65_534;
@@ -43,7 +46,8 @@ class StrangerTest {
     Path directory;
 
     /**
-     * Of the calling thread only: users belong to threads, and the C library's function of that name would change all of them. Who connects to a socket is who the connecting thread is.
+     * Of the calling thread only: users belong to threads, and the C library's function of that name would change all
+     * of them. Who connects to a socket is who the connecting thread is.
      */
     private static void effectiveUser(int uid) throws Throwable {
         MethodHandle syscall = Linker.nativeLinker()
@@ -92,9 +96,9 @@ class StrangerTest {
             Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
             try (UnixSocket stranger = connectAs(NOBODY, socket)) {
                 Message answer = stranger.receive(Duration.ofSeconds(30)).orElseThrow();
-                Handshake.Welcome welcome = Handshake.Welcome.decode(answer.bytes());
-                assertThat(welcome.status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
-                assertThat(welcome.status().description()).contains("/test/echo", "uid 0", "uid " + NOBODY);
+                Handshake.ServerHello serverHello = Handshake.ServerHello.decode(answer.bytes());
+                assertThat(serverHello.status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+                assertThat(serverHello.status().description()).contains("/test/echo", "uid 0", "uid " + NOBODY);
                 assertThat(answer.fds()).as("descriptors that came with it").isEmpty();
                 assertThat(stranger.receive(Duration.ofSeconds(30))
                                 .orElseThrow()

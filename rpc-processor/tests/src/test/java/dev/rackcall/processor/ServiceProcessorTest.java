@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the compiler says about services, and that it says nothing about what is generated for good ones. */
+/** The compiler's messages about services; the code generated for valid services compiles without warnings. */
 class ServiceProcessorTest {
     private static final String IMPORTS = """
             package sample;
@@ -337,7 +337,7 @@ class ServiceProcessorTest {
                 """);
     }
 
-    /** Names that generated code, its imports or its locals would like to have for themselves. */
+    /** Names that generated code, its imports or its locals also use. */
     @Test
     void shouldLetAuthorsNameThingsAsTheyLike() {
         String service = """
@@ -408,7 +408,7 @@ class ServiceProcessorTest {
                 .isEqualTo(forward);
     }
 
-    /** Whatever the two ends have to agree on changes the fingerprint, and nothing else does. */
+    /** The fingerprint changes with the contract of the two ends and with nothing else. */
     @Test
     void shouldFingerprintWhatBothEndsMustAgreeOn() throws IOException {
         String service = """

@@ -21,7 +21,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the compiler says about shared interfaces, and that it says nothing about the classes generated for good ones. */
+/**
+ * The compiler's messages about shared interfaces; the classes generated for valid interfaces compile without warnings.
+ */
 class SharedProcessorTest {
     private static final String IMPORTS = """
             package sample;

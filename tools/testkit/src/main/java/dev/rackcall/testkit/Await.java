@@ -9,7 +9,10 @@ import java.util.function.Supplier;
 
 /** Waits for conditions, with a bound that only a hang exceeds. */
 public final class Await {
-    /** Only a hang exceeds this bound, also on an overloaded machine or an emulated processor. Shorter than the time limit of a test, so that the wait explains the failure. */
+    /**
+     * Only a hang exceeds this bound, also on an overloaded machine or an emulated processor. Shorter than the time
+     * limit of a test, so that the wait explains the failure.
+     */
     public static final Duration BOUND = Duration.ofSeconds(100);
 
     /** A condition that another thread is about to make true needs no sleep. */

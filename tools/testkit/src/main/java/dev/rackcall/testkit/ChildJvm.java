@@ -22,11 +22,12 @@ import java.util.stream.Stream;
 /**
  * Another JVM with the class path and the flags of this one: a peer that answers, stops, misbehaves or dies.
  *
- * <p>Its standard output is read line by line; its standard error goes to this JVM's. It is killed when it is closed and when this JVM ends. A main class that also returns at the end
- * of its standard input leaves no process behind if this JVM is killed.
+ * <p>Its standard output is read line by line; its standard error goes to this JVM's. It is killed when it is closed
+ * and when this JVM ends. A main class that also returns at the end of its standard input leaves no process behind if
+ * this JVM is killed.
  */
 public final class ChildJvm implements AutoCloseable {
-    /** Flags that only make sense in the JVM that they were given to. */
+    /** Flags that apply only to this JVM. */
     private static final List<String> NOT_INHERITED =
             List.of("-javaagent:", "-agentlib:", "-Xrun", "-XX:AOT", "-XX:ArchiveClassesAtExit");
 
@@ -154,7 +155,7 @@ public final class ChildJvm implements AutoCloseable {
             }
         }
 
-        /** Runs it to its end, which is its own; reads standard error as part of its output. */
+        /** Runs it until it ends by itself; reads standard error as part of its output. */
         public Result run() {
             try (ChildJvm child = mergingErrors().start()) {
                 int exitCode = child.awaitEnd();
@@ -212,7 +213,10 @@ public final class ChildJvm implements AutoCloseable {
         return awaitLine("");
     }
 
-    /** The next line that starts with {@code prefix}, past others; fails after {@link Await#BOUND} or when the child has ended. */
+    /**
+     * The next line that starts with {@code prefix}, past others; fails after {@link Await#BOUND} or when the child has
+     * ended.
+     */
     public String awaitLine(String prefix) throws InterruptedException {
         return awaitLine(prefix, Await.BOUND);
     }

@@ -10,12 +10,12 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A port of this host that is free, and stays so until a test listens there: it is none of those that the kernel gives to whoever asks for any, and none
- * that this process has found before.
+ * Finds a free port of this host that stays free until a test listens there: the kernel does not assign it by itself,
+ * and this process has not found it before.
  */
 public final class FreePort {
     private static final int FIRST = 10_000;
-    /** The kernel's own begin at 32,768. */
+    /** The ports that the kernel assigns begin at 32,768. */
     private static final int END = 32_000;
 
     private static final AtomicInteger NEXT =

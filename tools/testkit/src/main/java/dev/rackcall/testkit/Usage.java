@@ -9,8 +9,9 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * What this process holds of that which a connection, a server or a peer's death could leave behind: file descriptors by kind, mappings of
- * the project's memory, and the project's threads by name. As text, so that a difference explains itself.
+ * The resources of this process that a connection, a server or a dead peer could leak: file descriptors by kind,
+ * mappings of the project's memory, and the project's threads by name. The keys are texts, so that a difference
+ * explains itself.
  */
 public final class Usage {
     private Usage() {}
@@ -32,7 +33,7 @@ public final class Usage {
         return counts;
     }
 
-    /** What there is more of than {@code before}, and how much; fewer is no leak: an earlier connection may still have been on its way out. */
+    /** The growth since {@code before}. A decrease is no leak: an earlier connection may still have been closing. */
     public static Map<String, Integer> grownSince(Map<String, Integer> before) {
         Map<String, Integer> grown = new TreeMap<>();
         now().forEach((what, count) -> {
@@ -59,7 +60,7 @@ public final class Usage {
                         count(counts, "fd lock");
                     }
                 } catch (IOException e) {
-                    // Closed since the directory was read; its number may already be another's.
+                    // Closed after the directory was read; its number may have been reused.
                 }
             });
         } catch (IOException e) {

@@ -31,7 +31,7 @@ final class RealQueuePair extends NativeObject implements QueuePair {
     private final StateChange change;
     private final MemorySegment bad = Arena.ofAuto().allocate(JAVA_LONG);
     /** The state that the program chose last; the device may have entered an error state since. */
-    private volatile QueuePairState led = QueuePairState.RESET;
+    private volatile QueuePairState chosenState = QueuePairState.RESET;
 
     private RealQueuePair(NativeContext device, QueuePairSpec spec, long pointer, int maxInline) {
         super(device, pointer);
@@ -80,7 +80,7 @@ final class RealQueuePair extends NativeObject implements QueuePair {
 
     @Override
     public QueuePairState state() {
-        return led == QueuePairState.RESET ? led : change.current();
+        return chosenState == QueuePairState.RESET ? chosenState : change.current();
     }
 
     @Override
@@ -92,14 +92,14 @@ final class RealQueuePair extends NativeObject implements QueuePair {
     public synchronized void toInit(InitAttributes attributes) {
         state().requireLeadsTo(QueuePairState.INIT, type(), number);
         change.toInit(attributes);
-        led = QueuePairState.INIT;
+        chosenState = QueuePairState.INIT;
     }
 
     @Override
     public synchronized void toReadyToReceive(ReadyToReceive attributes) {
         state().requireLeadsTo(QueuePairState.READY_TO_RECEIVE, type(), number);
         change.toReadyToReceive(attributes);
-        led = QueuePairState.READY_TO_RECEIVE;
+        chosenState = QueuePairState.READY_TO_RECEIVE;
     }
 
     @Override
@@ -107,20 +107,20 @@ final class RealQueuePair extends NativeObject implements QueuePair {
         QueuePairState before = state();
         before.requireLeadsTo(QueuePairState.READY_TO_SEND, type(), number);
         change.toReadyToSend(attributes, before);
-        led = QueuePairState.READY_TO_SEND;
+        chosenState = QueuePairState.READY_TO_SEND;
     }
 
     @Override
     public synchronized void toError() {
         state().requireLeadsTo(QueuePairState.ERROR, type(), number);
         change.to(QueuePairState.ERROR);
-        led = QueuePairState.ERROR;
+        chosenState = QueuePairState.ERROR;
     }
 
     @Override
     public synchronized void toReset() {
         change.to(QueuePairState.RESET);
-        led = QueuePairState.RESET;
+        chosenState = QueuePairState.RESET;
     }
 
     @Override
@@ -161,7 +161,7 @@ final class RealQueuePair extends NativeObject implements QueuePair {
 
     private void check(WorkRequest request) {
         request.requireFits(spec, maxInline, number);
-        QueuePairState now = led;
+        QueuePairState now = chosenState;
         if (now == QueuePairState.RESET || now == QueuePairState.INIT || now == QueuePairState.READY_TO_RECEIVE) {
             throw new VerbsException(
                     "posting a send request to " + type() + " queue pair " + number + " in state " + now,
@@ -190,10 +190,12 @@ final class RealQueuePair extends NativeObject implements QueuePair {
 
     @Override
     public boolean postReceive(ReceiveRequest request) {
-        if (spec.shared().isPresent() || led == QueuePairState.RESET || request.segments() > spec.maxSegments()) {
+        if (spec.shared().isPresent()
+                || chosenState == QueuePairState.RESET
+                || request.segments() > spec.maxSegments()) {
             throw new VerbsException(
                     "posting a receive request of " + request.segments() + " segments to " + type() + " queue pair "
-                            + number + " in state " + led,
+                            + number + " in state " + chosenState,
                     VerbsErrno.EINVAL,
                     "it takes them from INIT on, of " + spec.maxSegments()
                             + " segments at most, and none if it has a shared receive queue");
@@ -209,7 +211,7 @@ final class RealQueuePair extends NativeObject implements QueuePair {
             return false;
         }
         Verb.zero(result, "posting a receive request to queue pair " + number);
-        if (led == QueuePairState.ERROR) {
+        if (chosenState == QueuePairState.ERROR) {
             // Some drivers flush only requests that are there when the state changes to ERROR.
             change.to(QueuePairState.ERROR);
         }

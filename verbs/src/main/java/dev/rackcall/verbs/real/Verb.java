@@ -32,7 +32,7 @@ final class Verb {
     private static String advice(int errno) {
         return switch (errno) {
             case VerbsErrno.ENOMEM -> "raise the limit of locked memory (ulimit -l) or ask for less";
-            case VerbsErrno.EBUSY -> "close first what was made from it";
+            case VerbsErrno.EBUSY -> "first close the objects created from it";
             case VerbsErrno.EPERM, VerbsErrno.EACCES -> "let this user open /dev/infiniband/uverbs*";
             case VerbsErrno.EINVAL -> "check the values against the device's limits and the object's state";
             case VerbsErrno.EOPNOTSUPP, VerbsErrno.ENOSYS -> "this device or kernel cannot do it";

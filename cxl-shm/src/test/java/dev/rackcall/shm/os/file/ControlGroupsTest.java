@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Against control groups made of files. */
+/** Uses control groups made of ordinary files. */
 class ControlGroupsTest {
     @TempDir
     private Path root;

@@ -12,7 +12,7 @@ class DescriptorTest {
     @TempDir
     private Path directory;
 
-    /** Otherwise what a thread inside sends or locks could reach whatever is opened next. */
+    /** Otherwise a thread inside could write to, or lock, the next file that gets the number. */
     @Test
     void shouldKeepItsNumberUntilTheLastUserHasLeft() {
         Path path = directory.resolve("file");

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The trials agree with what the kernel says elsewhere. */
+/** The trials agree with other information from the kernel. */
 class HostFeaturesTest {
     @Test
     void shouldGiveAReasonIfAndOnlyIfATrialFails() {

@@ -9,7 +9,7 @@ public final class HostileFile {
 
     private HostileFile() {}
 
-    /** Takes the memory behind these bytes away. */
+    /** Removes the memory behind these bytes. */
     public static void punchHole(SharedFile file, long offset, long length) {
         CallState state = CallState.current();
         if (LibcFiles.fallocate(state.errnoSegment(), file.fd(), PUNCH_HOLE, offset, length) != 0) {

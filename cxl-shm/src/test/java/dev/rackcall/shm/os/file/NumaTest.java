@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class NumaTest {
     @Test
     void shouldBindSharedPagesToANode() {
-        // Also passes, skipped, where libnuma is missing: asking must not throw.
+        // Skipped without libnuma, but asking must not throw.
         assumeThat(Numa.available()).as("libnuma on this host").isPresent();
         Numa numa = Numa.available().orElseThrow();
         int cpu = Affinity.available()[0];

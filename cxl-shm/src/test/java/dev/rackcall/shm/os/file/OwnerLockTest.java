@@ -59,7 +59,7 @@ class OwnerLockTest {
                 if (lock.isPresent()) {
                     most = Math.max(most, owners.incrementAndGet());
                     acquired.incrementAndGet();
-                    // The file that an owner before has just removed can be locked, too; it is worth nothing.
+                    // A file that its former owner has just removed can still be locked, which proves nothing.
                     nameless.addAndGet(OwnerLock.isHeld(path) ? 0 : 1);
                     owners.decrementAndGet();
                     lock.get().close();

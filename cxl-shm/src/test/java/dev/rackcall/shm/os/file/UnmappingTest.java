@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Memory that its owner gives up, whoever has handed it to the kernel. */
+/** Unmaps memory while system calls still use it. */
 @Timeout(60)
 class UnmappingTest {
     /** More than a pipe holds. */
@@ -57,7 +57,7 @@ class UnmappingTest {
         }
     }
 
-    /** One owner's mistake is not another's. */
+    /** The failure of one owner does not affect another. */
     @Test
     void shouldGoOnAfterAnOwnerThatThrows() throws Exception {
         Pipe pipe = Pipe.open();

@@ -50,7 +50,7 @@ class UnixSocketTest {
         assertThat(path).doesNotExist();
     }
 
-    /** Or a lock that one of the others holds could keep the peers in this process from ever answering. */
+    /** Otherwise another virtual thread could hold a lock for ever that the peers in this process need. */
     @Test
     void shouldLeaveTheProcessorsToOtherVirtualThreadsWhileVirtualThreadsWait() throws InterruptedException {
         List<UnixSocket.Pair> pairs = Stream.generate(UnixSocket::pair)
@@ -225,7 +225,7 @@ class UnixSocketTest {
         return new String(socket.receive(SOON).orElseThrow().bytes(), StandardCharsets.UTF_8);
     }
 
-    /** Of a memory file of that name: others of this process come and go at any time. */
+    /** Counts descriptors of a memory file of that name, since others of this process come and go. */
     private static long openDescriptors(String name) throws IOException {
         try (var list = Files.list(Path.of("/proc/self/fd"))) {
             return list.filter(descriptor -> target(descriptor).contains("memfd:" + name))

@@ -7,29 +7,32 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How a thread waits for the answer to its call: it looks at the response's word, a short while at first, and then by the channel's strategy until it
- * sleeps, in the kernel or, if it is virtual, parked. Thread-safe.
+ * How a thread waits for the answer to its call. It reads the response's word, then follows the channel's wait
+ * strategy, and finally sleeps: on a futex, or parked if it is a virtual thread. Thread-safe.
  */
 final class AnswerWaiting {
-    /** Looks before anything else: the clock, who else waits, whether the connection is open. */
+    /** Looks before the thread reads the clock, counts other waiters and checks that the connection is open. */
     private static final int FIRST_SPINS = 1024;
 
-    /** Looks at a device that has to deliver the answer, before the wait follows its strategy: the clock, who else waits. */
+    /** The same for connections over a device, where each look polls that device. */
     private static final int FIRST_LOOKS = 32;
 
-    /** While the server is being woken: as long as that takes where it has a core of its own, then its turn on this one. */
+    /**
+     * How long to wait for a server that is being woken: the time a wake-up takes on its own core, then a turn on this
+     * one.
+     */
     private static final WaitStrategy WAKING = new WaitStrategy(1_000, 20);
 
     private static final int CORES = Runtime.getRuntime().availableProcessors();
 
-    /** Threads of this process that wait for longer than a few microseconds. */
+    /** Threads of this process that have waited for longer than a few microseconds. */
     private static final AtomicInteger SPINNING = new AtomicInteger();
 
     private final ShmClientConnection connection;
     private final MemorySegment memory;
     private final boolean mirrored;
     private final WaitStrategy asked;
-    /** Threads of this process that may do so by spinning. */
+    /** The number of those threads that may spin. */
     private final int mostSpinning;
 
     private final long defaultTimeoutNanos;
@@ -39,16 +42,16 @@ final class AnswerWaiting {
     AnswerWaiting(ShmClientConnection connection) {
         this.connection = connection;
         this.memory = connection.memory;
-        this.mirrored = connection.link.isMirrored();
-        this.asked = connection.link.looking(connection.spec.waiting());
-        // What another host's server needs of this one is done by its device, or by who looks.
+        this.mirrored = connection.end.isMirrored();
+        this.asked = connection.end.looking(connection.spec.waiting());
+        // A device does most of another host's server's work for this one; the rest is done by threads that look.
         this.mostSpinning = mirrored ? Math.max(1, CORES - 1) : CORES - 1;
         this.defaultTimeoutNanos = connection.spec.defaultTimeout().toNanos();
         this.firstSpins = mirrored ? 0 : Math.min(FIRST_SPINS, asked.spins());
         this.firstLooks = mirrored ? Math.min(FIRST_LOOKS, asked.spins()) : 0;
     }
 
-    /** Waits for the response to {@code call} on the calling thread; returns its word. */
+    /** Waits on the calling thread for the response to {@code call}; returns its word. */
     long await(ShmClientCall call) {
         long ticket = call.ticket();
         long slot = call.slot;
@@ -67,7 +70,7 @@ final class AnswerWaiting {
         connection.slots.passOverOwn();
         boolean late = call.isLate();
         for (int i = 0; i < firstLooks; i++) {
-            connection.link.look();
+            connection.end.look();
             long word = SlotLayout.responseWord(memory, call.slot);
             if (SlotLayout.isOf(word, ticket)) {
                 return word;
@@ -81,7 +84,7 @@ final class AnswerWaiting {
         }
     }
 
-    /** How to wait for what did not come at once, if so many threads of this process already do. */
+    /** The strategy for an answer that did not come at once, given the number of other threads that wait. */
     private WaitStrategy strategy(int others) {
         if (!asked.sleeps()) {
             return asked;
@@ -91,10 +94,10 @@ final class AnswerWaiting {
             return WaitStrategy.blocking();
         }
         if (mirrored) {
-            // Nobody here knows whether the server polls.
+            // This side cannot see whether a server with its own memory polls.
             return asked;
         }
-        // A server that still does not poll is being woken, and may need this very core for that.
+        // A server that does not poll yet is being woken, and may need this core for that.
         return asked.spins() <= WAKING.spins() || ControlLayout.isWatched(memory) ? asked : WAKING;
     }
 
@@ -103,18 +106,18 @@ final class AnswerWaiting {
         while (true) {
             long word = SlotLayout.responseWord(memory, call.slot);
             boolean open = connection.isOpen();
-            // A server that died after it had answered did answer; but what comes after we closed is only the echo of
-            // that.
-            if (SlotLayout.isOf(word, ticket) && (open || !connection.link.isClosedHere())) {
+            // An answer published before the server died counts. An answer that comes after this side closed does not:
+            // it only reports that close.
+            if (SlotLayout.isOf(word, ticket) && (open || !connection.end.isClosedHere())) {
                 return word;
             }
             if (!open) {
-                throw call.lost(connection.link.failure());
+                throw call.lost(connection.end.failure());
             }
             if (!inTime) {
                 throw call.timedOut(late);
             }
-            connection.link.look();
+            connection.end.look();
             inTime = wait.maySleep() ? sleep(call, ticket, wait) : wait.once();
         }
     }
@@ -125,8 +128,8 @@ final class AnswerWaiting {
         }
         ControlLayout.addSleeper(memory, 1);
         try {
-            connection.link.listen();
-            // Volatile add above, then this look: the server publishes, fences and then looks at the sleepers.
+            connection.end.listen();
+            // Volatile add above, then this look. The server publishes, fences and then looks at the sleepers.
             long seen = SlotLayout.responseWord(memory, call.slot);
             return SlotLayout.isOf(seen, ticket)
                     || wait.sleep(memory, call.slot + SlotLayout.RESPONSE_WORD, (int) seen);

@@ -1,49 +1,64 @@
 package dev.rackcall.rpc.shm.client;
 
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The calls of one connection whose answers no caller spins for: futures and parked virtual threads. Any thread may poll; each
- * answer is taken by exactly one. There is no lock, so code that a completed future runs may call, wait and poll again.
+ * The calls of one connection whose answers no caller spins for: futures, parked virtual threads and control requests.
+ * Any thread may poll; exactly one thread takes each answer. There is no lock, so code that a completed future runs may
+ * call, wait and poll again.
  */
-final class AsyncCalls {
-    /** How long a thread that waits for a future polls, at the most, before it blocks and leaves polling to the reactor. */
+final class AsyncCalls implements ClientReactor.Polled {
+    /** Polls of a thread that waits for a future, before it blocks and leaves polling to the reactor. */
     private static final int MAX_HELP_SPINS = 20_000;
 
-    /** An asynchronous sender polls once in so many calls, so that answers do not pile up while it only sends. */
+    /** An asynchronous sender polls once per this many calls, so that answers do not pile up. */
     private static final int SENDS_PER_POLL = 16;
 
-    /** A helping thread looks at its own call each time, and at all calls only now and then: that is a look at every slot. */
+    /** A helping thread looks at its own call each time, but at all slots only once in this many looks. */
     private static final int SPINS_PER_POLL = 16;
 
     private final ShmClientConnection connection;
     private final ShmClientCall[] calls;
     private final int helpSpins;
+    /** Control requests that found no free slot. */
+    private final Queue<ControlRequest> controls = new ConcurrentLinkedQueue<>();
+
     private int sends;
-    /** Counts polls by helping threads; the reactor looks whether it moves. Lost updates do not matter. */
+    /**
+     * Counts polls by helping threads, so that the reactor sees whether threads still help. Lost updates do not matter.
+     */
     private volatile int helped;
+
+    private record ControlRequest(int op, long operand) {}
 
     AsyncCalls(ShmClientConnection connection, ShmClientCall[] calls) {
         this.connection = connection;
         this.calls = calls;
         int spins = Math.min(MAX_HELP_SPINS, connection.spec.waiting().spins());
-        this.helpSpins = connection.link.looking(new WaitStrategy(spins, 0)).spins();
+        this.helpSpins = connection.end.looking(new WaitStrategy(spins, 0)).spins();
     }
 
-    /** After an asynchronous call was sent (and its state set before a full fence): sees to it that somebody polls. */
+    /**
+     * Called after an asynchronous call was sent, and its state was set before a full fence: makes sure that a thread
+     * polls.
+     */
     void sent() {
         if (++sends % SENDS_PER_POLL == 0) {
             poll();
         }
-        connection.link.reactor().wakeIfIdle();
+        connection.end.reactor().wakeIfIdle();
     }
 
-    /** Completes what is answered; returns how many. */
-    int poll() {
+    @Override
+    public int poll() {
         int completed = 0;
-        connection.link.look();
+        connection.end.look();
         for (ShmClientCall call : calls) {
             if (call.isAsync() && call.isAnswered()) {
                 RpcFuture<?> future = call.future;
@@ -61,13 +76,13 @@ final class AsyncCalls {
 
     private static void unpark(ShmClientCall call) {
         Thread waiter = call.waiter;
-        // Only this one's announcement is taken back: meanwhile the slot may have its next call, whose thread parks.
+        // Withdraws only this announcement: the slot's next call may have parked its own thread by now.
         if (waiter != null && call.dismiss(waiter)) {
             LockSupport.unpark(waiter);
         }
     }
 
-    /** As {@link #help(PolledFuture)}, but no longer than that. */
+    /** As {@link #help(PolledFuture)}, for at most {@code nanos}. */
     void help(PolledFuture<?> future, long nanos) {
         long end = System.nanoTime() + nanos;
         int spins = helpSpins;
@@ -77,7 +92,7 @@ final class AsyncCalls {
         }
     }
 
-    /** Polls on behalf of a thread that waits for {@code future}, for a while. */
+    /** Polls for a while on behalf of a thread that waits for {@code future}. */
     void help(PolledFuture<?> future) {
         help(future, helpSpins);
     }
@@ -86,10 +101,10 @@ final class AsyncCalls {
     private void help(PolledFuture<?> future, int spins) {
         for (int i = 0; i < spins && !future.isDone(); i++) {
             if (!future.finish(true) && (i % SPINS_PER_POLL != SPINS_PER_POLL - 1 || poll() == 0)) {
-                if (!connection.link.isOpen()) {
+                if (!connection.end.isOpen()) {
                     return;
                 }
-                connection.link.look();
+                connection.end.look();
                 Thread.onSpinWait();
             }
             if (i % SPINS_PER_POLL == 0) {
@@ -98,19 +113,25 @@ final class AsyncCalls {
         }
     }
 
-    /** Parks the calling virtual thread until {@code call} is answered or {@code wait} has had enough; returns whether in time. */
+    /**
+     * Parks the calling virtual thread until {@code call} is answered or {@code wait} has expired; returns false if it
+     * expired.
+     */
     boolean park(ShmClientCall call, SpinWait wait) {
         call.waiter = Thread.currentThread();
-        connection.link.listen();
-        // Volatile store above, then this look; who answers looks at the waiter after it.
-        connection.link.reactor().wakeIfIdle();
+        connection.end.listen();
+        // Volatile store above, then this look. The thread that answers looks at the waiter after it has answered.
+        connection.end.reactor().wakeIfIdle();
         boolean inTime = call.isAnswered() || wait.park();
         call.waiter = null;
         return inTime;
     }
 
-    /** Whether any answer is awaited that no thread spins for. */
-    boolean isAwaited() {
+    @Override
+    public boolean isAwaited() {
+        if (!controls.isEmpty()) {
+            return true;
+        }
         for (ShmClientCall call : calls) {
             if (call.isAsync() || call.waiter != null) {
                 return true;
@@ -119,13 +140,13 @@ final class AsyncCalls {
         return false;
     }
 
-    /** Changes while threads help. */
-    int helped() {
+    @Override
+    public int helped() {
         return helped;
     }
 
-    /** Fails futures whose deadline has passed; returns nanoseconds until the next deadline, at most {@code bound}. */
-    long expire(long now, long bound) {
+    @Override
+    public long expire(long now, long bound) {
         long next = bound;
         for (ShmClientCall call : calls) {
             RpcFuture<?> future = call.future;
@@ -141,14 +162,51 @@ final class AsyncCalls {
         return Math.max(next, TimeUnit.MICROSECONDS.toNanos(1));
     }
 
-    /** The connection is gone: ends every call that waits here. */
+    // ---- control requests
+
+    /**
+     * Sends a control request that no caller waits for, now or when a slot is free. The request must not get lost:
+     * without a cancellation or release, the server would keep a handler or memory until the connection ends.
+     */
+    void control(int op, long operand) {
+        // The calls to cancel may hold all slots, so a cancellation can also travel over the bell.
+        if (!trySendControl(op, operand) && (op != ControlOp.CANCEL || !connection.end.ringCancelled(operand))) {
+            controls.add(new ControlRequest(op, operand));
+            connection.end.reactor().wakeIfIdle();
+        }
+    }
+
+    private boolean trySendControl(int op, long operand) {
+        try {
+            ShmClientCall call = connection.slots.tryClaim();
+            if (call == null) {
+                return false;
+            }
+            call.sendControl(op, operand);
+        } catch (RpcException e) {
+            // The connection has ended, and the request with it.
+            controls.clear();
+        }
+        return true;
+    }
+
+    @Override
+    public void flushControls() {
+        ControlRequest next = controls.peek();
+        while (next != null && trySendControl(next.op, next.operand)) {
+            controls.poll();
+            next = controls.peek();
+        }
+    }
+
+    /** The connection has ended: ends every call that waits here. */
     void loseAll() {
         for (ShmClientCall call : calls) {
             RpcFuture<?> future = call.future;
             if (future != null && call.isAsync()) {
-                // A server that hung up after it had answered did answer; but not if it is us who end it.
-                if (connection.link.isClosedHere() || !future.finish()) {
-                    future.lose(connection.link.failure());
+                // An answer that the server published before it ended counts, unless this side ended the connection.
+                if (connection.end.isClosedHere() || !future.finish()) {
+                    future.lose(connection.end.failure());
                 }
             }
             unpark(call);

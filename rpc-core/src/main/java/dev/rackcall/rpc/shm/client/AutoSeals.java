@@ -6,30 +6,35 @@ import dev.rackcall.shm.Scope;
 import java.util.function.LongSupplier;
 
 /**
- * What {@link Isolation#AUTO} does with a scope. From a size on that the channel says, it is sealed. A smaller one is copied, unless nobody changes it between its calls: then its seal
- * stays in force from call to call, which costs less than any copy. Whether that is so is found out by sealing it now and then, ever more seldom
- * while the seal does not last.
+ * Decides for {@link Isolation#AUTO} whether a scope is sealed or copied. A scope of at least the channel's size is
+ * sealed. A smaller one is copied, unless its seal stays in force from call to call because the scope does not change;
+ * that costs less than a copy. To find out, the scope is sealed now and then, ever more rarely while its seals do not
+ * last.
  *
- * <p>For a scope of {@link #WEIGHED_FROM} on that changes between its calls neither choice is the better one everywhere: a copy is bound to the memory and its caches, a seal to the kernel and
- * to how many pages are written. So calls are timed, by both ways, and the cheaper one is taken ({@link CallCosts}); the other is tried again now and then.
+ * <p>For a scope of at least {@link #WEIGHED_FROM} that changes between calls, the cheaper choice depends on the
+ * machine: copies are bound by memory and caches, seals by the kernel and the number of pages written. Calls are
+ * therefore timed both ways and the cheaper way is taken ({@link CallCosts}); the other is retried now and then.
  *
- * <p>Guesses are kept for the scopes that were passed lately. They are read and written without order: a race makes a worse guess, and none is wrong.
+ * <p>Guesses are kept for recently passed scopes. They are read and written without ordering: a race makes a guess
+ * worse, but never wrong.
  */
 final class AutoSeals {
     /** A copy of one or two pages costs no more than renewing a seal. */
     private static final long LEAST_BYTES = 3 * ControlLayout.PAGE;
 
     private static final long MEDIUM_BYTES = 16 * ControlLayout.PAGE;
-    /** Below that a copy was never found to cost more than a seal that does not last, and reading a clock would be felt. */
+    /** Below this size, copies never cost more than seals that do not last, and reading a clock would be noticeable. */
     static final long WEIGHED_FROM = 256 * ControlLayout.PAGE;
 
     private static final int LONGEST_PAUSE = 1024;
-    /** Places for guesses, in rows of {@link #ROW}: of more scopes in one row, the one that came first is forgotten. */
+    /** Slots for guesses, in rows of {@link #ROW}. A new scope in a full row replaces the oldest. */
     private static final int ROWS = 64;
 
     private static final int ROW_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(ROWS);
     private static final int ROW = 4;
-    /** 2^64 divided by the golden ratio: what is multiplied by it differs in its high bits, whatever regular distance it had (Knuth, 6.4). */
+    /**
+     * 2^64 divided by the golden ratio: multiplication by it spreads regular distances over the high bits (Knuth, 6.4).
+     */
     private static final long SCATTER = 0x9E37_79B9_7F4A_7C15L;
 
     private final long sealFrom;
@@ -39,9 +44,9 @@ final class AutoSeals {
     private int displaced;
 
     /**
-     * @param sealFrom bytes from which on a scope is sealed in any case, if only because the server would not copy it
+     * @param sealFrom bytes of a scope that is always sealed, for example because the server would not copy it
      * @param kept whether seals stay in force after their calls
-     * @param faults the calling thread's page faults, ever more
+     * @param faults the calling thread's page faults so far
      */
     AutoSeals(long sealFrom, boolean kept, LongSupplier faults) {
         this.sealFrom = sealFrom;
@@ -54,11 +59,11 @@ final class AutoSeals {
         private final CallCosts costs = new CallCosts(faults);
         private long run;
         private int pause;
-        /** Calls until the other way is tried, or, while it is tried, until that ends. */
+        /** Calls until the other way is tried; while it is tried, until the trial ends. */
         private int left;
 
         private boolean trying;
-        /** The way that is not being tried. */
+        /** The way that is not on trial. */
         private boolean usually;
 
         void begin(long firstRun, long bytes) {
@@ -73,19 +78,19 @@ final class AutoSeals {
             trying = false;
         }
 
-        /** The scope is sealed still, but for a few pages at most, which cost less than a copy of all. */
+        /** The scope is still sealed, except for a few pages that cost less to seal than a copy of all. */
         void lasted(long bytes) {
             costs.lasted();
             startOver(bytes);
         }
 
-        /** Whether to seal the scope, which is open. */
+        /** Whether to seal the scope, which is open now. */
         boolean next(boolean weighed) {
             boolean tooDear = costs.isFarAbove(true, costs.settle());
             if (trying) {
                 left--;
                 boolean isOver = left <= 0;
-                // Twice, since the first may have waited for a processor.
+                // Two samples, since the first may have waited for a processor.
                 boolean isHopeless = tooDear && !usually && left <= CallCosts.SAMPLES - 2;
                 if (isOver || isHopeless) {
                     trying = false;
@@ -111,7 +116,10 @@ final class AutoSeals {
         }
     }
 
-    /** Calls before the first try: about as many copies cost what a seal and the page fault after it do; never the first call, which may be the only one. */
+    /**
+     * Calls before the first trial: about as many copies as a seal and its page fault cost. Never the first call, which
+     * may be the only one.
+     */
     private static int firstPause(long bytes) {
         return bytes < MEDIUM_BYTES ? 16 : bytes < WEIGHED_FROM ? 4 : 2;
     }
@@ -134,8 +142,8 @@ final class AutoSeals {
     }
 
     /**
-     * Whether the call for which {@link #choose} is asked next is to be timed, and {@link #copied} or {@link #sealed} told. Not on a virtual thread, which has no
-     * page faults of its own.
+     * Whether to time the next call, for which {@link #choose} is asked next, and to report it by {@link #copied} or
+     * {@link #sealed}. Not on virtual threads, which have no page faults of their own.
      */
     boolean weighs(Scope scope) {
         long bytes = scope.bytesHeld();
@@ -147,7 +155,7 @@ final class AutoSeals {
                 && !Thread.currentThread().isVirtual();
     }
 
-    /** A call that was timed has been answered; the scope was copied for it. */
+    /** A timed call was answered; its scope was copied. */
     void copied(long firstRun, long nanos) {
         Guess guess = known(firstRun);
         if (guess != null) {
@@ -156,10 +164,10 @@ final class AutoSeals {
     }
 
     /**
-     * A call that was timed has been answered; the scope was sealed for it.
+     * A timed call was answered; its scope was sealed.
      *
-     * @param nanos from before the closing of its pages on
-     * @param closing how much of that the closing took
+     * @param nanos since before its pages were closed
+     * @param closing the part of that spent closing pages
      */
     void sealed(long firstRun, long nanos, long closing) {
         Guess guess = known(firstRun);

@@ -4,17 +4,19 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * What calls that passed one scope took lately, by a copy and by a seal that did not last. Whole calls are compared, from the closing of the pages to the answer: so it counts, too, that a handler
- * finds a fresh copy in its cache and the original elsewhere. What a seal costs its caller after the call is added: the opening of the pages is taken to last as long as their closing, and each page
- * fault of the stores that follow for {@link #FAULT_NANOS}.
+ * The recent costs of calls that passed one scope, by copies and by seals that did not last. Whole calls are compared,
+ * from the closing of the pages to the answer, so that a handler's cache misses count. A seal also costs its caller
+ * something after the call: opening the pages, estimated as long as closing them, and {@link #FAULT_NANOS} per page
+ * fault.
  *
- * <p>The least of the last few is what counts: a thread that waited for a processor says nothing about either. Read and written without order, as {@link AutoSeals} says.
+ * <p>The minimum of the last few samples counts, since a thread may have waited for a processor. Read and written
+ * without ordering, see {@link AutoSeals}.
  */
 final class CallCosts {
-    /** As many as are tried in a row. */
+    /** Samples of one trial. */
     static final int SAMPLES = 4;
 
-    /** Of a store to a page that was closed and opened: about what was measured (docs/isolation.md). */
+    /** Cost of a store to a page that was sealed and opened, as measured (docs/isolation.md). */
     static final long FAULT_NANOS = 1_000;
 
     private static final long TRY_PART = 60;
@@ -26,13 +28,13 @@ final class CallCosts {
     private final long[] seals = new long[SAMPLES];
     private int copied;
     private int sealed;
-    /** Of the last call with a seal, without the faults after it; {@link #NONE} if there is nothing to add them to. */
+    /** Cost of the last sealed call without the faults that followed; {@link #NONE} if there is none. */
     private long unsettled;
 
     private long faultsBefore;
     private long thread;
 
-    /** @param faults of the calling thread, ever more */
+    /** @param faults the calling thread's page faults so far */
     CallCosts(LongSupplier faults) {
         this.faults = faults;
         clear();
@@ -49,10 +51,10 @@ final class CallCosts {
     }
 
     /**
-     * A call whose scope was closed for it has ended; what it costs is known at the next one, by {@link #settle}.
+     * A call whose scope was sealed for it has ended. Its cost is known at the next call, by {@link #settle}.
      *
      * @param nanos from before the closing to the answer
-     * @param closing how much of that the closing took
+     * @param closing the part of that spent closing pages
      */
     void sealed(long nanos, long closing) {
         unsettled = nanos + closing;
@@ -60,7 +62,9 @@ final class CallCosts {
         thread = Thread.currentThread().threadId();
     }
 
-    /** The scope is passed again, and was opened since the last seal. Returns what that seal has cost, or 0 if that is not known. */
+    /**
+     * The scope is passed again, and was opened since the last seal. Returns the cost of that seal, or 0 if unknown.
+     */
     long settle() {
         if (unsettled == NONE) {
             return 0;
@@ -68,7 +72,7 @@ final class CallCosts {
         long cost = unsettled;
         unsettled = NONE;
         if (thread != Thread.currentThread().threadId()) {
-            // Whose faults are to be counted?
+            // The faults of different threads cannot be compared.
             return 0;
         }
         cost += (faults.getAsLong() - faultsBefore) * FAULT_NANOS;
@@ -76,24 +80,27 @@ final class CallCosts {
         return cost;
     }
 
-    /** The last seal has lasted: it cost what a call costs. */
+    /** The last seal has lasted, so it cost nothing. */
     void lasted() {
         unsettled = NONE;
     }
 
-    /** Whether a seal is the better choice by what is known; not if nothing is. */
+    /** Whether seals are cheaper as far as is known. */
     boolean sealIsCheaper() {
         long copy = least(copies);
         return copy != NONE && least(seals) < copy;
     }
 
-    /** Whether a cost is more than twice that of the other choice, so that there is no need to try once more. */
+    /** Whether a cost is more than twice that of the other choice, so that the trial can end. */
     boolean isFarAbove(boolean ofSeal, long cost) {
         long other = least(ofSeal ? copies : seals);
         return other != NONE && cost / 2 > other;
     }
 
-    /** How many calls by the other choice keep what two tries of this one cost above them to a thirtieth; 0 if it costs less than twice as much. */
+    /**
+     * Calls by the other choice that keep the extra cost of two trials below a thirtieth; 0 if the extra is less than
+     * twofold.
+     */
     int callsToMakeUpFor(boolean seal) {
         long tried = least(seal ? seals : copies);
         long other = Math.max(1, least(seal ? copies : seals));

@@ -13,17 +13,20 @@ import dev.rackcall.shm.codec.PayloadReader;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 
-/** The response half of a slot: reads the answer, of which nothing is believed. Used by one call after the other, by whoever holds the slot. */
+/**
+ * The response half of a slot: reads and checks the answer of an untrusted server. Reused by the slot's calls; confined
+ * to the thread that holds the slot.
+ */
 final class ClientAnswer {
     private final ClientMemory arenas;
     private final MemorySegment memory;
     private final long slot;
     private final PayloadReader reader;
     private final Supplier<String> name;
-    /** Bytes of the answer, if it lay outside the slot. */
+    /** Bytes of an answer that lies outside the slot. */
     private long outsideBytes;
 
-    /** @param name of the call that has the slot, for messages */
+    /** @param name of the slot's current call, for messages */
     ClientAnswer(ClientMemory arenas, ObjectCodec objects, long slot, Supplier<String> name) {
         this.arenas = arenas;
         this.memory = arenas.memory();
@@ -37,7 +40,7 @@ final class ClientAnswer {
         outsideBytes = 0;
     }
 
-    /** Opens the answer that {@code word} tells of; throws what a failed call ended with. */
+    /** Opens the answer that {@code word} announces; throws the failure of a failed call. */
     PayloadReader open(long word) {
         if (SlotLayout.isEmptySuccess(word)) {
             reader.beginEmpty();
@@ -80,7 +83,7 @@ final class ClientAnswer {
         return ClientFailure.malformedAnswer(name.get(), what).asException();
     }
 
-    /** Whether the server keeps the answer's payload until it hears that it was read. */
+    /** Whether the server keeps the payload until it hears that it was read. */
     boolean isKeptUntilRead() {
         return outsideBytes > PayloadBuffer.KEPT_PAYLOAD_BYTES;
     }

@@ -15,14 +15,17 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What a connection stands on at the client: the bell that proves the server's life, the memory that both map, the arenas in it, and the
- * Refs that may be followed. Thread-safe.
+ * The client's half of a connection: the bell that proves the server's life, and the memory and arenas that both sides
+ * map. Thread-safe.
  *
  * <p>The memory outlives every thread that uses it: {@link #close} only marks the end, and the last user unmaps.
  */
 public final class ClientEnd {
-    /** The connection that stands on this end. */
-    interface Owner extends ClientReactor.Watched {
+    /** The connection over this end. */
+    interface Owner {
+        /** The calls that no caller polls for. */
+        ClientReactor.Polled polled();
+
         /** The server rang: it has answers that no thread spins for, or it drains. */
         void rung();
 
@@ -35,7 +38,7 @@ public final class ClientEnd {
 
     private final Bell bell;
     private final ClientMemory arenas;
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final String channel;
     private final boolean isRungAlways;
     private final Runnable onUnmapped;
@@ -49,23 +52,23 @@ public final class ClientEnd {
     private Owner owner;
     private long tag;
     private volatile Status end;
-    /** The thread that ended the connection has told everybody, and no longer uses the memory itself. */
+    /** The thread that ended the connection has told all callers, and no longer uses the memory itself. */
     private volatile boolean settled;
 
-    public ClientEnd(Bell bell, ClientMemory arenas, Handshake.Welcome welcome, String channel) {
-        this(bell, arenas, welcome, channel, false, () -> {});
+    public ClientEnd(Bell bell, ClientMemory arenas, Handshake.ServerHello serverHello, String channel) {
+        this(bell, arenas, serverHello, channel, false, () -> {});
     }
 
     /**
-     * A link whose server cannot wake this process's threads.
+     * The end of a connection whose server cannot wake this process's threads.
      *
-     * @param isRungAlways whether the server is to ring after all its answers, so that this side wakes who sleeps
-     * @param onUnmapped called when this side does not use the memory any more
+     * @param isRungAlways whether the server rings after all its answers, and this side then wakes its sleeping threads
+     * @param onUnmapped called when this side no longer uses the memory
      */
     public ClientEnd(
             Bell bell,
             ClientMemory arenas,
-            Handshake.Welcome welcome,
+            Handshake.ServerHello serverHello,
             String channel,
             boolean isRungAlways,
             Runnable onUnmapped) {
@@ -74,11 +77,11 @@ public final class ClientEnd {
         this.bell = bell;
         this.mirror = bell instanceof MirroringBell mirrored ? mirrored : null;
         this.arenas = arenas;
-        this.welcome = welcome;
+        this.serverHello = serverHello;
         this.channel = channel;
     }
 
-    /** Unmaps everything of a link that nobody has used yet; its files and its bell stay their maker's. */
+    /** Unmaps an end that was never used. The caller keeps its files and its bell. */
     public void discard() {
         unmapped.set(true);
         arenas.discard();
@@ -89,10 +92,10 @@ public final class ClientEnd {
     public void start(Owner connection) {
         owner = connection;
         if (isRungAlways) {
-            // Never taken back: to the server the reactor always sleeps.
+            // Never withdrawn: to the server the reactor always sleeps.
             ControlLayout.reactorAsleep(arenas.memory(), true);
         }
-        tag = reactor.add(connection);
+        tag = reactor.add(this, connection.polled());
     }
 
     public ClientMemory arenas() {
@@ -100,11 +103,11 @@ public final class ClientEnd {
     }
 
     int slots() {
-        return welcome.slots();
+        return serverHello.slots();
     }
 
-    public Handshake.Welcome welcome() {
-        return welcome;
+    public Handshake.ServerHello serverHello() {
+        return serverHello;
     }
 
     SwitchableCodec objects() {
@@ -133,34 +136,37 @@ public final class ClientEnd {
         }
     }
 
-    /** Tells the server, beside the slots, that nobody waits for the call with that ticket; returns whether that was possible. */
+    /** Cancels the call with that ticket over the bell; returns false if that was not possible. */
     boolean ringCancelled(long ticket) {
         return bell.tell(ticket);
     }
 
-    /** Whether whoever sleeps on a slot of this side is to be woken by this side when the server rings. */
+    /** Whether this side wakes its own sleeping threads when the server rings. */
     boolean isRungAlways() {
         return isRungAlways;
     }
 
-    /** Whether the server's memory is another one, so that whoever spins has to look for what arrives. */
+    /** Whether the server has memory of its own, so that spinning threads have to {@link #look} for answers. */
     boolean isMirrored() {
         return mirror != null;
     }
 
-    /** For threads that spin, and look meanwhile where the answer does not come by itself. */
+    /** The strategy of a thread that looks where others only pause. */
     WaitStrategy looking(WaitStrategy waiting) {
         return mirror == null ? waiting : mirror.looking(waiting);
     }
 
-    /** By a thread that spins: takes in what has arrived, where that does not come by itself. */
+    /** Takes in what has arrived. Called by spinning threads; does nothing in shared memory. */
     void look() {
         if (mirror != null) {
             mirror.look();
         }
     }
 
-    /** Before the last look at the memory of a thread of this side that will sleep: from now on the server's next answer wakes it. */
+    /**
+     * Makes the server's next answer wake a thread of this side, which is about to sleep and looks at the memory once
+     * more.
+     */
     void listen() {
         if (mirror != null) {
             mirror.listen();
@@ -175,7 +181,7 @@ public final class ClientEnd {
             try {
                 ControlLayout.reactorAsleep(arenas.memory(), asleep);
             } catch (IllegalStateException e) {
-                // Unmapped between the two lines: there is nobody to tell.
+                // Unmapped since the check above: there is no server to tell.
                 assert !isOpen();
             }
         }
@@ -197,7 +203,7 @@ public final class ClientEnd {
         return end.asException();
     }
 
-    /** What its carrier knows of the end. Only once it is not open. */
+    /** What the carrier knows of the end. Only once it is not open. */
     Optional<Status> endCause() {
         return mirror == null ? Optional.empty() : mirror.endCause();
     }
@@ -211,7 +217,7 @@ public final class ClientEnd {
 
     /** The reactor saw the bell readable: rings, or the end. */
     void readable() {
-        // A server has no numbers to tell.
+        // Servers send no numbers.
         if (bell.drain(number -> {}) < 0) {
             close(lostStatus());
         } else {
@@ -219,7 +225,7 @@ public final class ClientEnd {
         }
     }
 
-    /** Ends the connection: every call under way ends with {@code status}. */
+    /** Ends the connection: every call in flight ends with {@code status}. */
     void close(Status status) {
         synchronized (this) {
             if (end != null) {
@@ -230,7 +236,7 @@ public final class ClientEnd {
         try {
             arenas.end(status);
             reactor.remove(tag, bell.fd());
-            // Before the server can notice: what it answers to calls that it cancels because we are gone must not reach
+            // Before the server notices: it answers the calls that it then cancels, and those answers must not reach
             // their callers.
             owner.ended();
         } finally {
@@ -240,7 +246,7 @@ public final class ClientEnd {
 
     private void hangUp() {
         bell.close();
-        // Closing any shared arena makes every thread pass a handshake: from here on each of them has either marked its
+        // Closing any shared arena makes every thread pass a handshake. From here on each thread has either marked its
         // slot or sees the end.
         java.lang.foreign.Arena.ofShared().close();
         settled = true;
@@ -249,15 +255,15 @@ public final class ClientEnd {
 
     /** A slot was released after the end: unmaps the memory once no thread uses it. */
     void memoryReleased() {
-        // Between the release of the caller's own slot and its look at the others and at `settled`: of two who leave at
-        // once, or of one and the thread that ends the connection, at least one sees that the other has left.
+        // Between the release of the caller's own slot and its look at the others and at `settled`. Of two threads that
+        // leave at the same time, at least one sees that the other has left.
         VarHandle.fullFence();
         if (settled && owner.isQuiet() && unmapped.compareAndSet(false, true)) {
             arenas.close(onUnmapped);
         }
     }
 
-    /** Encodes objects by the codec of the service that the channel turned out to be used for. */
+    /** Encodes objects by the codec of the service that the channel is used for. */
     static final class SwitchableCodec implements ObjectCodec {
         private volatile ObjectCodec current;
 

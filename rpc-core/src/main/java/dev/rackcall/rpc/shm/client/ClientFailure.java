@@ -3,7 +3,7 @@ package dev.rackcall.rpc.shm.client;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.codec.PayloadException;
 
-/** What a caller is told about what went wrong at its own side. What the server says is a {@code Failure}. */
+/** The failures that a client finds by itself. A failure that the server reports is a {@code Failure}. */
 final class ClientFailure {
     private ClientFailure() {}
 
@@ -18,7 +18,7 @@ final class ClientFailure {
                         "%s: no answer before the deadline; the handler may still be running", method);
     }
 
-    /** The server, of which nothing is believed, has answered with something that no server of this version does. */
+    /** The server, which is not trusted, sent an answer that no server of this version sends. */
     static Status malformedAnswer(String method, String what) {
         return Status.Code.INTERNAL.with("%s: the server answered with %s; it is broken or hostile", method, what);
     }
@@ -27,7 +27,7 @@ final class ClientFailure {
         return Status.Code.INTERNAL.with("%s: the server's answer cannot be read: %s", method, cause.getMessage());
     }
 
-    /** Whatever an answer did to the generated code that reads it. */
+    /** The generated code that reads the answer failed. */
     static Status decodingFailed(String method, Throwable cause) {
         return Status.Code.INTERNAL.with("%s: decoding the server's answer failed: %s", method, cause);
     }
@@ -40,7 +40,7 @@ final class ClientFailure {
         return Status.Code.INTERNAL.with("%s: encoding failed: %s", method, cause);
     }
 
-    /** Encoding failed with an exception that never came by here. */
+    /** Encoding failed with an exception that the call did not see. */
     static Status notEncoded(String method) {
         return Status.Code.INTERNAL.with("%s: its arguments could not be encoded", method);
     }

@@ -30,19 +30,20 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The memory of a connection at its client: what is mapped, the arenas in it, and how objects that come from the server are found in them. Which may go to it says {@link PassedObjects}.
- * Mapped when the connection is made, unmapped by {@link ClientEnd} after the last use. Thread-safe.
+ * A connection's memory at its client: its mappings, its arenas, and how objects from the server are found in them.
+ * {@link PassedObjects} decides which objects may be passed. {@link ClientEnd} unmaps it after the last use.
+ * Thread-safe.
  */
 public final class ClientMemory {
     private static final int ALLOCATOR = 1;
     private static final long FIRST_REQUEST_BYTES = 32 << 10;
 
-    /** Owned from the moment on at which the connection is made; until then its maker closes it. */
+    /** Owned once the connection is made; before that the caller closes it. */
     private final SharedFile file;
 
     private final Mapping mapping;
     private final SharedFile sharedFile;
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final String channel;
     private final Optional<URI> address;
     private final int keepSealed;
@@ -57,30 +58,31 @@ public final class ClientMemory {
     private Mapping sharedMapping;
 
     private Arena sharedArena;
-    /** Null until the first scope is to be sealed. */
+    /** Null until the first scope is sealed. */
     @SuppressWarnings("OptionalUsedAsFieldOrParameterType")
     private volatile Optional<Seals> seals;
     /** Null in shared memory. Set before the connection is used. */
     private MirroredScopes held;
 
-    /** Why the connection ended, once it has: then nothing more is mapped, but what is stays until {@link #close}. */
+    /** Why the connection ended. Once set, nothing more is mapped; existing mappings stay until {@link #close}. */
     private volatile Status end;
 
     /**
      * Maps the memory of a connection.
      *
-     * @throws Handshake.MalformedException if it is not what {@code welcome} says; nothing stays mapped then
+     * @throws Handshake.MalformedException if it differs from {@code serverHello}; nothing stays mapped then
      */
-    public static ClientMemory open(SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, ClientSpec spec)
+    public static ClientMemory open(
+            SharedFile file, SharedFile sharedFile, Handshake.ServerHello serverHello, ClientSpec spec)
             throws Handshake.MalformedException {
-        // So that looking at the slots cannot fail, whatever kind of memory the server chose.
-        file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
+        // Looking at the slots can then not fail, whatever kind of memory the server chose.
+        file.reserve(0, ControlLayout.slotBytes(serverHello.slots()));
         Mapping mapping = file.map();
         try {
-            if (!ControlLayout.isInitialised(mapping.memory(), welcome.slots(), welcome.instance())) {
+            if (!ControlLayout.isInitialised(mapping.memory(), serverHello.slots(), serverHello.instance())) {
                 throw new Handshake.MalformedException("its memory has another layout than its handshake says");
             }
-            return new ClientMemory(file, mapping, sharedFile, welcome, spec);
+            return new ClientMemory(file, mapping, sharedFile, serverHello, spec);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
             mapping.close();
             throw e;
@@ -88,44 +90,54 @@ public final class ClientMemory {
     }
 
     private ClientMemory(
-            SharedFile file, Mapping mapping, SharedFile sharedFile, Handshake.Welcome welcome, ClientSpec spec) {
+            SharedFile file,
+            Mapping mapping,
+            SharedFile sharedFile,
+            Handshake.ServerHello serverHello,
+            ClientSpec spec) {
         this.file = file;
         this.mapping = mapping;
         this.sharedFile = sharedFile;
-        this.welcome = welcome;
+        this.serverHello = serverHello;
         this.channel = spec.channel();
         this.address = spec.address();
-        this.keepSealed = spec.keepSealed();
+        this.keepSealed = spec.sealing().kept();
         this.autoSeals = new AutoSeals(sealFrom(spec), keepSealed > 0, PageFaults::ofThisThread);
         this.ownSealsAreRefused = ControlLayout.believesHeldSealsOnly(mapping.memory());
         this.requestArena = Arena.create(new ArenaSpec(
-                welcome.request().id(),
-                slice(welcome.request()),
+                serverHello.request().id(),
+                slice(serverHello.request()),
                 file,
-                welcome.request().offset(),
+                serverHello.request().offset(),
                 TableHome.PRIVATE,
                 ALLOCATOR,
                 FIRST_REQUEST_BYTES));
-        this.replyMemory = slice(welcome.reply());
+        this.replyMemory = slice(serverHello.reply());
         refs.add(requestArena);
         refs.add(Arena.attach(new ArenaSpec(
-                welcome.reply().id(), replyMemory, file, welcome.reply().offset(), TableHome.PRIVATE, ALLOCATOR, 0)));
+                serverHello.reply().id(),
+                replyMemory,
+                file,
+                serverHello.reply().offset(),
+                TableHome.PRIVATE,
+                ALLOCATOR,
+                0)));
         PassedObjects.register(this);
     }
 
-    /** As the channel says, and no less where the server would refuse to copy, or small pages are few. */
+    /** The channel's threshold, lowered where the server would refuse to copy or small pages are few. */
     private long sealFrom(ClientSpec spec) {
         long largestCopy = ControlLayout.largestSnapshot(mapping.memory());
         long refused = largestCopy == Long.MAX_VALUE ? largestCopy : largestCopy + 1;
         long hugePage = file.pageBytes() > ControlLayout.PAGE ? file.pageBytes() : Long.MAX_VALUE;
-        return Math.min(spec.sealFrom(), Math.min(refused, hugePage));
+        return Math.min(spec.sealing().from(), Math.min(refused, hugePage));
     }
 
     private MemorySegment slice(Handshake.ArenaPlace place) {
         return mapping.memory().asSlice(place.offset(), place.bytes());
     }
 
-    /** The server has memory of its own: what is shared is carried over when it is passed. */
+    /** The server has memory of its own: shared objects are carried over when they are passed. */
     public void mirroredBy(MirroredScopes scopes) {
         held = scopes;
     }
@@ -134,7 +146,7 @@ public final class ClientMemory {
         return held != null;
     }
 
-    /** All of the connection's own memory: control region, request arena, reply arena. */
+    /** Control region, request arena and reply arena. */
     MemorySegment memory() {
         return mapping.memory();
     }
@@ -160,9 +172,9 @@ public final class ClientMemory {
                 && Ref.offset(ref) <= replyMemory.byteSize() - length;
     }
 
-    /** Whether a Ref that the server sent leads into the reply arena. */
+    /** Whether a Ref from the server leads into the reply arena. */
     private boolean isReply(long ref) {
-        return Ref.arenaId(ref) == welcome.reply().id();
+        return Ref.arenaId(ref) == serverHello.reply().id();
     }
 
     /** Whether the object lies in this connection's reply arena. */
@@ -189,12 +201,12 @@ public final class ClientMemory {
                     sharedMapping = sharedFile.map();
                 }
                 sharedArena = Arena.attach(new ArenaSpec(
-                        welcome.shared().id(),
+                        serverHello.shared().id(),
                         sharedMapping.memory(),
                         sharedFile,
                         0,
                         TableHome.SHARED,
-                        welcome.participant(),
+                        serverHello.participant(),
                         0));
             } catch (RefException | OsException e) {
                 throw Status.Code.FAILED_PRECONDITION
@@ -206,17 +218,17 @@ public final class ClientMemory {
         return sharedArena;
     }
 
-    /** Whether it is the shared arena, as mapped here. */
+    /** Whether it is this mapping of the shared arena. */
     synchronized boolean isSharedHere(MemorySegment memory) {
         return sharedMapping != null && sharedMapping.memory().scope().equals(memory.scope());
     }
 
-    /** Whether both connections are to the same channel, whose shared arena is one. */
+    /** Whether both connections are to the same channel, which has one shared arena. */
     boolean hasSharedArenaOf(ClientMemory other) {
         try {
             return sharedFile.isSameFile(other.sharedFile);
         } catch (IllegalStateException e) {
-            // One of the two has just been closed.
+            // One of the two was just closed.
             return false;
         }
     }
@@ -228,17 +240,19 @@ public final class ClientMemory {
                 || (isMirrored() && held.isIn(memory.scope()));
     }
 
-    /** Whether the server finds that object over {@code other}, too, since it is open for all clients whose home it is. */
+    /**
+     * Whether the server finds that object over {@code other}, too: its scope is open for all clients of the channel.
+     */
     boolean isOpenFor(ClientMemory other, long ref, MemorySegment memory) {
         boolean isOneHome = isMirrored()
                 && other.isMirrored()
                 && address.equals(other.address)
                 && channel.equals(other.channel)
-                && welcome.shared().id() == other.welcome.shared().id();
+                && serverHello.shared().id() == other.serverHello.shared().id();
         return isOneHome && maps(memory) && (held.isIn(memory.scope()) || held.isOpen(ref));
     }
 
-    /** Before an object that is open for all is passed over another connection: sees to it that the server has it. */
+    /** Makes sure that the server has an object of an open scope, before it is passed over another connection. */
     void publish(long ref) {
         if (isMirrored() && Ref.arenaId(ref) == requestArena.id()) {
             held.publish(ref);
@@ -246,10 +260,11 @@ public final class ClientMemory {
     }
 
     /**
-     * Before an object in the request arena is passed; what lies in the reply arena came from the server, which has it.
+     * Carries an object of the request arena to the server before it is passed; objects of the reply arena are there
+     * already.
      *
      * @param mayStay whether the server may fetch what it needs of a large scope
-     * @return whether it has to
+     * @return whether the server has to fetch
      * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if the object lies in no whole scope
      */
     boolean carryOver(long ref, boolean mayStay, String method, String argument) {
@@ -264,15 +279,15 @@ public final class ClientMemory {
     }
 
     /**
-     * The arena in which an argument lies that may be isolated.
+     * The arena of an argument that may be isolated.
      *
-     * @throws RefException if it lies where the server writes
+     * @throws RefException if the server can write there
      */
     Arena argumentArena(long ref) {
         if (Ref.arenaId(ref) == requestArena.id()) {
             return requestArena;
         }
-        if (Ref.arenaId(ref) == welcome.shared().id() && !isMirrored()) {
+        if (Ref.arenaId(ref) == serverHello.shared().id() && !isMirrored()) {
             return sharedArena();
         }
         throw new RefException(
@@ -280,13 +295,13 @@ public final class ClientMemory {
                         + " lies in a scope of the server's; copy it into a scope of channel.newScope() with DeepCopy.DEFAULT.copy");
     }
 
-    /** The seals of the request arena, made for the first scope that is to be sealed; empty if this host has none. */
+    /** The seals of the request arena, made for the first sealed scope; empty if this host has none. */
     Optional<Seals> seals() {
         Optional<Seals> present = seals;
         return present != null ? present : makeSeals();
     }
 
-    /** Has a holder take over the seals of the request arena, once the server has joined by the invitation. */
+    /** Hands the seals of the request arena over to a holder, once the server has joined by the invitation. */
     SealSession openSealSession(Path holder, SealSession.Invitation invitation) {
         if (!file.mayShutOutWriters()) {
             throw new SealException(
@@ -295,13 +310,13 @@ public final class ClientMemory {
         return SealSession.open(holder, requestArena, file, invitation);
     }
 
-    /** Before the first scope is sealed. */
+    /** Called before the first scope is sealed. */
     synchronized void enforcedBy(Seals held) {
         seals = Optional.of(held);
         sealsAreHeld = true;
     }
 
-    /** Before the first scope is sealed: the server believes a holder and nobody else, and this side has none. */
+    /** Called before the first scope is sealed: the server trusts only a holder, and this side has none. */
     synchronized void withoutSeals() {
         seals = Optional.empty();
     }
@@ -309,23 +324,26 @@ public final class ClientMemory {
     private synchronized Optional<Seals> makeSeals() {
         if (seals == null) {
             requireNotEnded();
-            seals = SealMemory.open(file, mapping.memory(), welcome.slots())
+            seals = SealMemory.open(file, mapping.memory(), serverHello.slots())
                     .flatMap(memory -> memory.sender(requestArena, file, Math.max(1, keepSealed)));
         }
         return seals;
     }
 
-    /** Whether a scope lies where it could be sealed: in the request arena, on pages that are its own, since a page is sealed as a whole. */
+    /**
+     * Whether a scope can be sealed: it lies in the request arena, on pages of its own, since pages are sealed as a
+     * whole.
+     */
     boolean canSeal(Scope scope) {
         return scope.arena() == requestArena && Ref.offset(scope.firstRun()) % file.pageBytes() == 0;
     }
 
-    /** Whether scopes stay sealed after their calls, until they are used. */
+    /** Whether scopes stay sealed after their calls until they are used. */
     boolean keepsSealed() {
         return keepSealed > 0;
     }
 
-    /** Whether it makes sense to seal what was not asked to be sealed: the server does not refuse such a call. */
+    /** Whether AUTO may seal: the server would not refuse such a call. */
     boolean mayChooseSeals() {
         return !ownSealsAreRefused || sealsAreHeld;
     }
@@ -335,7 +353,7 @@ public final class ClientMemory {
     }
 
     <T> T shared(Class<T> type, long ref, String method) {
-        if (Ref.arenaId(ref) == welcome.shared().id() && !isMirrored()) {
+        if (Ref.arenaId(ref) == serverHello.shared().id() && !isMirrored()) {
             sharedArena();
         }
         try {
@@ -355,7 +373,7 @@ public final class ClientMemory {
         }
     }
 
-    /** The connection has ended: from now on no scope is opened and nothing more is mapped. */
+    /** The connection has ended: no scope is opened and nothing more is mapped. */
     void end(Status why) {
         end = why;
     }
@@ -364,16 +382,17 @@ public final class ClientMemory {
         return end != null;
     }
 
-    /** Unmaps the connection's own memory, which nobody has used yet; the files stay their maker's. */
+    /** Unmaps memory that was never used; the caller keeps the files. */
     void discard() {
         PassedObjects.forget(this);
         mapping.close();
     }
 
     /**
-     * Unmaps everything and closes the files; nobody uses the memory any more, but for users who have handed a part of it to the kernel, and who keep it until that has done with it.
+     * Unmaps everything and closes the files. No call uses the memory any more; parts that users have handed to the
+     * kernel stay mapped until the kernel is done.
      *
-     * @param afterwards run when nothing is mapped any more, perhaps later and by another thread
+     * @param afterwards run when nothing is mapped any more, possibly later and on another thread
      */
     synchronized void close(Runnable afterwards) {
         List<Mapping> mapped = sharedMapping == null ? List.of(mapping) : List.of(mapping, sharedMapping);

@@ -14,46 +14,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread of a client process: notices that servers have died, and completes asynchronous calls that no caller is polling for. It
- * sleeps in the kernel unless asynchronous calls are under way. Starts with the first connection; a daemon.
+ * The one background thread of a client process. It notices dead servers, and completes asynchronous calls that no
+ * caller polls for. It sleeps in the kernel unless such calls are in flight. A daemon; starts with the first
+ * connection.
  */
 final class ClientReactor {
     private static final Logger LOG = LoggerFactory.getLogger(ClientReactor.class);
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** Longest sleep while calls are awaited: bounds what a server that never rings can cost. */
+    /** Longest sleep while answers are awaited: bounds what a server that never rings can cost. */
     private static final long LONGEST_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** How often the reactor looks whether threads that poll for themselves still do. */
+    /** How often the reactor checks whether threads that poll for themselves still do. */
     private static final long HELPED_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** How long answers wait for their caller to take them, if it is not the reactor that polls already. */
+    /** How long an answer waits for its caller before the reactor takes it. */
     private static final long GRACE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
     private static final int SPINS = 2_000;
 
-    /** Polls in a row before the reactor looks at deadlines and sockets, however many answers come. */
+    /** Consecutive polls before the reactor looks at deadlines and sockets, however many answers come. */
     private static final int POLLS_PER_LOOK = 20_000;
 
-    /** After a turn that failed, so that a failure that stays does not take a processor. */
+    /** Pause after a failed turn, so that a permanent failure does not occupy a processor. */
     private static final long FAILED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
-    /** A connection as the reactor sees it. */
-    interface Watched {
-        /** The descriptor of its bell. */
-        int fd();
-
-        /** The descriptor is readable: rings have come, or the end. */
-        void readable();
-
-        /** Whether its server's memory is another one, so that a poll takes longer. */
-        boolean isMirrored();
-
-        /** As long as {@code waiting} in time, where a poll takes longer than a pause. */
-        WaitStrategy looking(WaitStrategy waiting);
-
-        /** Whether any answer is awaited that no thread spins for. */
+    /** The calls of a connection that no caller polls for. */
+    interface Polled {
+        /** Whether an answer is awaited that no thread spins for. */
         boolean isAwaited();
 
         /** Completes the calls that are answered; returns how many. */
@@ -62,15 +51,17 @@ final class ClientReactor {
         /** Changes while callers poll for themselves. */
         int helped();
 
-        /** Fails the calls whose deadline has passed; returns nanoseconds until the next deadline, at most {@code bound}. */
+        /**
+         * Fails the calls whose deadline has passed; returns nanoseconds until the next deadline, at most {@code
+         * bound}.
+         */
         long expire(long now, long bound);
 
-        /** Sends the control requests that found no slot before. */
+        /** Sends the control requests that found no free slot before. */
         void flushControls();
-
-        /** Tells the server whether the reactor sleeps, so that its next answer rings. */
-        void announceSleep(boolean asleep);
     }
+
+    private record Watched(ClientEnd end, Polled calls) {}
 
     private final EventPoll poll = EventPoll.create();
     private final Map<Long, Watched> connections = new ConcurrentHashMap<>();
@@ -86,7 +77,7 @@ final class ClientReactor {
         thread.start();
     }
 
-    /** Holder idiom: made when the first connection is. */
+    /** Holder idiom: made with the first connection. */
     private static final class Shared {
         static final ClientReactor INSTANCE = new ClientReactor();
     }
@@ -100,12 +91,12 @@ final class ClientReactor {
         return Thread.currentThread() == thread;
     }
 
-    /** Begins to watch a link; returns the tag to {@link #remove} it with. */
-    long add(Watched connection) {
+    /** Begins to watch a connection; returns the tag for {@link #remove}. */
+    long add(ClientEnd end, Polled calls) {
         long tag = tags.incrementAndGet();
-        connections.put(tag, connection);
+        connections.put(tag, new Watched(end, calls));
         try {
-            poll.add(connection.fd(), tag);
+            poll.add(end.bellFd(), tag);
         } catch (RuntimeException | Error e) {
             connections.remove(tag);
             throw e;
@@ -119,7 +110,9 @@ final class ClientReactor {
         }
     }
 
-    /** Wakes the reactor if it sleeps without knowing of asynchronous calls. Callers have fenced since they announced theirs. */
+    /**
+     * Wakes the reactor if it sleeps without knowing of asynchronous calls. Callers have announced theirs and fenced.
+     */
     void wakeIfIdle() {
         if (idle) {
             idle = false;
@@ -143,7 +136,7 @@ final class ClientReactor {
         }
     }
 
-    /** Whatever went wrong for one connection, those to other servers depend on this thread, too. */
+    /** A failure of one connection must not affect those to other servers. */
     private static void failed(Throwable thrown) {
         if (LOG_LIMIT.allows()) {
             LOG.warn("the client's reactor goes on after {}{}", thrown, LOG_LIMIT.skipped(), thrown);
@@ -155,7 +148,7 @@ final class ClientReactor {
             serveAwaited();
         } else {
             idle = true;
-            // Volatile store above, then this look; a sender announces its call, fences, and then looks at `idle`.
+            // Volatile store above, then this look. A sender announces its call, fences, and then looks at `idle`.
             if (!anyAwaited()) {
                 handle(poll.await(IDLE_NANOS));
             }
@@ -165,7 +158,7 @@ final class ClientReactor {
 
     private boolean anyAwaited() {
         for (Watched connection : connections.values()) {
-            if (connection.isAwaited()) {
+            if (connection.calls.isAwaited()) {
                 return true;
             }
         }
@@ -174,7 +167,8 @@ final class ClientReactor {
 
     private void serveAwaited() {
         int before = helpedSum();
-        // Callers that wait poll for themselves: give them a moment to show it before competing with them for a core.
+        // Waiting callers poll for themselves. They get a moment to show it, before the reactor competes with them for
+        // a core.
         handle(poll.await(GRACE_NANOS));
         int polls = 0;
         int spins = spins();
@@ -183,7 +177,8 @@ final class ClientReactor {
                 i = 0;
             }
             if (helpedSum() != before) {
-                // They do: keep out of their way, but look again soon. Nobody but this thread knows their deadlines.
+                // They do, so the reactor stays out of their way. It looks again soon, since only this thread knows
+                // their deadlines.
                 expireAll();
                 handle(poll.await(HELPED_NANOS));
                 return;
@@ -197,13 +192,13 @@ final class ClientReactor {
         sleepUntilAnswered();
     }
 
-    /** Ends what is past its deadline; returns nanoseconds until the next one, or to when to look again at the latest. */
+    /** Ends the calls whose deadline has passed; returns nanoseconds until the next look. */
     private long expireAll() {
         long bound = LONGEST_SLEEP_NANOS;
         long now = System.nanoTime();
         for (Watched connection : connections.values()) {
             try {
-                bound = connection.expire(now, bound);
+                bound = connection.calls.expire(now, bound);
             } catch (RuntimeException | Error e) {
                 failed(e);
             }
@@ -213,7 +208,7 @@ final class ClientReactor {
 
     private void sleepUntilAnswered() {
         for (Watched connection : connections.values()) {
-            connection.announceSleep(true);
+            connection.end.announceSleep(true);
         }
         try {
             if (pollAll() == 0) {
@@ -224,16 +219,16 @@ final class ClientReactor {
             }
         } finally {
             for (Watched connection : connections.values()) {
-                connection.announceSleep(false);
+                connection.end.announceSleep(false);
             }
         }
     }
 
-    /** Fewer where a poll has to look at a device. */
+    /** Fewer if a poll has to look at a device. */
     private int spins() {
         for (Watched connection : connections.values()) {
-            if (connection.isMirrored() && connection.isAwaited()) {
-                return connection.looking(new WaitStrategy(SPINS, 0)).spins();
+            if (connection.end.isMirrored() && connection.calls.isAwaited()) {
+                return connection.end.looking(new WaitStrategy(SPINS, 0)).spins();
             }
         }
         return SPINS;
@@ -243,8 +238,8 @@ final class ClientReactor {
         int completed = 0;
         for (Watched connection : connections.values()) {
             try {
-                completed += connection.poll();
-                connection.flushControls();
+                completed += connection.calls.poll();
+                connection.calls.flushControls();
             } catch (RuntimeException | Error e) {
                 failed(e);
             }
@@ -255,7 +250,7 @@ final class ClientReactor {
     private int helpedSum() {
         int sum = 0;
         for (Watched connection : connections.values()) {
-            sum += connection.helped();
+            sum += connection.calls.helped();
         }
         return sum;
     }
@@ -265,7 +260,7 @@ final class ClientReactor {
             Watched connection = connections.get(poll.tag(i));
             if (connection != null) {
                 try {
-                    connection.readable();
+                    connection.end.readable();
                 } catch (RuntimeException | Error e) {
                     failed(e);
                 }

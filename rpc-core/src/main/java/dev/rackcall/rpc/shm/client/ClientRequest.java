@@ -11,8 +11,8 @@ import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The request half of a slot: where a call's headers and arguments are encoded, and how its shared arguments are isolated. Used by one call after the other, by whoever
- * holds the slot.
+ * The request half of a slot: encodes a call's headers and arguments, and isolates its shared arguments. Reused by the
+ * slot's calls; confined to the thread that holds the slot.
  */
 final class ClientRequest {
     private final ClientMemory arenas;
@@ -29,7 +29,7 @@ final class ClientRequest {
 
     private long seal;
     private boolean encoding;
-    /** An argument stays here, for the server to fetch what it needs. */
+    /** An argument stays here; the server fetches what it needs. */
     private boolean fetched;
 
     ClientRequest(ClientMemory arenas, ObjectCodec objects, long slot) {
@@ -44,7 +44,7 @@ final class ClientRequest {
 
     void begin(Metadata callHeaders, Isolation callIsolation) {
         isolated = callIsolation != Isolation.TRUSTED;
-        // Storing a reference costs a garbage collector's barrier, often with a full fence; most calls change neither.
+        // A reference store costs a garbage collector's barrier, often with a full fence. Most calls change neither.
         if (headers != callHeaders) {
             headers = callHeaders;
         }
@@ -86,7 +86,7 @@ final class ClientRequest {
     }
 
     /**
-     * Completes the request, but for the word that publishes it, which is returned.
+     * Completes the request, except for the word that publishes it; returns that word.
      *
      * @param deadline 0: none
      */
@@ -119,12 +119,15 @@ final class ClientRequest {
         return SlotLayout.word(ticket, methodOrOp, allFlags, inlineLength);
     }
 
-    /** What the arguments of a completed request are sealed with, and is to be released when the call has ended; {@link SentArguments#NO_SEAL}: nothing. */
+    /**
+     * The seal of a completed request's arguments, to be released when the call ends; {@link SentArguments#NO_SEAL}:
+     * none.
+     */
     long seal() {
         return seal;
     }
 
-    /** The answer has come to whoever waited for it. */
+    /** The waiting caller has the answer. */
     void answered() {
         if (isolated && sharedArguments != null) {
             sharedArguments.answered(seal);

@@ -8,12 +8,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A slot at the client, as far as who has it; what he does with it is in {@link ShmClientCall}. A superclass, so that the word below is one load away from whoever claims
- * the slot.
+ * The owner and state of a slot at the client; {@link ShmClientCall} does the rest. A superclass, so that the state is
+ * one load away from a thread that claims the slot.
  *
- * <p>Its life is in one word, the ticket of the call that has it and one of four states, so that a compare-and-set on it can never
- * confuse two calls: FREE; HELD, while a thread encodes, waits or decodes; ASYNC, sent, the answer belongs to whoever polls; ABANDONED, sent, but
- * nobody wants the answer: the slot is free again once the answer has come.
+ * <p>One word holds the ticket of the slot's call and one of four states, so that a compare-and-set never confuses two
+ * calls. FREE. HELD: a thread encodes, waits or decodes. ASYNC: sent; the answer belongs to the thread that polls it.
+ * ABANDONED: sent, but the answer is not wanted; the slot is free once the answer has come.
  */
 abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     private static final int STATE_BITS = 2;
@@ -50,7 +50,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     @SuppressWarnings("unused") // WORD
     private volatile long word;
 
-    /** Id of the thread that encodes arguments here; each thread only looks for its own. */
+    /** Id of the thread that encodes arguments here. Each thread only looks for its own. */
     private long encoder;
 
     private boolean passedOver;
@@ -60,12 +60,12 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         this.memory = connection.memory;
         this.slot = ControlLayout.slot(index);
         // As if the call of the lap before the first had just left.
-        this.word = ((long) index - connection.link.slots()) << STATE_BITS;
+        this.word = ((long) index - connection.end.slots()) << STATE_BITS;
     }
 
     // ---- looking at it: any thread
 
-    /** Whether the slot is free, and the last call in it had that ticket. Acquire: pairs with {@link #release}. */
+    /** Whether the slot is free and its last call had that ticket. Acquire: pairs with {@link #release}. */
     boolean wasLeftBy(long ticket) {
         return (long) WORD.getAcquire(this) == ((ticket << STATE_BITS) | FREE);
     }
@@ -78,7 +78,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         return state((long) WORD.getAcquire(this)) == ASYNC;
     }
 
-    /** Whether a thread of this process may be touching the connection's memory for this slot. */
+    /** Whether a thread of this process may be using the connection's memory for this slot. */
     boolean usesMemory() {
         return state((long) WORD.getAcquire(this)) == HELD;
     }
@@ -91,7 +91,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         return isAnswered(ticket());
     }
 
-    /** Never once the connection's memory is gone: whoever does not hold the slot may look after that. */
+    /** False once the memory is unmapped: callers need not hold the slot. */
     boolean isAnswered(long ticket) {
         try {
             return SlotLayout.isOf(SlotLayout.responseWord(memory, slot), ticket);
@@ -100,9 +100,9 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         }
     }
 
-    // ---- taking it, and leaving it
+    // ---- taking and leaving it
 
-    /** The caller holds ticket {@code ticket}, so nobody else changes the word now. */
+    /** The caller owns the ticket, so no other thread changes the word now. */
     void occupy(long ticket) {
         WORD.setRelease(this, (ticket << STATE_BITS) | HELD);
     }
@@ -114,23 +114,23 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     }
 
     /**
-     * As {@link #release}, of a slot whose request the server may not have taken yet: no answer says so. It is left as if by an earlier call, so
-     * that the next one looks how far the server is before it writes over that request.
+     * As {@link #release}, for a request that the server may not have taken yet. The slot looks as if an earlier call
+     * had left it, so that the next call checks the server's progress before it overwrites the request.
      */
     void releaseUntaken() {
         WORD.setRelease(this, (ticket() - 1) << STATE_BITS | FREE);
         hasLeft();
     }
 
-    /** By the thread that holds the slot, which owns nothing of it afterwards unless it stays HELD. */
+    /** Called by the thread that holds the slot, which owns it afterwards only if the state stays HELD. */
     void setState(int state) {
         WORD.setRelease(this, (ticket() << STATE_BITS) | state);
     }
 
-    /** After each step out of HELD by the thread that held the slot: if the connection has ended, it may be its memory's last user. */
+    /** Called after each step out of HELD: if the connection has ended, this thread may be its memory's last user. */
     void hasLeft() {
         if (!connection.isOpen()) {
-            connection.link.memoryReleased();
+            connection.end.memoryReleased();
         }
     }
 
@@ -142,17 +142,17 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
                 && WORD.compareAndSet(this, seen, seen & ~STATE_MASK);
     }
 
-    /** Takes a call that was sent asynchronously from its future's hands; exactly one thread succeeds. */
+    /** Takes a sent asynchronous call from its future; exactly one thread succeeds. */
     boolean take(long ticket) {
         return WORD.compareAndSet(this, (ticket << STATE_BITS) | ASYNC, (ticket << STATE_BITS) | HELD);
     }
 
-    /** Gives up on an asynchronous call; exactly one of this and {@link #take} succeeds. */
+    /** Abandons an asynchronous call; exactly one of this and {@link #take} succeeds. */
     boolean giveUp(long ticket) {
         return WORD.compareAndSet(this, (ticket << STATE_BITS) | ASYNC, (ticket << STATE_BITS) | ABANDONED);
     }
 
-    /** Takes back what {@code parked} announced in {@link #waiter}; returns whether it still stood there. */
+    /** Withdraws the announcement of {@code parked} in {@link #waiter}; returns whether it was still there. */
     boolean dismiss(Thread parked) {
         return WAITER.compareAndSet(this, parked, null);
     }
@@ -169,8 +169,9 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     }
 
     /**
-     * Lets the server pass over this slot for now, if the thread with that id, the current one, encodes arguments here. It waits for another call,
-     * which the server takes only after this one: encoding asks for a list's elements, and those may come from a call.
+     * Lets the server skip this slot if the current thread, which has that id, encodes arguments here. The thread is
+     * about to wait for another call, which the server takes only after this one: encoding a list may make calls to get
+     * its elements.
      */
     void passOverIfEncoding(long thread) {
         if (encoder == thread && !passedOver) {
@@ -179,7 +180,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         }
     }
 
-    /** Whether the server has been told to pass over this slot, which is then in nobody's way. */
+    /** Whether the server has been told to skip this slot. */
     boolean isPassedOver() {
         return passedOver;
     }
@@ -188,7 +189,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         passedOver = false;
     }
 
-    /** Gives back a slot whose call was not sent: the server passes over it. */
+    /** Gives back a slot whose call was not sent: the server skips it. */
     void withdraw() {
         if (!passedOver) {
             connection.publish(slot, SlotLayout.word(ticket(), 0, SlotLayout.SKIP, 0));

@@ -14,9 +14,9 @@ import java.util.function.Supplier;
 /**
  * The slots of a connection at its client, handed out in turn. Thread-safe.
  *
- * <p>A slot's turn comes with a ticket. Ticket {@code t} belongs to slot {@code t mod n} and may be taken once the server has taken request
- * {@code t - n}: from that moment the slot's previous holder is known to have marked it busy or free for good, so that one look at the slot's
- * state decides, and one compare-and-set per call is enough for any number of threads.
+ * <p>Each turn has a ticket. Ticket {@code t} belongs to slot {@code t mod n} and may be taken once the server has
+ * taken request {@code t - n}. From then on the previous holder has marked the slot busy or free for good. One look at
+ * the slot's state therefore decides, and a call costs one compare-and-set for any number of threads.
  */
 class ClientSlots {
     private static final VarHandle TAIL;
@@ -47,10 +47,10 @@ class ClientSlots {
         }
     }
 
-    /** The slots of a connection for as many calls as its channel asked for. */
+    /** The slots of a connection, for as many calls as its channel asked for. */
     static ClientSlots of(ShmClientConnection connection) {
-        int count = connection.link.slots();
-        return connection.link.isMirrored()
+        int count = connection.end.slots();
+        return connection.end.isMirrored()
                 ? new Reserving(connection, count, Math.min(connection.spec.slots(), count - count / 4))
                 : new ClientSlots(connection, count);
     }
@@ -59,11 +59,11 @@ class ClientSlots {
         return slots;
     }
 
-    // ---- claiming one
+    // ---- claiming
 
     /**
-     * Takes the next free slot; waits for one, up to the deadline, if all are taken. In the common case the slot's last call had the ticket one
-     * lap before and has ended, which says all there is to know.
+     * Takes the next free slot; waits for one up to the deadline if all are taken. Usually the slot's last call had the
+     * ticket one lap before and has ended, which is all that has to be checked.
      */
     ShmClientCall claim(long deadline) {
         long ticket = (long) TAIL.getAcquire(this);
@@ -74,12 +74,12 @@ class ClientSlots {
                 return call;
             }
             call.release();
-            throw connection.link.failure();
+            throw connection.end.failure();
         }
         return claimSlowly(deadline, this::tryClaim);
     }
 
-    /** As {@link #claim}, for a question of this side's own, which somebody who has a slot may wait for. */
+    /** As {@link #claim}, for a request of the runtime's own, which a thread may need while it holds another slot. */
     ShmClientCall claimToAsk(long deadline) {
         return claim(deadline);
     }
@@ -102,7 +102,7 @@ class ClientSlots {
         int skipped = 0;
         while (skipped <= mask) {
             if (!connection.isOpen()) {
-                throw connection.link.failure();
+                throw connection.end.failure();
             }
             long ticket = (long) TAIL.getAcquire(this);
             ShmClientCall call = slots[(int) ticket & mask];
@@ -118,7 +118,7 @@ class ClientSlots {
                     call.release();
                 }
             } else if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
-                // An earlier call still occupies the slot: tell the server to pass over it and try the next one.
+                // An earlier call still occupies the slot: the server is told to skip it, and the next one is tried.
                 skip(call, ticket);
                 skipped++;
             }
@@ -126,7 +126,7 @@ class ClientSlots {
         return null;
     }
 
-    /** How many hold a call that has not ended. */
+    /** The number of calls that have not ended. */
     final int busy() {
         int busy = 0;
         for (ShmClientCall call : slots) {
@@ -155,7 +155,10 @@ class ClientSlots {
         }
     }
 
-    /** Whether the server has taken the request one lap before {@code ticket}, so that the slot's word may be written again. */
+    /**
+     * Whether the server has taken the request one lap before {@code ticket}, so that the slot's word may be
+     * overwritten.
+     */
     private boolean hasRoom(long ticket) {
         try {
             return ticket - Math.min(ControlLayout.consumed(memory), ticket) <= mask;
@@ -164,9 +167,12 @@ class ClientSlots {
         }
     }
 
-    // ---- turns that are not used
+    // ---- unused turns
 
-    /** To be called by a thread before it waits: it may be in the middle of encoding another call's arguments, and the server at that slot. */
+    /**
+     * Called by a thread before it waits, since it may be encoding another call's arguments at the slot the server
+     * waits for.
+     */
     void passOverOwn() {
         long thread = Thread.currentThread().threadId();
         for (ShmClientCall call : slots) {
@@ -174,12 +180,12 @@ class ClientSlots {
         }
     }
 
-    /** Waits for the next turn of the slot of a call that was passed over, and takes it. Other slots' turns on the way stay unused. */
+    /** Waits for the next turn of a skipped call's slot and takes it. Turns of other slots on the way stay unused. */
     void claimAgain(ShmClientCall wanted) {
         SpinWait wait = newWait(wanted.deadline);
         while (true) {
             if (!connection.isOpen()) {
-                throw wanted.lost(connection.link.failure());
+                throw wanted.lost(connection.end.failure());
             }
             long ticket = (long) TAIL.getAcquire(this);
             ShmClientCall call = slots[(int) ticket & mask];
@@ -196,7 +202,7 @@ class ClientSlots {
         }
     }
 
-    /** Leaves the turn {@code ticket}, which this thread has, unused. */
+    /** Leaves the turn {@code ticket}, which this thread owns, unused. */
     private void passOver(ShmClientCall call, long ticket) {
         if (call.isBusy() && !call.reapIfAnswered()) {
             skip(call, ticket);
@@ -207,7 +213,7 @@ class ClientSlots {
         }
     }
 
-    /** Tells the server to pass over the slot in that turn. */
+    /** Tells the server to skip the slot in that turn. */
     void skip(ClientSlot call, long ticket) {
         try {
             connection.publish(call.slot, SlotLayout.word(ticket, 0, SlotLayout.SKIP, 0));
@@ -218,7 +224,7 @@ class ClientSlots {
 
     // ---- all of them
 
-    /** Wakes every caller that sleeps, so that he looks at his answer and at whether the connection is open. */
+    /** Wakes all sleeping callers, so that they look at their answers and at the connection's state. */
     void wakeAll() {
         for (ShmClientCall call : slots) {
             Futex.wake(memory, call.slot + SlotLayout.RESPONSE_WORD, Integer.MAX_VALUE);
@@ -236,15 +242,16 @@ class ClientSlots {
     }
 
     /**
-     * The slots of a connection whose ends have memory of their own: more than its calls may have at a time. The rest is for questions that reading an answer asks, of which each holds its call's slot: if calls could
-     * take all slots, they could all wait for one. Thread-safe.
+     * The slots of a connection with mirrored memory: more than its calls may use at once. Reading an answer may take a
+     * request while the call keeps its slot. If calls could take all slots, they could all wait for one. Thread-safe.
      *
-     * <p>How many calls are under way is counted when as many have begun as there was room for the last time: in between they can only have become fewer. So a call that ends need say so to nobody.
+     * <p>Calls are recounted only after as many have begun as there was room for. Until then there can only be fewer,
+     * so completing calls need not update the count.
      */
     static final class Reserving extends ClientSlots {
         private final int most;
         private final ReentrantLock turn = new ReentrantLock();
-        /** Calls that may begin before they are counted anew. Guarded by {@link #turn}. */
+        /** Calls that may begin before the next recount. Guarded by {@link #turn}. */
         private int left;
 
         Reserving(ShmClientConnection connection, int count, int most) {
@@ -264,7 +271,7 @@ class ClientSlots {
         }
 
         private ShmClientCall tryForCall() {
-            // Until the slot is occupied: who counts finds it so.
+            // Held until the slot is occupied, so that a recount sees it.
             turn.lock();
             try {
                 if (left <= 0) {

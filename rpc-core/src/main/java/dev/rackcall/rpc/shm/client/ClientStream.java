@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * The consuming end of a server stream: holds the elements of the last answer and pulls for more when they are used up. Used by one
- * thread at a time, as any stream.
+ * The consuming end of a server stream: keeps the elements of the last answer and pulls more when they are used up.
+ * Used by one thread at a time, as any stream.
  *
  * <p>An answer is {@code long stream id, boolean last, int count, elements}.
  */
@@ -53,7 +53,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
         this.observer = observer;
     }
 
-    /** What its reader reads; after the first answer was accepted. */
+    /** The user's stream, after the first answer was accepted. */
     Stream<T> stream() {
         tellIfLast();
         return StreamSupport.stream(this, false).onClose(this::closeEarly);
@@ -62,7 +62,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     /**
      * Takes in one answer.
      *
-     * @throws PayloadException if it is none
+     * @throws PayloadException if it is malformed
      */
     void accept(PayloadReader in, ClientCall call) {
         id = in.readLong();
@@ -99,7 +99,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
         try {
             source.pull(method, id, deadline, this::accept);
         } catch (RuntimeException | Error e) {
-            // Whatever a reader throws: the server must not keep a stream for nobody.
+            // The server must not keep the stream, whatever the reader threw.
             forsake();
             last = true;
             tell(
@@ -111,7 +111,10 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
         tellIfLast();
     }
 
-    /** Tells the server that nobody reads on after a failure; if the failure is its own, it has forgotten the stream already. */
+    /**
+     * Tells the server that the stream is not read on after a failure. If the failure is the server's own, it has
+     * forgotten the stream already.
+     */
     void forsake() {
         if (id != 0) {
             source.closeStream(id);

@@ -4,7 +4,10 @@ import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
 
-/** A client's shared scopes where the server has memory of its own: they are carried over when they are passed, and others' are fetched. Thread-safe. */
+/**
+ * A client's shared scopes where the server has memory of its own: own scopes are carried over when they are passed,
+ * others' are fetched. Thread-safe.
+ */
 public interface MirroredScopes {
     /** Opens a scope that the channel's other clients may read. */
     Scope open(long firstBytes);

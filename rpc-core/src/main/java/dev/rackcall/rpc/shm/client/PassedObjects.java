@@ -10,9 +10,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Which shared objects may be passed over which connection: those that its server maps, too. Thread-safe. */
+/** Decides which shared objects may be passed over a connection: those that its server maps, too. Thread-safe. */
 final class PassedObjects {
-    /** The connections of this process, so that an argument in the shared arena is known through whichever it was made. */
+    /** The connections of this process: an argument in the shared arena may have been made through any of them. */
     private static final Set<ClientMemory> ALL = ConcurrentHashMap.newKeySet();
 
     private PassedObjects() {}
@@ -28,7 +28,7 @@ final class PassedObjects {
     /**
      * The Ref by which the server finds an argument.
      *
-     * @throws RpcException INVALID_ARGUMENT if it cannot; UNAVAILABLE if the argument is gone with a connection that has ended
+     * @throws RpcException INVALID_ARGUMENT if it cannot; UNAVAILABLE if the argument's connection has ended
      */
     static long pass(ClientMemory connection, Object sharedObject, String method, String argument) {
         if (sharedObject == null) {
@@ -57,7 +57,7 @@ final class PassedObjects {
         return ref;
     }
 
-    /** Whether the server could find that object by its Ref. */
+    /** Whether the server can find that object by its Ref. */
     static boolean isReachable(ClientMemory connection, Object sharedObject) {
         if (!(sharedObject instanceof SharedObject)) {
             return false;
@@ -84,7 +84,10 @@ final class PassedObjects {
                 .asException(cause);
     }
 
-    /** The connection to the same channel through which this process has an object that is open for all of the channel's clients. By memory, not by arena number: two servers may use one number. */
+    /**
+     * The connection to the same channel through which this process has an object that is open for all of the channel's
+     * clients. Compared by memory: two servers may use the same arena number.
+     */
     private static Optional<ClientMemory> elsewhere(ClientMemory connection, long ref, MemorySegment memory) {
         for (ClientMemory other : ALL) {
             if (other != connection && other.isSharedHere(memory)) {
@@ -102,7 +105,7 @@ final class PassedObjects {
         return !memory.scope().isAlive() || ALL.stream().anyMatch(each -> each.hasEnded() && each.maps(memory));
     }
 
-    /** Whoever retries what UNAVAILABLE ends builds it anew. */
+    /** A caller that retries on UNAVAILABLE builds the argument anew. */
     private static RpcException gone(String method, String argument) {
         return Status.Code.UNAVAILABLE
                 .with(

@@ -8,9 +8,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
-/** A future whose waiting threads poll for its end themselves, for a while, before they block. What it is the end of is in {@link RpcFuture}. */
+/**
+ * A future whose waiting threads poll for its end for a while before they block. {@link RpcFuture} says what it is the
+ * end of.
+ */
 abstract class PolledFuture<T> extends CompletableFuture<T> {
-    /** A waiting thread is woken when the future ends; this bounds what it costs if the user ends it in a way that does not come by here. */
+    /** Bounds the wait of a thread that is not woken because the user completed the future by another method. */
     private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final VarHandle WAITER;
@@ -23,7 +26,10 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         }
     }
 
-    /** The first thread that waits. It attaches nothing, so that whoever ends the future knows that nothing will run. */
+    /**
+     * The first waiting thread. It attaches no stage, so the thread that completes the future knows that no user code
+     * runs.
+     */
     private volatile Thread waiter;
 
     /** Polls for answers on behalf of a thread that waits for this future, for at most {@code nanos}. */
@@ -35,13 +41,24 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
     /** Called before a thread waits: it may be encoding another call's arguments, which the server would take first. */
     abstract void passOverOwn();
 
-    /** Settles what the reactor has left to others, if there is anything; returns whether so. Of several who do, the first one matters. */
+    /**
+     * Completes the future with the outcome that the reactor left, if any; returns whether there was one. Only the
+     * first thread's completion counts.
+     */
     abstract boolean settleOutcome();
 
-    /** Settles the future if its answer has come and this thread is the one to take it; {@code mine}: because it waits for it. Returns whether so. */
+    /**
+     * Completes the future if its answer has come and this thread takes it.
+     *
+     * @param mine whether this thread waits for the future
+     * @return whether it was completed
+     */
     abstract boolean finish(boolean mine);
 
-    /** Wakes the thread that waits; returns whether there is one, which then settles what has been left to it. */
+    /**
+     * Wakes the waiting thread; returns whether there is one. It then completes the future with the outcome that was
+     * left.
+     */
     boolean wakeWaiter() {
         Thread waiting = waiter;
         LockSupport.unpark(waiting);
@@ -112,7 +129,7 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         return super.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
     }
 
-    /** Whether the current thread is the one that may park here; a second one waits as for any other future. */
+    /** Whether the current thread may park here. Further threads wait as for any other future. */
     private boolean mayWait() {
         if (!isDone()) {
             passOverOwn();
@@ -120,9 +137,9 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         return !isDone() && WAITER.compareAndSet(this, null, Thread.currentThread());
     }
 
-    /** Parks for at most {@code nanos} if the future has not ended; returns whether there was need to. */
+    /** Parks for at most {@code nanos} if the future has not ended; returns whether it had not. */
     private boolean nap(long nanos) {
-        // Volatile store of the waiter before this look; who ends the future looks at the waiter after it.
+        // Volatile store of the waiter before this look. The thread that ends the future looks at the waiter after it.
         if (isDone() || settleOutcome()) {
             return false;
         }
@@ -130,10 +147,13 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         return true;
     }
 
-    /** Also if somebody else has ended the future: what was left to this thread just then is a result that nobody will ever give back. */
+    /**
+     * Also if another thread completed the future: an outcome left just now must still be settled, so that its result
+     * is given back.
+     */
     private void waitNoMore() {
         waiter = null;
-        // Volatile store above, then this look; the reactor looks at the waiter after it has stored the outcome.
+        // Volatile store above, then this look. The reactor looks at the waiter after it has stored the outcome.
         settleOutcome();
     }
 

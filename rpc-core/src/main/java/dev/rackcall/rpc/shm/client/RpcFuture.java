@@ -11,11 +11,13 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The future of one asynchronous call. A thread that waits for it polls for answers itself before it blocks, which is faster than any hand-over;
- * when nobody waits, the client's reactor completes it. Cancelling it, or completing it otherwise (as {@code orTimeout} does), cancels the call.
+ * The future of one asynchronous call. A waiting thread polls for answers itself before it blocks, which is faster than
+ * a hand-over; without one the client's reactor completes the future. Cancelling it, or completing it otherwise (as
+ * {@code orTimeout} does), cancels the call.
  *
- * <p>What users attach to it may do anything: call, wait for other futures, block. So it runs on the thread that waits for this very future, or
- * else on a virtual thread of its own, and never on the reactor, which has to notice deaths, nor inside somebody else's call.
+ * <p>Stages that users attach may do anything: call, wait for other futures, block. They run on the thread that waits
+ * for this very future, or on a virtual thread of their own. They never run on the reactor, which has to notice deaths,
+ * nor inside another caller's call.
  */
 final class RpcFuture<T> extends PolledFuture<T> {
     private static final int PLAIN = 0;
@@ -39,7 +41,10 @@ final class RpcFuture<T> extends PolledFuture<T> {
     private final ResultReader<T> reader;
     private final CallObserver observer;
     private final String name;
-    /** nanoTime; 0 until the reactor first looks, for calls with the default time-out: the common call never reads the clock. */
+    /**
+     * nanoTime; 0 until the reactor first looks, for calls with the default time-out: the common call never reads the
+     * clock.
+     */
     private long deadline;
 
     /** Whether the deadline had passed before the call was sent. */
@@ -47,10 +52,10 @@ final class RpcFuture<T> extends PolledFuture<T> {
 
     private long seal;
 
-    /** Whether anything was attached before the end came. */
+    /** Whether a stage was attached before the end came. */
     private volatile int state;
 
-    /** How the call ended, if the reactor has left it to others to say so. */
+    /** How the call ended, if the reactor leaves the completion to another thread. */
     private volatile Outcome<T> outcome;
 
     private record Outcome<T>(T value, RuntimeException failure) {}
@@ -81,7 +86,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
         connection.slots.passOverOwn();
     }
 
-    /** Before the call is sent: the seal of its arguments' scope, which this future releases. */
+    /** Sets the seal of the call's arguments, before the call is sent; this future releases it. */
     void sealed(long taken) {
         seal = taken;
     }
@@ -92,7 +97,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
         }
     }
 
-    /** Nanoseconds left until the deadline. Only for the reactor thread. */
+    /** Nanoseconds left until the deadline. Reactor only. */
     long remaining(long now) {
         if (deadline == 0) {
             deadline = now + connection.spec.defaultTimeout().toNanos();
@@ -105,14 +110,16 @@ final class RpcFuture<T> extends PolledFuture<T> {
         return finish(false);
     }
 
-    /** Decodes the answer and gives the slot back. Only who waits for this future runs what is attached to it. */
+    /**
+     * Decodes the answer and gives the slot back. Attached stages run here only if this thread waits for the future.
+     */
     @Override
     boolean finish(boolean mine) {
         if (!call.isAnswered(ticket) || !call.take(ticket)) {
             return false;
         }
         if (!mine && call.mustAskToRead()) {
-            // Whoever polls here has other things to do; the reactor must not wait at all.
+            // A polling thread has other work, and the reactor must not wait at all.
             Thread.startVirtualThread(() -> read(false));
         } else {
             read(mine);
@@ -120,7 +127,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
         return true;
     }
 
-    /** By whoever has taken the answer. */
+    /** Called by the thread that has taken the answer. */
     private void read(boolean mine) {
         T value = null;
         RuntimeException failure = null;
@@ -135,7 +142,8 @@ final class RpcFuture<T> extends PolledFuture<T> {
             failure = rejected;
             status = rejected.status();
         } catch (RuntimeException | Error e) {
-            // Whoever polls may be another caller; and this future must end, whatever the answer did to its reader.
+            // The polling thread may be another caller, and this future must end, whatever the answer did to its
+            // reader.
             status = ClientFailure.decodingFailed(name, e);
             failure = status.asException(e);
         }
@@ -143,7 +151,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
             call.endAsync();
             unseal(true);
         } finally {
-            // It was taken: nobody else would end it.
+            // The answer was taken, so no other thread would end the future.
             end(value, failure, status, mine);
         }
     }
@@ -174,7 +182,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
         Observers.tell(observer, status);
         if (mine) {
             settle(value, failure);
-        } else if (connection.link.reactor().isCurrent()) {
+        } else if (connection.end.reactor().isCurrent()) {
             leaveToOthers(new Outcome<>(value, failure));
         } else if (STATE.compareAndSet(this, PLAIN, ENDING) && getNumberOfDependents() == 0) {
             try {
@@ -189,8 +197,8 @@ final class RpcFuture<T> extends PolledFuture<T> {
     }
 
     /**
-     * The reactor settles no future itself, whatever is attached: {@code allOf} attaches without asking for a stage, perhaps just now. Whoever waits here does, or a thread
-     * of the future's own.
+     * The reactor completes no future itself, whatever is attached: {@code allOf} attaches without asking for a stage,
+     * possibly just now. The waiting thread completes it, or else a virtual thread.
      */
     private void leaveToOthers(Outcome<T> decided) {
         outcome = decided;
@@ -213,21 +221,21 @@ final class RpcFuture<T> extends PolledFuture<T> {
         if (failure != null) {
             super.completeExceptionally(failure);
         } else if (!super.complete(value) && !hasGiven(value)) {
-            // The caller ended it first: nobody will ever give this result back.
+            // The caller ended it first, so it will not give this result back.
             connection.cancel(ticket);
         }
     }
 
-    /** Whether {@link #settleOutcome} was here before, by another thread. */
+    /** Whether another thread has already settled the outcome. */
     private boolean hasGiven(T value) {
         return state() == State.SUCCESS && resultNow() == value;
     }
 
-    /** Whoever attaches something asks for the stage that it leads to first. */
+    /** Called before any stage is attached. */
     @Override
     public <U> CompletableFuture<U> newIncompleteFuture() {
         if (!STATE.compareAndSet(this, PLAIN, ATTACHED)) {
-            // A few instructions of another thread, which must not find what is attached now.
+            // Another thread is a few instructions away from the end, and must not see this stage.
             while (state == ENDING) {
                 Thread.onSpinWait();
             }

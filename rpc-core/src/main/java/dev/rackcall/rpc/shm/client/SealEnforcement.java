@@ -14,11 +14,14 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Hands the seals of a new connection over to a holder, before anybody uses them: first the holder looks at this side, then the server joins, then this side gives up what could lift seals, and there are some. */
+/**
+ * Hands the seals of a new connection over to a holder, before they are used. First the holder checks this process,
+ * then the server joins, then this process gives up what could lift seals.
+ */
 public final class SealEnforcement {
     private static final Logger LOG = LoggerFactory.getLogger(SealEnforcement.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
-    /** The holder has looked at this process, and the server has joined. */
+    /** Bound on the holder's check of this process, and on the server's joining. */
     private static final Duration BOUND = Duration.ofSeconds(10);
 
     private SealEnforcement() {}
@@ -26,15 +29,16 @@ public final class SealEnforcement {
     /**
      * Does so if the channel asks for it.
      *
-     * @throws RpcException FAILED_PRECONDITION if it requires it and it cannot be done; the connection is closed then
+     * @throws RpcException FAILED_PRECONDITION if the channel requires it and it cannot be done; the connection is
+     *     closed then
      */
     public static ShmClientConnection arrange(ShmClientConnection connection, ClientSpec spec) {
-        EnforcedSeals asked = spec.enforcedSeals().orElse(null);
+        EnforcedSeals asked = spec.sealing().enforced().orElse(null);
         if (asked == null) {
             return connection;
         }
         try {
-            enforce(connection, asked, Math.max(1, spec.keepSealed()));
+            enforce(connection, asked, Math.max(1, spec.sealing().kept()));
         } catch (SealException | UnsupportedFeatureException | OsException | RpcException e) {
             if (asked.isRequired()) {
                 connection.close();
@@ -64,13 +68,13 @@ public final class SealEnforcement {
     private static void join(ShmClientConnection connection, byte[] session) {
         ByteBuffer number = ByteBuffer.wrap(session);
         connection.enforceSeals(number.getLong(), number.getLong(), BOUND);
-        // Whatever comes now; what is not sealed by the holder is sent as a snapshot.
+        // From here on scopes that the holder does not seal are sent as snapshots.
         connection.arenas.withoutSeals();
     }
 
-    /** Refuses where there is no such thing. */
+    /** Refuses a channel that requires enforced seals where there are none. */
     public static void requireNone(ClientSpec spec, String why) {
-        if (spec.enforcedSeals().filter(EnforcedSeals::isRequired).isPresent()) {
+        if (spec.sealing().enforced().filter(EnforcedSeals::isRequired).isPresent()) {
             throw cannot(spec.channel(), why).asException();
         }
     }

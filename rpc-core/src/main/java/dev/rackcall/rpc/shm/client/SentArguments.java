@@ -16,15 +16,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * The client's side of isolation: the one scope that all shared arguments of a call lie in, and how it is kept from changing. One per
- * slot, made for the slot's first isolated call; used by whoever holds the slot.
+ * The client's side of isolation: the one scope with all shared arguments of a call, and how it is kept from changing.
+ * One per slot, made for its first isolated call; confined to the thread that holds the slot.
  */
 final class SentArguments {
     static final long NO_SEAL = 0;
 
     private final ClientMemory arenas;
     private long firstRun = Ref.NULL;
-    /** The same as an object of this process; null if the arguments were attached without it. */
+    /** The scope as an object of this process; null if the arguments were attached without it. */
     private Scope scope;
 
     /** nanoTime before the scope was isolated; 0: the call is not timed. */
@@ -37,12 +37,12 @@ final class SentArguments {
         this.arenas = arenas;
     }
 
-    /** A new call has the slot: what it takes is not the last one's time, should that have failed. */
+    /** A new call has the slot: the time of a failed call before it does not count. */
     void begin() {
         begun = 0;
     }
 
-    /** Takes note of a shared argument. */
+    /** Notes a shared argument. */
     void add(Object sharedObject, long ref, String method, String argument) {
         long holder;
         try {
@@ -70,9 +70,9 @@ final class SentArguments {
     }
 
     /**
-     * Isolates what was added, says in the slot how, and forgets it.
+     * Isolates what was added, records that in the slot, and forgets it.
      *
-     * @return the seal, which is to be released when the call has ended; {@link #NO_SEAL} if it is the server that isolates
+     * @return the seal, to be released when the call has ended; {@link #NO_SEAL} if the server isolates
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if another call has the scope sealed
      */
     long isolate(Isolation isolation, MethodDescriptor method, MemorySegment memory, long slot) {
@@ -97,7 +97,10 @@ final class SentArguments {
         }
     }
 
-    /** Scopes in other arenas than this client's own can be written by others, too, whatever is sealed here; and a seal keeps no device from writing a mirror. */
+    /**
+     * Other arenas are writable by other processes despite a seal here, and no seal keeps a device from writing a
+     * mirror.
+     */
     private boolean mayBeSealed(Isolation isolation) {
         return scope != null
                 && !arenas.isMirrored()
@@ -105,7 +108,7 @@ final class SentArguments {
                 && (isolation == Isolation.SEALED || (isolation == Isolation.AUTO && arenas.mayChooseSeals()));
     }
 
-    /** The call was answered, and its caller waited for that. Before the seal is released. */
+    /** The caller has its answer. Called before the seal is released. */
     void answered(long seal) {
         if (begun != 0) {
             long nanos = System.nanoTime() - begun;
@@ -130,14 +133,14 @@ final class SentArguments {
             return seals.seal(scope, method);
         } catch (ScopeException e) {
             if (isolation == Isolation.AUTO && scope.isOpen()) {
-                // Another call has it sealed, and a copy disturbs nobody.
+                // Another call has the scope sealed; a copy does not disturb it.
                 return NO_SEAL;
             }
             throw Status.Code.FAILED_PRECONDITION
                     .with("%s: its arguments cannot be sealed: %s", method, e.getMessage())
                     .asException(e);
         } catch (SealException e) {
-            // No descriptor free, or the kernel refused: a snapshot gives the same and more, at its own price.
+            // No descriptor is free, or the kernel refused. A snapshot gives the same protection at a higher price.
             return NO_SEAL;
         }
     }
@@ -153,7 +156,7 @@ final class SentArguments {
     }
 
     /**
-     * The call has ended: gives the scope back, now if the server is done with it, else when it is.
+     * The call has ended: releases the seal, now if the server is done with it, else later.
      *
      * @param answered whether there was an answer, before which the server marks the seal done
      */
@@ -168,7 +171,7 @@ final class SentArguments {
                 seals.releaseLater(seal);
             }
         } catch (SealException | RpcException e) {
-            // The connection has ended, or whoever held its seals, and they with it.
+            // The connection or the holder of its seals has ended, and the seals with it.
             return;
         }
     }

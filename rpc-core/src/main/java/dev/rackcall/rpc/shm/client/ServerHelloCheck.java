@@ -7,30 +7,30 @@ import dev.rackcall.shm.os.file.SharedFile;
 import java.util.Locale;
 
 /**
- * Compares what a server says about a connection with what was asked for and with the memory that it sent. A client believes nothing else of
- * it: slots and lengths decide how much this process allocates and which addresses it touches.
+ * Compares a server's hello with what was asked for and with the memory that came with it. A client does not trust a
+ * server: slots and lengths decide how much this process allocates and which addresses it touches.
  */
 public final class ServerHelloCheck {
-    /** What the offset of a Ref reaches. */
+    /** The reach of a Ref's offset. */
     private static final long MAX_ARENA_BYTES = 1L << 40;
 
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final ClientSpec spec;
     private final int slots;
 
-    private ServerHelloCheck(Handshake.Welcome welcome, ClientSpec spec, int slots) {
-        this.welcome = welcome;
+    private ServerHelloCheck(Handshake.ServerHello serverHello, ClientSpec spec, int slots) {
+        this.serverHello = serverHello;
         this.spec = spec;
         this.slots = slots;
     }
 
-    public static ServerHelloCheck of(Handshake.Welcome welcome, ClientSpec spec) {
-        return of(welcome, spec, spec.slots());
+    public static ServerHelloCheck of(Handshake.ServerHello serverHello, ClientSpec spec) {
+        return of(serverHello, spec, spec.slots());
     }
 
     /** @param slots that were asked for */
-    public static ServerHelloCheck of(Handshake.Welcome welcome, ClientSpec spec, int slots) {
-        return new ServerHelloCheck(welcome, spec, slots);
+    public static ServerHelloCheck of(Handshake.ServerHello serverHello, ClientSpec spec, int slots) {
+        return new ServerHelloCheck(serverHello, spec, slots);
     }
 
     /** @throws Handshake.MalformedException if anything does not fit */
@@ -41,47 +41,48 @@ public final class ServerHelloCheck {
         requirePlaces(file, shared);
     }
 
-    /** As {@link #require}, of memory whose length is not the server's affair. */
+    /** As {@link #require}, for memory whose length the server does not choose. */
     public void requirePlaces(SharedFile file, SharedFile shared) throws Handshake.MalformedException {
-        require(welcome.slots() == slots, "it gives %d slots, but %d were asked for", welcome.slots(), slots);
+        require(serverHello.slots() == slots, "it gives %d slots, but %d were asked for", serverHello.slots(), slots);
         require(
-                welcome.participant() > Handshake.SERVER_PARTICIPANT
-                        && welcome.participant() <= Handshake.MAX_PARTICIPANTS,
+                serverHello.participant() > Handshake.SERVER_PARTICIPANT
+                        && serverHello.participant() <= Handshake.MAX_PARTICIPANTS,
                 "participant number %d is not from %d to %d",
-                welcome.participant(),
+                serverHello.participant(),
                 Handshake.SERVER_PARTICIPANT + 1,
                 Handshake.MAX_PARTICIPANTS);
         require(
-                welcome.request().id() != welcome.reply().id()
-                        && welcome.request().id() != welcome.shared().id()
-                        && welcome.reply().id() != welcome.shared().id(),
+                serverHello.request().id() != serverHello.reply().id()
+                        && serverHello.request().id() != serverHello.shared().id()
+                        && serverHello.reply().id() != serverHello.shared().id(),
                 "two of its arenas have one number: %d, %d, %d",
-                welcome.request().id(),
-                welcome.reply().id(),
-                welcome.shared().id());
+                serverHello.request().id(),
+                serverHello.reply().id(),
+                serverHello.shared().id());
         requireOwnArenas(file.bytes());
         requireShared(shared.bytes());
     }
 
     private void requireOwnArenas(long fileBytes) throws Handshake.MalformedException {
         long quota = Math.max(Handshake.MIN_QUOTA, spec.arenaQuota());
-        requirePlace("request arena", welcome.request(), fileBytes, quota);
-        requirePlace("reply arena", welcome.reply(), fileBytes, quota);
-        long requestEnd = welcome.request().offset() + welcome.request().bytes();
+        requirePlace("request arena", serverHello.request(), fileBytes, quota);
+        requirePlace("reply arena", serverHello.reply(), fileBytes, quota);
+        long requestEnd = serverHello.request().offset() + serverHello.request().bytes();
         require(
-                ControlLayout.controlBytes(welcome.slots()) <= welcome.request().offset()
-                        && requestEnd <= welcome.reply().offset(),
+                ControlLayout.controlBytes(serverHello.slots())
+                                <= serverHello.request().offset()
+                        && requestEnd <= serverHello.reply().offset(),
                 "its slots and arenas overlap: %s, %s",
-                welcome.request(),
-                welcome.reply());
+                serverHello.request(),
+                serverHello.reply());
     }
 
     private void requireShared(long fileBytes) throws Handshake.MalformedException {
-        requirePlace("shared arena", welcome.shared(), fileBytes, MAX_ARENA_BYTES);
+        requirePlace("shared arena", serverHello.shared(), fileBytes, MAX_ARENA_BYTES);
         require(
-                welcome.shared().bytes() == fileBytes,
+                serverHello.shared().bytes() == fileBytes,
                 "its shared arena has %d bytes, but the memory sent has %d",
-                welcome.shared().bytes(),
+                serverHello.shared().bytes(),
                 fileBytes);
     }
 

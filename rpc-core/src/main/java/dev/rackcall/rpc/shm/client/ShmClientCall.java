@@ -17,16 +17,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /**
- * The client's side of one slot: a call from its first argument to its end. Used by one call after the other. Encoding is in {@link ClientRequest}, the answer in
- * {@link ClientAnswer}, who has the slot in {@link ClientSlot}.
+ * The client's side of one slot: a call from its first argument to its end. Reused by the slot's calls. {@link
+ * ClientRequest} encodes, {@link ClientAnswer} decodes, {@link ClientSlot} tracks the slot's owner.
  */
 final class ShmClientCall extends ClientSlot {
     /** nanoTime; 0: the connection's default time-out, counted from the first look at the clock. */
     long deadline;
-    /** Where the answer goes while the state is ASYNC. */
+    /** The future of an ASYNC call. */
     RpcFuture<?> future;
 
-    /** Null until the slot's first call, as {@link #answer}: most connections never use most of their slots. Used by whoever holds the slot. */
+    /** Null until the slot's first call, as {@link #answer}: most connections never use most of their slots. */
     private ClientRequest request;
 
     private ClientAnswer answer;
@@ -40,7 +40,7 @@ final class ShmClientCall extends ClientSlot {
         super(connection, index);
     }
 
-    /** After the arguments were encoded: a slot that was passed over meanwhile needs another turn. */
+    /** Called after the arguments were encoded: a slot that the server skipped meanwhile needs another turn. */
     private void takeTurn() {
         stopEncoding();
         if (isPassedOver()) {
@@ -59,7 +59,7 @@ final class ShmClientCall extends ClientSlot {
             CallObserver callObserver) {
         startEncoding();
         deadline = callDeadline;
-        // As in ClientRequest: a comparison is cheaper than storing a reference.
+        // As in ClientRequest: a comparison is cheaper than a reference store.
         if (method != callee) {
             method = callee;
         }
@@ -72,8 +72,8 @@ final class ShmClientCall extends ClientSlot {
         sent = false;
         unwanted = false;
         if (request == null) {
-            request = new ClientRequest(connection.arenas, connection.link.objects(), slot);
-            answer = new ClientAnswer(connection.arenas, connection.link.objects(), slot, this::name);
+            request = new ClientRequest(connection.arenas, connection.end.objects(), slot);
+            answer = new ClientAnswer(connection.arenas, connection.end.objects(), slot, this::name);
         }
         request.begin(callHeaders, callIsolation);
         answer.begin();
@@ -90,8 +90,8 @@ final class ShmClientCall extends ClientSlot {
     }
 
     /**
-     * Publishes the request. Whoever sets another state than HELD no longer owns this object when it returns, and must release the seal that is
-     * returned.
+     * Publishes the request. If the new state is not HELD, this thread no longer owns the object afterwards, and must
+     * release the returned seal.
      */
     private long send(int methodOrOp, int flags, int stateWhileSent) {
         long word = request.complete(ticket(), method, methodOrOp, flags, deadline);
@@ -107,7 +107,8 @@ final class ShmClientCall extends ClientSlot {
         try {
             connection.publish(slot, word);
         } catch (IllegalStateException e) {
-            // Unmapped, as it may be for whoever does not hold the slot: whoever ended the connection ends this call.
+            // Unmapped, which is possible once the slot is not HELD. The thread that ended the connection ends this
+            // call.
             connection.rethrowIfOpen(e);
         }
         if (stateWhileSent == ABANDONED) {
@@ -143,8 +144,8 @@ final class ShmClientCall extends ClientSlot {
         if (connection.isOpen()) {
             connection.async.sent();
         } else {
-            // Whoever ended the connection may have looked for waiting calls before this one was.
-            result.lose(connection.link.failure());
+            // The thread that ended the connection may have looked for waiting calls before this one was there.
+            result.lose(connection.end.failure());
         }
         return result;
     }
@@ -160,13 +161,13 @@ final class ShmClientCall extends ClientSlot {
             stream.forsake();
             throw e;
         }
-        // From here on the stream says how the call ended.
+        // From here on the stream reports how the call ended.
         observer = CallObserver.NONE;
         close();
         return stream.stream();
     }
 
-    /** Sends a control request that nobody waits for; a second operand is 0. */
+    /** Sends a control request that no caller waits for; a second operand is 0. */
     void sendControl(int op, long operand) {
         begin(null, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(operand);
@@ -176,7 +177,7 @@ final class ShmClientCall extends ClientSlot {
         send(op, SlotLayout.CONTROL | SlotLayout.ONE_WAY, ABANDONED);
     }
 
-    /** Sends a control request on behalf of {@code onBehalfOf} and waits for its answer. */
+    /** Sends a control request that belongs to a call of {@code onBehalfOf}, and waits for its answer. */
     PayloadReader callControl(MethodDescriptor onBehalfOf, int op, long operand, long callDeadline) {
         begin(onBehalfOf, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(operand);
@@ -184,7 +185,7 @@ final class ShmClientCall extends ClientSlot {
         return awaitAnswer();
     }
 
-    /** Sends a control request of two operands, on nobody's behalf, and waits for its answer. */
+    /** Sends a control request of two operands and waits for its answer. */
     PayloadReader callControl(int op, long first, long second, long callDeadline) {
         begin(null, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(first);
@@ -195,12 +196,12 @@ final class ShmClientCall extends ClientSlot {
 
     // ---- the answer
 
-    /** Whether reading the answer that has come to an asynchronous call may take a round trip. */
+    /** Whether reading the answer to an asynchronous call may take a round trip. */
     boolean mustAskToRead() {
         return (SlotLayout.flags(SlotLayout.responseWord(memory, slot)) & SlotLayout.HELD) != 0;
     }
 
-    /** Opens the answer that has come to an asynchronous call. */
+    /** Opens the answer to an asynchronous call. */
     PayloadReader answer() {
         return open(SlotLayout.responseWord(memory, slot));
     }
@@ -230,7 +231,7 @@ final class ShmClientCall extends ClientSlot {
     /**
      * The answer did not come before the deadline.
      *
-     * @param late whether that had passed before the answer was first waited for
+     * @param late whether the deadline had passed before the answer was first waited for
      */
     RpcException timedOut(boolean late) {
         unwanted = true;
@@ -238,7 +239,7 @@ final class ShmClientCall extends ClientSlot {
         return ended.asException();
     }
 
-    /** The connection broke while the call was under way. */
+    /** The connection ended while the call was in flight. */
     RpcException lost(RpcException why) {
         ended = why.status();
         return why;
@@ -251,7 +252,7 @@ final class ShmClientCall extends ClientSlot {
         releaseRead();
     }
 
-    /** As {@link #release}, after the answer was read: the server keeps a large one until it is told so. */
+    /** As {@link #release}, after the answer was read: the server keeps a large answer until it hears so. */
     private void releaseRead() {
         long ticket = ticket();
         boolean kept = answer.isKeptUntilRead();
@@ -311,8 +312,8 @@ final class ShmClientCall extends ClientSlot {
             case RuntimeException e -> e;
             default -> ClientFailure.encodingFailed(name(), cause).asException(cause);
         };
-        // Once an asynchronous or one-way call was sent, the slot may already serve somebody else; but those throw
-        // nothing after that. Everybody else who throws still holds the slot.
+        // Once an asynchronous or one-way call was sent, the slot may already serve another call; but those throw
+        // nothing after that. All other callers still hold the slot.
         if (usesMemory()) {
             ended = thrown instanceof RpcException e ? e.status() : ClientFailure.encodingFailed(name(), cause);
             close();

@@ -4,7 +4,6 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
@@ -13,34 +12,32 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.types.SharedObject;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * The client's end of a connection: begins calls, publishes requests, rings when the server does not watch, and tells everybody when it has ended. Which slot a call gets is the
- * business of {@link ClientSlots}, how its answer is waited for of {@link AnswerWaiting} and {@link AsyncCalls}. Thread-safe.
+ * The client's end of a connection: begins calls, publishes requests, rings when the server does not poll, and ends all
+ * calls when the connection ends. {@link ClientSlots} chooses a call's slot; {@link AnswerWaiting} and {@link
+ * AsyncCalls} wait for its answer. Thread-safe.
  */
 public final class ShmClientConnection extends ClientConnection implements ClientEnd.Owner, ClientStream.Source {
-    public final ClientEnd link;
+    public final ClientEnd end;
     public final ClientMemory arenas;
     final MemorySegment memory;
     public final ClientSpec spec;
     final ClientSlots slots;
     final AnswerWaiting waiting;
     final AsyncCalls async;
-    private final Queue<ControlRequest> controls = new ConcurrentLinkedQueue<>();
 
     /** False once the connection has ended. */
     private volatile boolean open = true;
@@ -48,12 +45,9 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     /** False once the connection has ended or the server drains. */
     private volatile boolean usable = true;
 
-    /** A control request whose answer no caller waits for, and which found no free slot: the reactor sends it later. */
-    private record ControlRequest(int op, long operand) {}
-
-    public ShmClientConnection(ClientEnd link, ClientSpec spec) {
-        this.link = link;
-        this.arenas = link.arenas();
+    public ShmClientConnection(ClientEnd end, ClientSpec spec) {
+        this.end = end;
+        this.arenas = end.arenas();
         this.memory = arenas.memory();
         this.spec = spec;
         this.slots = ClientSlots.of(this);
@@ -69,7 +63,10 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         return call;
     }
 
-    /** For whoever looks at the memory without a slot that keeps it mapped: false, if that is because the connection has ended. */
+    /**
+     * For threads that read the memory without holding a slot: returns false if the memory is gone because the
+     * connection has ended.
+     */
     boolean rethrowIfOpen(IllegalStateException thrown) {
         if (open) {
             throw thrown;
@@ -77,10 +74,10 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         return false;
     }
 
-    /** Makes the request half of {@code slot} visible to the server and wakes it if it does not watch. */
+    /** Publishes the request half of {@code slot}, and wakes the server if it does not poll. */
     void publish(long slot, long word) {
         SlotLayout.publishRequest(memory, slot, word);
-        // Between our request and our look at `watched`; the server fences between clearing `watched` and its last look
+        // Between our request and our look at `watched`. The server fences between clearing `watched` and its last look
         // at the slot.
         VarHandle.fullFence();
         if (!ControlLayout.isWatched(memory)) {
@@ -88,53 +85,26 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         }
     }
 
-    /** A server that does not poll is woken. One with memory of its own never polls this memory: what was published is carried over. */
+    /**
+     * Wakes a server that does not poll. A server with memory of its own never polls this memory, so requests are
+     * pushed to it.
+     */
     private void deliver() {
-        if (link.isMirrored()) {
-            link.push();
+        if (end.isMirrored()) {
+            end.push();
         } else {
-            link.ring();
+            end.ring();
         }
     }
 
-    /** Tells the server that nobody waits for the call with that ticket any more. */
+    /** Tells the server that no caller waits for the call with that ticket any more. */
     void cancel(long ticket) {
         control(ControlOp.CANCEL, ticket);
     }
 
-    /**
-     * Sends a control request that no caller waits for, now or as soon as there is room. A cancellation or a release that got lost would keep a handler or
-     * memory at the server until the connection ends, which gives up all of them.
-     */
+    /** Sends a control request that no caller waits for, now or as soon as there is room. */
     public void control(int op, long operand) {
-        // A cancellation may concern just the calls that hold all slots, so it has a second way.
-        if (!trySendControl(op, operand) && (op != ControlOp.CANCEL || !link.ringCancelled(operand))) {
-            controls.add(new ControlRequest(op, operand));
-            link.reactor().wakeIfIdle();
-        }
-    }
-
-    private boolean trySendControl(int op, long operand) {
-        try {
-            ShmClientCall call = slots.tryClaim();
-            if (call == null) {
-                return false;
-            }
-            call.sendControl(op, operand);
-        } catch (RpcException e) {
-            // The connection has ended, and with it what this was about.
-            controls.clear();
-        }
-        return true;
-    }
-
-    @Override
-    public void flushControls() {
-        ControlRequest next = controls.peek();
-        while (next != null && trySendControl(next.op, next.operand)) {
-            controls.poll();
-            next = controls.peek();
-        }
+        async.control(op, operand);
     }
 
     @Override
@@ -155,7 +125,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     }
 
     /**
-     * Has the server join the session in which a holder has this side's seals.
+     * Makes the server join the session in which a holder has this side's seals.
      *
      * @throws dev.rackcall.rpc.RpcException if it cannot
      */
@@ -166,7 +136,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     /**
      * Sends a control request of two operands and waits for its answer.
      *
-     * @throws dev.rackcall.rpc.RpcException what it ended with
+     * @throws dev.rackcall.rpc.RpcException the request's failure
      */
     public <T> T ask(int op, long first, long second, Duration bound, Function<PayloadReader, T> reader) {
         long deadline = System.nanoTime() + bound.toNanos();
@@ -187,7 +157,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
 
     @Override
     public Optional<Status> endCause() {
-        return link.endCause();
+        return end.endCause();
     }
 
     @Override
@@ -202,7 +172,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
 
     @Override
     public void use(ServiceDefinition<?> definition) {
-        link.objects().use(KryoCodec.of(definition.registered()));
+        end.objects().use(KryoCodec.of(definition.registered()));
     }
 
     @Override
@@ -226,69 +196,19 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     }
 
     @Override
-    public String serviceName() {
-        return link.welcome().serviceName();
-    }
-
-    @Override
-    public long fingerprint() {
-        return link.welcome().fingerprint();
-    }
-
-    @Override
-    public String description() {
-        return link.welcome().description();
+    public ServedInterface service() {
+        return end.serverHello().service();
     }
 
     boolean isOpen() {
         return open;
     }
 
-    // ---- what its end and the reactor ask of it
+    // ---- called by its end
 
     @Override
-    public int fd() {
-        return link.bellFd();
-    }
-
-    @Override
-    public void readable() {
-        link.readable();
-    }
-
-    @Override
-    public boolean isMirrored() {
-        return link.isMirrored();
-    }
-
-    @Override
-    public WaitStrategy looking(WaitStrategy strategy) {
-        return link.looking(strategy);
-    }
-
-    @Override
-    public boolean isAwaited() {
-        return !controls.isEmpty() || async.isAwaited();
-    }
-
-    @Override
-    public int poll() {
-        return async.poll();
-    }
-
-    @Override
-    public int helped() {
-        return async.helped();
-    }
-
-    @Override
-    public long expire(long now, long bound) {
-        return async.expire(now, bound);
-    }
-
-    @Override
-    public void announceSleep(boolean asleep) {
-        link.announceSleep(asleep);
+    public ClientReactor.Polled polled() {
+        return async;
     }
 
     @Override
@@ -299,14 +219,14 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     @Override
     public void rung() {
         try {
-            if (open && link.isRungAlways() && ControlLayout.hasSleepers(memory)) {
+            if (open && end.isRungAlways() && ControlLayout.hasSleepers(memory)) {
                 slots.wakeAll();
             }
             if (open && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
                 usable = false;
             }
         } catch (IllegalStateException e) {
-            // Closed by another thread meanwhile, which wakes everybody; the link no longer uses the memory.
+            // Closed by another thread meanwhile, which wakes all callers; the end no longer uses the memory.
             usable = rethrowIfOpen(e);
         }
     }
@@ -315,9 +235,8 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     public void ended() {
         usable = false;
         open = false;
-        // Between saying that it is over and looking for calls that wait; a sender marks its call, fences, and then
-        // looks
-        // whether it is over.
+        // Between marking the end and looking for waiting calls. A sender marks its call, fences, and then looks for
+        // the end.
         VarHandle.fullFence();
         async.loseAll();
         slots.wakeAll();
@@ -325,6 +244,6 @@ public final class ShmClientConnection extends ClientConnection implements Clien
 
     @Override
     public void close() {
-        link.close(Status.Code.CANCELLED.with("channel %s was closed here", spec.channel()));
+        end.close(Status.Code.CANCELLED.with("channel %s was closed here", spec.channel()));
     }
 }

@@ -6,10 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** One wait that follows a {@link WaitStrategy} and has a bound. Made when a wait turns out not to be a matter of nanoseconds. */
+/** One bounded wait that follows a {@link WaitStrategy}. Made once a wait takes longer than nanoseconds. */
 final class SpinWait {
     private static final int SPINS_PER_CLOCK = 1024;
-    /** Longest single sleep: bounds what a lost wake-up, or a peer that never wakes anybody, can cost. */
+    /** Longest single sleep: bounds the cost of a lost wake-up, or of a peer that sends no wake-up. */
     private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final long BACK_OFF_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
@@ -34,7 +34,10 @@ final class SpinWait {
         return sleeps && spins <= 0 && yields <= 0;
     }
 
-    /** One step: a pause, a yield, or a nap for those who have nothing to sleep on. Returns false once the bound has passed. */
+    /**
+     * One step: a pause, a yield, or a nap for threads that have nothing to sleep on. Returns false once the bound has
+     * passed.
+     */
     boolean once() {
         if (spins > 0) {
             Thread.onSpinWait();
@@ -53,13 +56,13 @@ final class SpinWait {
         return inTime();
     }
 
-    /** Sleeps while the word at {@code offset} is {@code seen}, but not for long. Returns false once the bound has passed. */
+    /** Sleeps briefly while the word at {@code offset} is {@code seen}. Returns false once the bound has passed. */
     boolean sleep(MemorySegment memory, long offset, int seen) {
         Futex.await(memory, offset, seen, Math.clamp(remaining(), 1, MAX_SLEEP_NANOS));
         return inTime();
     }
 
-    /** Parks the calling thread, but not for long. Returns false once the bound has passed. */
+    /** Parks the calling thread briefly. Returns false once the bound has passed. */
     boolean park() {
         LockSupport.parkNanos(Math.clamp(remaining(), 1, MAX_SLEEP_NANOS));
         return inTime();

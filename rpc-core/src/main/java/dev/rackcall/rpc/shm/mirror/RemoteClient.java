@@ -19,8 +19,8 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 
 /**
- * Connects to a server that shares no memory with this process: this end makes memory as large as it asked for, which the server's answer then
- * divides as it divides its own.
+ * Connects to a server that shares no memory with this process. This end makes memory of the size it asks for, and
+ * divides it as the server's answer says.
  */
 public final class RemoteClient {
     /** More than any arena may have. */
@@ -37,8 +37,8 @@ public final class RemoteClient {
     }
 
     /**
-     * How many slots to ask for, to make that many calls at once: twice as many, since reading an answer may take a question of its own. Invalid counts pass
-     * unchanged so that the error shows the caller's value.
+     * Slots to ask for, to make that many calls at once: twice as many, since reading an answer may take a request of
+     * its own. Invalid counts pass unchanged so that the error shows the caller's value.
      */
     private static int slotsFor(int calls) {
         boolean mayBeDoubled =
@@ -67,12 +67,12 @@ public final class RemoteClient {
         CarrierProvider.Greeted greeted = null;
         try {
             file = SharedFile.memfd("rackcall" + spec.channel(), bytes());
-            // What the server's device writes there must have its memory: there is nobody whom an error could be told
-            // then.
+            // The server's device writes there, and could not report a lack of memory.
             file.reserve(0, file.bytes());
             mapping = file.map();
             ByteBuffer hello = ByteBuffer.wrap(
-                    new Handshake.Hello(ControlLayout.VERSION, spec.channel(), slots, spec.arenaQuota()).encode());
+                    new Handshake.ClientHello(ControlLayout.VERSION, spec.channel(), slots, spec.arenaQuota())
+                            .encode());
             CarrierProvider.Memory memory = new CarrierProvider.Memory(file, mapping.memory());
             greeted = provider.connect(address, memory, hello, 2 * slots, spec.connectTimeout());
             return open(file, mapping, greeted);
@@ -119,48 +119,49 @@ public final class RemoteClient {
 
     private ClientConnection open(SharedFile file, Mapping mapping, CarrierProvider.Greeted greeted)
             throws Handshake.MalformedException {
-        Handshake.Welcome welcome = Handshake.Welcome.decode(bytes(greeted.welcome()));
-        if (!welcome.status().isOk()) {
-            throw welcome.status().asException();
+        Handshake.ServerHello serverHello = Handshake.ServerHello.decode(bytes(greeted.welcome()));
+        if (!serverHello.status().isOk()) {
+            throw serverHello.status().asException();
         }
-        long sharedBytes = welcome.shared().bytes();
+        long sharedBytes = serverHello.shared().bytes();
         if (greeted.carrier().isEmpty() || sharedBytes <= 0 || sharedBytes > MAX_BYTES) {
             throw new Handshake.MalformedException("its answer names no memory, or another kind than is spoken here");
         }
         SharedFile shared = SharedFile.memfd("rackcall" + spec.channel() + "-none", sharedBytes);
         try {
-            ServerHelloCheck.of(welcome, spec, slots).requirePlaces(file, shared);
-            ControlLayout.initialise(mapping.memory(), welcome.slots(), welcome.instance());
-            return open(file, shared, new ClientMirror(greeted.carrier().get(), mapping, welcome), welcome);
+            ServerHelloCheck.of(serverHello, spec, slots).requirePlaces(file, shared);
+            ControlLayout.initialise(mapping.memory(), serverHello.slots(), serverHello.instance());
+            return open(file, shared, new ClientMirror(greeted.carrier().get(), mapping, serverHello), serverHello);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
             shared.close();
             throw e;
         }
     }
 
-    private ClientConnection open(SharedFile file, SharedFile shared, ClientMirror bell, Handshake.Welcome welcome)
+    private ClientConnection open(
+            SharedFile file, SharedFile shared, ClientMirror bell, Handshake.ServerHello serverHello)
             throws Handshake.MalformedException {
         try {
-            ClientMemory memory = ClientMemory.open(file, shared, welcome, spec);
-            return start(new ClientEnd(bell, memory, welcome, spec.channel(), true, () -> {}), bell);
+            ClientMemory memory = ClientMemory.open(file, shared, serverHello, spec);
+            return start(new ClientEnd(bell, memory, serverHello, spec.channel(), true, () -> {}), bell);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
-            // With the sockets that it has made for this process.
+            // Also closes the bell's sockets.
             bell.close();
             throw e;
         }
     }
 
-    private ClientConnection start(ClientEnd link, ClientMirror bell) {
+    private ClientConnection start(ClientEnd end, ClientMirror bell) {
         try {
-            ShmClientConnection connection = new ShmClientConnection(link, spec);
+            ShmClientConnection connection = new ShmClientConnection(end, spec);
             HeldScopes scopes = new HeldScopes(connection, bell);
             bell.tells(scopes::stale);
-            link.arenas().mirroredBy(scopes);
-            link.start(connection);
+            end.arenas().mirroredBy(scopes);
+            end.start(connection);
             bell.carrier.start(bell);
             return connection;
         } catch (RuntimeException | Error e) {
-            link.discard();
+            end.discard();
             throw e;
         }
     }

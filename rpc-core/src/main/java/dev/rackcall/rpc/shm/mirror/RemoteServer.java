@@ -28,8 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server's door for clients that share no memory with it: each of its addresses serves all its channels, since the client says which one it wants, and by whichever it came it has
- * the same shared scopes. What follows is as in shared memory, but for the bell.
+ * Accepts clients that share no memory with the server. Each address serves all channels, as the client's hello says
+ * which one it wants, and a channel's shared scopes are the same at each. Connections differ from shared memory only in
+ * their bell.
  */
 public final class RemoteServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteServer.class);
@@ -38,14 +39,13 @@ public final class RemoteServer extends PolledServer {
     private static final Peer STRANGER = new Peer(0, -1, -1);
 
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
     private final Map<String, ConnectionFactory> channels = new HashMap<>();
     private final Map<String, ChannelScopes> scopes = new HashMap<>();
     private final Thread guardian = new Thread(this::guard, "rackcall-remote");
     private final List<CarrierProvider.Listener> listeners = new ArrayList<>();
     private volatile boolean stopping;
-    /** Whether {@link #close} has come to where no connection may be added any more. Guarded by {@link #scopes}. */
+    /** Set when no more connections may be added. Guarded by {@link #scopes}. */
     private boolean ended;
 
     private RemoteServer(ServerSpec spec) {
@@ -59,9 +59,9 @@ public final class RemoteServer extends PolledServer {
             for (ServerSpec.Service<?> service : spec.services()) {
                 server.open(service);
             }
-            server.pollers.start();
+            server.startPollers();
             server.guardian.start();
-            for (URI address : spec.addresses()) {
+            for (URI address : spec.place().addresses()) {
                 server.listeners.add(RemoteClient.provider(address).listen(address, server::greet));
             }
             return server;
@@ -83,16 +83,16 @@ public final class RemoteServer extends PolledServer {
         return listeners.stream().map(CarrierProvider.Listener::address).toList();
     }
 
-    /** Direct handlers that do not return lose their polling duty. */
+    /** Relieves pollers whose direct handlers do not return. */
     private void guard() {
         while (!stopping) {
-            // Nobody is stuck where everybody sleeps.
+            // While all pollers sleep, no handler can be stuck.
             LockSupport.parkNanos(
-                    pollers.isAnyAwake()
-                            ? Math.min(TICK_NANOS, spec.stuckAfter().toNanos())
+                    isAnyAwake()
+                            ? Math.min(TICK_NANOS, spec.threads().stuckAfter().toNanos())
                             : TICK_NANOS);
             try {
-                pollers.relieveIfStuck();
+                relieveIfStuck();
             } catch (RuntimeException | Error e) {
                 if (LOG_LIMIT.allows()) {
                     LOG.error("relieving a poller failed; the server goes on{}", LOG_LIMIT.skipped(), e);
@@ -105,7 +105,7 @@ public final class RemoteServer extends PolledServer {
 
     private CarrierProvider.Answer greet(ByteBuffer packet) {
         try {
-            Handshake.Hello hello = Handshake.Hello.decode(RemoteClient.bytes(packet));
+            Handshake.ClientHello hello = Handshake.ClientHello.decode(RemoteClient.bytes(packet));
             return answer(hello);
         } catch (Handshake.MalformedException e) {
             return refusal(Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
@@ -119,10 +119,10 @@ public final class RemoteServer extends PolledServer {
 
     private static CarrierProvider.Answer refusal(Status status) {
         return new CarrierProvider.Answer(
-                ByteBuffer.wrap(Handshake.Welcome.refusal(status).encode()), Optional.empty());
+                ByteBuffer.wrap(Handshake.ServerHello.refusal(status).encode()), Optional.empty());
     }
 
-    private CarrierProvider.Answer answer(Handshake.Hello hello) {
+    private CarrierProvider.Answer answer(Handshake.ClientHello hello) {
         ConnectionFactory factory = channels.get(hello.channel());
         if (factory == null) {
             throw Status.Code.NOT_FOUND
@@ -136,10 +136,9 @@ public final class RemoteServer extends PolledServer {
         }
         try {
             Seat seat = Seat.of(this, factory, hello);
-            return new CarrierProvider.Answer(ByteBuffer.wrap(seat.welcome.encode()), Optional.of(seat));
+            return new CarrierProvider.Answer(ByteBuffer.wrap(seat.serverHello.encode()), Optional.of(seat));
         } catch (RuntimeException | Error e) {
-            connections.hangsUp();
-            connections.isReleased();
+            notConnected();
             throw e;
         }
     }
@@ -148,37 +147,37 @@ public final class RemoteServer extends PolledServer {
     private static final class Seat implements CarrierProvider.Seat {
         private final RemoteServer server;
         private final ConnectionFactory factory;
-        private final Handshake.Welcome welcome;
+        private final Handshake.ServerHello serverHello;
         private final SharedFile file;
         private final Mapping mapping;
 
         private Seat(
                 RemoteServer server,
                 ConnectionFactory factory,
-                Handshake.Welcome welcome,
+                Handshake.ServerHello serverHello,
                 SharedFile file,
                 Mapping mapping) {
             this.server = server;
             this.factory = factory;
-            this.welcome = welcome;
+            this.serverHello = serverHello;
             this.file = file;
             this.mapping = mapping;
         }
 
-        static Seat of(RemoteServer server, ConnectionFactory factory, Handshake.Hello hello) {
-            // A number that nobody uses: this client allocates in an arena of its own.
-            Handshake.Welcome welcome = factory.join(hello, () -> true);
+        static Seat of(RemoteServer server, ConnectionFactory factory, Handshake.ClientHello hello) {
+            // A participant number is taken but not used: this client allocates in an arena of its own.
+            Handshake.ServerHello serverHello = factory.join(hello, () -> true);
             SharedFile file = null;
             try {
-                file = SharedFile.memfd("rackcall" + hello.channel(), ConnectionFactory.bytes(welcome));
+                file = SharedFile.memfd("rackcall" + hello.channel(), ConnectionFactory.bytes(serverHello));
                 file.reserve(0, file.bytes());
-                return new Seat(server, factory, welcome, file, file.map());
+                return new Seat(server, factory, serverHello, file, file.map());
             } catch (RuntimeException | Error e) {
                 if (file != null) {
                     file.close();
                 }
-                factory.giveIds(welcome);
-                factory.shared().leave(welcome.participant());
+                factory.giveIds(serverHello);
+                factory.shared().leave(serverHello.participant());
                 throw e;
             }
         }
@@ -190,7 +189,7 @@ public final class RemoteServer extends PolledServer {
 
         @Override
         public int publications() {
-            return 2 * welcome.slots();
+            return 2 * serverHello.slots();
         }
 
         @Override
@@ -202,16 +201,16 @@ public final class RemoteServer extends PolledServer {
             } catch (RuntimeException | Error e) {
                 bell.close();
                 count();
-                factory.shared().leave(welcome.participant());
+                factory.shared().leave(serverHello.participant());
                 throw e;
             }
             carrier.start(bell);
-            connection.link.told();
+            connection.end.told();
         }
 
         private ServerMirror bell(Carrier carrier) {
             try {
-                return new ServerMirror(carrier, mapping, welcome);
+                return new ServerMirror(carrier, mapping, serverHello);
             } catch (RuntimeException | Error e) {
                 carrier.close();
                 leave();
@@ -219,21 +218,20 @@ public final class RemoteServer extends PolledServer {
             }
         }
 
-        /** Under the lock: a poller that has been stopped ends whoever was added before, and nobody else. */
+        /** Under the lock: a stopped poller ends the connections added before, and no others. */
         private ShmServerConnection connect(ServerMirror bell) {
             synchronized (server.scopes) {
                 if (server.ended) {
                     file.close();
-                    factory.giveIds(welcome);
+                    factory.giveIds(serverHello);
                     throw Status.Code.UNAVAILABLE
                             .with("channel %s: its server is shutting down", factory.channel())
                             .asException();
                 }
                 ShmServerConnection connection =
-                        factory.connect(bell, file, welcome, STRANGER, server.connections, () -> {});
-                connection.link.mirroredBy(
-                        new MirroredEnd(bell, server.scopes.get(factory.channel()), connection.link));
-                server.pollers.quietest().add(connection);
+                        factory.connect(bell, file, serverHello, STRANGER, server.connections, () -> {});
+                bell.join(server.scopes.get(factory.channel()), connection.end);
+                server.quietest().add(connection);
                 return connection;
             }
         }
@@ -247,14 +245,13 @@ public final class RemoteServer extends PolledServer {
         public void leave() {
             mapping.close();
             file.close();
-            factory.giveIds(welcome);
-            factory.shared().leave(welcome.participant());
+            factory.giveIds(serverHello);
+            factory.shared().leave(serverHello.participant());
             count();
         }
 
         private void count() {
-            server.connections.hangsUp();
-            server.connections.isReleased();
+            server.notConnected();
         }
     }
 
@@ -266,11 +263,7 @@ public final class RemoteServer extends PolledServer {
         stopping = true;
         listeners.forEach(CarrierProvider.Listener::close);
         LockSupport.unpark(guardian);
-        try {
-            guardian.join(JOIN_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        join(guardian);
         synchronized (scopes) {
             ended = true;
         }

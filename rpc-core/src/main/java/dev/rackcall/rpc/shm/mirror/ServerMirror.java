@@ -1,36 +1,77 @@
 package dev.rackcall.rpc.shm.mirror;
 
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.rpc.shm.server.MirroredClient;
+import dev.rackcall.rpc.shm.server.ServerEnd;
 import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.codec.PayloadWriter;
 import dev.rackcall.shm.os.file.Mapping;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Supplier;
 
-/** Carries answers to the client, looking at those slots only that have a new one: of each its payload, what its slot says about it, and its word; then now and then how many requests were taken, and whether the server drains. */
-final class ServerMirror extends MirrorBell {
-    private final Handshake.Welcome welcome;
-    /** A bit for each slot that has an answer which was not carried; set by who publishes, taken by who carries. */
+/**
+ * The server's bell for a client with memory of its own. It carries answers: for each slot with a new one its payload,
+ * its other fields, and its word. Now and then it also carries the number of requests taken, and the server's state.
+ */
+final class ServerMirror extends MirrorBell implements MirroredClient {
+    /** Most bytes of one fetch. */
+    static final int MOST_BYTES = 64 << 10;
+
+    private final Handshake.ServerHello serverHello;
+    /**
+     * A bit for each slot with an answer that was not carried; set after publishing, cleared by the thread that
+     * carries.
+     */
     private final AtomicLongArray answered;
-    /** So many requests are taken before the client hears of it, since that is a message: it finds room in the slots that are left meanwhile. */
+    /**
+     * Requests taken before the client is told, since that costs a message. Meanwhile the client has its remaining
+     * slots.
+     */
     private final int unsaid;
-    // Of what was carried last. Whoever carries.
+    /** Set before the connection is used, as the next two. */
+    private NodeScopes node;
+
+    private RefSpace refs;
+    private Arena replies;
+    /** Null until the first arguments come that have to be fetched. */
+    private volatile FetchedArena fetched;
+    // Values last carried. Only for the thread that carries.
     private long consumed;
     private int state = ControlLayout.STATE_OPEN;
 
     /** @param mapping of this end's memory, closed with this bell */
-    ServerMirror(Carrier carrier, Mapping mapping, Handshake.Welcome welcome) {
+    ServerMirror(Carrier carrier, Mapping mapping, Handshake.ServerHello serverHello) {
         super(carrier, mapping);
-        this.welcome = welcome;
-        this.unsaid = Math.ceilDiv(welcome.slots(), 4);
-        this.answered = new AtomicLongArray((welcome.slots() + Long.SIZE - 1) / Long.SIZE);
+        this.serverHello = serverHello;
+        this.unsaid = Math.ceilDiv(serverHello.slots(), 4);
+        this.answered = new AtomicLongArray((serverHello.slots() + Long.SIZE - 1) / Long.SIZE);
     }
 
-    /** An answer was published in that slot, and whoever has done so rings. */
-    void answered(int index) {
-        // Volatile, behind the word: who takes the bit sees the answer.
+    /**
+     * Joins the channel's shared scopes, before the connection is used.
+     *
+     * @param channel where clients open scopes for each other
+     */
+    void join(ChannelScopes channel, ServerEnd end) {
+        node = channel.join(end.requestArena(), this::tell);
+        refs = channel.space(end.refs(), node);
+        replies = end.replyArena();
+        end.mirroredBy(this);
+    }
+
+    @Override
+    public void answered(int index) {
+        // Volatile, after the word: a thread that takes the bit sees the answer.
         answered.getAndAccumulate(index / Long.SIZE, 1L << index, (bits, bit) -> bits | bit);
     }
 
@@ -48,7 +89,7 @@ final class ServerMirror extends MirrorBell {
         long taken = ControlLayout.consumed(memory);
         if (taken - consumed >= unsaid) {
             consumed = taken;
-            // Nobody sleeps for this: who needs it looks again and again.
+            // No thread sleeps for this; clients that need it look repeatedly.
             alive = alive && carrier.store(ControlLayout.CONSUMED, taken) && carrier.flush();
         }
         int now = ControlLayout.state(memory);
@@ -63,11 +104,96 @@ final class ServerMirror extends MirrorBell {
         if ((SlotLayout.flags(word) & SlotLayout.OUTSIDE) != 0) {
             long length = SlotLayout.responseLength(memory, slot);
             long ref = SlotLayout.responseRef(memory, slot);
-            carrier.carryChanged(welcome.reply().offset() + Ref.offset(ref), length);
+            carrier.carryChanged(serverHello.reply().offset() + Ref.offset(ref), length);
             carrier.carry(slot + SlotLayout.RESPONSE_LENGTH, 2 * Long.BYTES);
         } else if (SlotLayout.inlineLength(word) > 0) {
             carrier.carry(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.inlineLength(word));
         }
         return carrier.publish(slot + SlotLayout.RESPONSE_WORD, word);
+    }
+
+    // ---- shared scopes
+
+    @Override
+    public void hasPassed() {
+        node.passed();
+    }
+
+    @Override
+    public boolean isOpenForAll(MemorySegment.Scope mapped, long ref) {
+        return node.channel().holds(mapped, ref);
+    }
+
+    @Override
+    public void carryReply(long ref) {
+        carryScope(replies, serverHello.reply().offset(), ref, Long.MAX_VALUE);
+    }
+
+    @Override
+    public Optional<Scope> adopt(Object argument, long ref, String method) {
+        return node.holds(ref) ? Optional.of(node.channel().adopt(argument, method)) : Optional.empty();
+    }
+
+    @Override
+    public void serve(int op, long ref, long bytes, Supplier<PayloadWriter> result) {
+        switch (op) {
+            case ControlOp.SHARE -> node.share(ref);
+            case ControlOp.UNSHARE -> node.unshare(ref);
+            default -> fetch(ref, bytes, result);
+        }
+    }
+
+    private void fetch(long ref, long bytes, Supplier<PayloadWriter> result) {
+        if (bytes <= 0 || bytes > MOST_BYTES) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("%d bytes asked at once; ask for 1 to %d", bytes, MOST_BYTES)
+                    .asException();
+        }
+        long arenaBytes = node.channel().arenaBytes(ref);
+        byte[] found = node.channel().copy(ref, (int) bytes, node);
+        PayloadWriter out = result.get();
+        out.writeLong(arenaBytes);
+        out.writeBytes(found, "pages");
+    }
+
+    @Override
+    public void end() {
+        node.end();
+    }
+
+    @Override
+    public RefSpace refs() {
+        return refs;
+    }
+
+    @Override
+    public RefSpace fetched(long deadline) {
+        FetchedArena present = fetched;
+        return (present != null ? present : makeFetched()).space(refs, deadline);
+    }
+
+    private synchronized FetchedArena makeFetched() {
+        if (fetched == null) {
+            fetched = FetchedArena.open(carrier, memory(), serverHello.request());
+        }
+        return fetched;
+    }
+
+    @Override
+    public boolean isFetched(MemorySegment.Scope mapped) {
+        FetchedArena present = fetched;
+        return present != null && present.isIn(mapped);
+    }
+
+    @Override
+    public void release() {
+        if (fetched != null) {
+            fetched.close();
+        }
+    }
+
+    @Override
+    public void released() {
+        node.channel().forget(node);
     }
 }

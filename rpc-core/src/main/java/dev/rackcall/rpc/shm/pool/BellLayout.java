@@ -6,7 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.util.function.LongConsumer;
 
 /**
- * The page behind a connection's arenas in a pool, by which its sides ring: a half for each, which only that side writes.
+ * The page behind a connection's arenas in a pool, through which its ends ring. Each end writes only its own half.
  *
  * <pre>
  *     0  beat     moved by the side's watcher as long as it lives
@@ -40,7 +40,7 @@ final class BellLayout {
         return page.asSlice(ofServer ? 0 : HALF, HALF);
     }
 
-    /** One thread of the side. */
+    /** One thread of each end. */
     static void beat(MemorySegment mine) {
         LONG.setOpaque(mine, BEAT, (long) LONG.getOpaque(mine, BEAT) + 1);
     }
@@ -49,7 +49,7 @@ final class BellLayout {
         return (long) LONG.getOpaque(half, BEAT);
     }
 
-    /** Release: what the side did before is there for whoever sees the stage. Pairs with {@link #stage(MemorySegment)}. */
+    /** Release: an end that sees the stage also sees what was done before. Pairs with {@link #stage(MemorySegment)}. */
     static void stage(MemorySegment mine, long stage) {
         LONG.setRelease(mine, STAGE, stage);
     }
@@ -59,7 +59,7 @@ final class BellLayout {
         return (long) LONG.getAcquire(half, STAGE);
     }
 
-    /** Any thread of the side. Volatile: what was published before is there for whoever counts the ring. */
+    /** Any thread. Volatile: an end that counts the ring also sees what was published before. */
     static void ring(MemorySegment mine) {
         LONG.getAndAdd(mine, RINGS, 1L);
     }
@@ -69,10 +69,10 @@ final class BellLayout {
         return (long) LONG.getAcquire(half, RINGS);
     }
 
-    /** One thread of the side at a time; false if the other side has not taken those that are there. */
+    /** One thread at a time; false if the other end has not taken the pending numbers. */
     static boolean post(MemorySegment mine, MemorySegment theirs, long number) {
         long posted = (long) LONG.getOpaque(mine, POSTED);
-        // Acquire: pairs with the release in take; the number that stood there was read.
+        // Acquire: pairs with the release in take; the number in that place was read.
         if (posted - (long) LONG.getAcquire(theirs, TAKEN) >= NUMBERS) {
             return false;
         }
@@ -82,7 +82,7 @@ final class BellLayout {
         return true;
     }
 
-    /** One thread of the side at a time; returns how many it took. Whatever the other side wrote, at most {@link #NUMBERS}. */
+    /** One thread at a time; returns how many it took, at most {@link #NUMBERS} whatever the other end wrote. */
     static int take(MemorySegment mine, MemorySegment theirs, LongConsumer numbers) {
         long taken = (long) LONG.getOpaque(mine, TAKEN);
         // Acquire: pairs with the release in post.

@@ -1,23 +1,31 @@
 package dev.rackcall.rpc.shm.pool;
 
 import dev.rackcall.rpc.shm.protocol.Bell;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The bell of a connection between hosts that share memory and nothing else: words in that memory. Each side's {@link PoolWatcher} looks at the other's words and
- * passes on what it sees through a socket pair of its own process, which is what pollers and reactors sleep on.
+ * The bell of a connection between hosts that share only memory: words in that memory. Each process's {@link
+ * PoolWatcher} reads the other end's words and forwards rings through a socket pair, on which pollers and reactors
+ * sleep.
  *
- * <p>Life cannot be proven here. A side whose watcher has not moved its beat for {@link #LEASE_NANOS} counts as gone and its connection ends; that frees no
- * memory, so a side that was only slow does no harm when it goes on: it finds the connection ended.
+ * <p>Life cannot be proven here. An end counts as gone if its watcher has not moved its beat for {@link #LEASE_NANOS},
+ * and the connection ends. That frees no memory, so an end that was only slow does no harm when it goes on: it finds
+ * the connection ended.
  */
 final class PoolBell implements Bell {
-    /** As long as a side's beat may stand still while the other one looks. */
+    /** How long an end's beat may be unchanged. */
     static final long LEASE_NANOS = TimeUnit.SECONDS.toNanos(5);
-    /** What one look counts at most: whoever was stopped himself has seen nothing of the other in that time. */
+    /** Time that one look counts at most: a stopped process has seen nothing of the other end meanwhile. */
     private static final long MOST_PER_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final MemorySegment mine;
@@ -25,7 +33,7 @@ final class PoolBell implements Bell {
     private final UnixSocket inner;
     private final UnixSocket outer;
 
-    // Of the watcher's last look.
+    // As of the watcher's last look.
     private long seenRings;
     private long seenBeat;
     private long silentNanos;
@@ -42,9 +50,9 @@ final class PoolBell implements Bell {
     }
 
     /**
-     * One side's bell, watched from now on.
+     * One end's bell, watched from now on.
      *
-     * @param page {@link BellLayout}, all zero before the first side has its bell
+     * @param page {@link BellLayout}, all zero before the first end has its bell
      */
     static PoolBell of(MemorySegment page, boolean isServer) {
         MemorySegment server = BellLayout.half(page, true);
@@ -60,7 +68,7 @@ final class PoolBell implements Bell {
         return bell;
     }
 
-    /** Says for a client that cannot have a bell, nor what else it needs for the connection, that it has left. */
+    /** Marks a client as left that could not make its end. */
     static void decline(MemorySegment page) {
         BellLayout.stage(BellLayout.half(page, false), BellLayout.LEFT);
     }
@@ -70,7 +78,10 @@ final class PoolBell implements Bell {
         return outer.fd();
     }
 
-    /** Under the lock: once {@link #close} has returned nothing is written, since the page is somebody else's when both sides have left it. */
+    /**
+     * Under the lock: once {@link #close} has returned nothing is written, since the page may be reused when both ends
+     * have left it.
+     */
     @Override
     public synchronized boolean ring() {
         if (closed || gone) {
@@ -102,7 +113,7 @@ final class PoolBell implements Bell {
         }
     }
 
-    /** The pool was closed before the connection: this is its end. While that happens the JVM may also say that this is the wrong thread. */
+    /** The pool was closed before the connection, which ends it. The JVM may report that as a wrong thread, too. */
     private void loseUnlessAlive(RuntimeException thrown) {
         if (mine.scope().isAlive() && theirs.scope().isAlive()) {
             throw thrown;
@@ -125,7 +136,7 @@ final class PoolBell implements Bell {
         }
     }
 
-    /** Looks at the other side's words, and moves this one's beat. Returns whether something was new. Watcher only. */
+    /** Reads the other end's words, and moves this one's beat; returns whether anything was new. Watcher only. */
     synchronized boolean look(long now) {
         if (closed || gone) {
             return false;
@@ -139,7 +150,7 @@ final class PoolBell implements Bell {
         }
         if (hasLeft(now)) {
             gone = true;
-            // The outer end becomes readable, and says so for ever.
+            // The outer end becomes readable for good.
             inner.close();
         }
         return news;
@@ -178,7 +189,7 @@ final class PoolBell implements Bell {
         try {
             BellLayout.stage(mine, BellLayout.ENDED);
         } catch (RuntimeException e) {
-            // If the pool is closed already the other side will miss the beat.
+            // If the pool is closed, the other end will miss the beat.
             loseUnlessAlive(e);
         } finally {
             inner.close();
@@ -186,17 +197,20 @@ final class PoolBell implements Bell {
         }
     }
 
-    /** This side does not use the connection's memory any more, but for its half of the bell's page. After {@link #close}. */
+    /**
+     * This end no longer uses the connection's memory, except for its half of the bell's page. Called after {@link
+     * #close}.
+     */
     void leave() {
         try {
             BellLayout.stage(mine, BellLayout.LEFT);
         } catch (RuntimeException e) {
-            // If the pool is closed, what is left of this side stays until its host is reclaimed.
+            // If the pool is closed, this end's memory stays taken until its host is reclaimed.
             loseUnlessAlive(e);
         }
     }
 
-    /** Whether the other side has {@link #leave left}. */
+    /** Whether the other end has {@link #leave left}. */
     boolean otherHasLeft() {
         return BellLayout.stage(theirs) == BellLayout.LEFT;
     }
@@ -209,6 +223,85 @@ final class PoolBell implements Bell {
                     + " rings sent";
         } catch (IllegalStateException | WrongThreadException | OsException e) {
             return "bell without memory";
+        }
+    }
+
+    /**
+     * The thread of a process that reads the words of its {@link PoolBell}s, since no kernel reports another host's
+     * stores. It looks every 100 us while there is news, and otherwise every millisecond, which bounds a sleeper's wait
+     * for a ring. It ends with the last bell.
+     */
+    static final class PoolWatcher {
+        private static final Logger LOG = LoggerFactory.getLogger(PoolWatcher.class);
+        private static final LogLimit LOG_LIMIT = new LogLimit();
+        private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+        private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+        /** Looks without news before the watcher slows down. */
+        private static final int PATIENCE = 100;
+
+        private static final PoolWatcher SHARED = new PoolWatcher();
+
+        private final List<PoolBell> bells = new CopyOnWriteArrayList<>();
+        private boolean running;
+
+        private PoolWatcher() {}
+
+        static PoolWatcher shared() {
+            return SHARED;
+        }
+
+        synchronized void add(PoolBell bell) {
+            if (!running) {
+                Thread thread = new Thread(this::run, "rackcall-pool-watcher");
+                thread.setDaemon(true);
+                thread.start();
+                running = true;
+            }
+            // The thread sees the bell after this method has returned.
+            bells.add(bell);
+        }
+
+        /**
+         * Removes a bell. A closed bell is only looked at under its lock, so the watcher no longer touches its words.
+         */
+        void remove(PoolBell bell) {
+            bells.remove(bell);
+        }
+
+        private void run() {
+            int quiet = 0;
+            while (goesOn()) {
+                boolean news = false;
+                for (PoolBell bell : bells) {
+                    news |= look(bell);
+                }
+                quiet = news ? 0 : Math.min(quiet + 1, PATIENCE);
+                LockSupport.parkNanos(quiet < PATIENCE ? BUSY_NANOS : IDLE_NANOS);
+            }
+        }
+
+        private boolean look(PoolBell bell) {
+            try {
+                return bell.look(System.nanoTime());
+            } catch (IllegalStateException | WrongThreadException e) {
+                // The JVM reports a wrong thread for memory that is being closed.
+                LOG.debug("a connection's pool was closed before the connection", e);
+                bell.lose();
+                return false;
+            } catch (RuntimeException | Error e) {
+                // All connections of this process through pools depend on this thread.
+                if (LOG_LIMIT.allows()) {
+                    LOG.error("a connection through a pool failed; it ends{}", LOG_LIMIT.skipped(), e);
+                }
+                bell.lose();
+                bells.remove(bell);
+                return false;
+            }
+        }
+
+        private synchronized boolean goesOn() {
+            running = !bells.isEmpty();
+            return running;
         }
     }
 }

@@ -19,7 +19,10 @@ import dev.rackcall.shm.pool.PoolCommons;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Connects to a server that serves a pool, wherever it runs: knocks at the channel's {@link PoolDoor} and maps what the answer names. */
+/**
+ * Connects to a server of a pool, on any host: leaves a hello at the channel's {@link PoolDoor} and maps the memory
+ * that the answer names.
+ */
 public final class PoolClient {
     private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
@@ -66,7 +69,8 @@ public final class PoolClient {
         long place = pool.takeForHost(PoolHandshake.BYTES);
         boolean mayGive = true;
         try {
-            byte[] hello = new Handshake.Hello(ControlLayout.VERSION, spec.channel(), spec.slots(), spec.arenaQuota())
+            byte[] hello = new Handshake.ClientHello(
+                            ControlLayout.VERSION, spec.channel(), spec.slots(), spec.arenaQuota())
                     .encode();
             PoolHandshake knock = PoolHandshake.ask(
                     pool, place, hello, new Peer((int) ProcessHandle.current().pid(), Uid.current(), -1));
@@ -81,7 +85,7 @@ public final class PoolClient {
         }
     }
 
-    /** Takes a seat at the door, if need be when others have left: until then nobody knows of the knock. */
+    /** Takes a seat at the door, waiting for a free one if necessary. Until then no server knows of the hello. */
     private int sit(PoolDoor door, long place) {
         int seat = door.sit(place);
         while (seat < 0) {
@@ -93,7 +97,7 @@ public final class PoolClient {
     }
 
     /**
-     * Waits for the answer; then the knock is this side's again.
+     * Waits for the answer, after which the memory of the handshake is this side's again.
      *
      * @return true
      */
@@ -108,7 +112,7 @@ public final class PoolClient {
             if (door.stand(seat, place)) {
                 pool.give(place);
             }
-            // Otherwise a server has taken it and may still write its answer there, so it stays this host's.
+            // Otherwise a server has taken it and may still write its answer there, so it stays taken.
             throw e;
         }
     }
@@ -125,11 +129,11 @@ public final class PoolClient {
 
     private ClientConnection open(PoolHandshake knock) {
         try {
-            Handshake.Welcome welcome = Handshake.Welcome.decode(knock.welcome());
-            if (!welcome.status().isOk()) {
-                throw welcome.status().asException();
+            Handshake.ServerHello serverHello = Handshake.ServerHello.decode(knock.serverHello());
+            if (!serverHello.status().isOk()) {
+                throw serverHello.status().asException();
             }
-            return open(welcome, knock.window(), knock.shared());
+            return open(serverHello, knock.window(), knock.shared());
         } catch (Handshake.MalformedException e) {
             throw Status.Code.FAILED_PRECONDITION
                     .with("channel %s: the handshake failed: %s", spec.channel(), e.getMessage())
@@ -137,7 +141,8 @@ public final class PoolClient {
         }
     }
 
-    private ClientConnection open(Handshake.Welcome welcome, PoolHandshake.Window window, PoolHandshake.Window shared)
+    private ClientConnection open(
+            Handshake.ServerHello serverHello, PoolHandshake.Window window, PoolHandshake.Window shared)
             throws Handshake.MalformedException {
         if (window.bytes() < BellLayout.BYTES) {
             throw new Handshake.MalformedException("a window of " + window.bytes() + " bytes has no room for a bell");
@@ -145,28 +150,28 @@ public final class PoolClient {
         SharedFile file = null;
         SharedFile sharedFile = null;
         PoolBell bell = null;
-        ClientEnd link = null;
+        ClientEnd end = null;
         try {
             file = pool.window(window.place(), window.bytes());
             sharedFile = pool.window(shared.place(), shared.bytes());
             bell = PoolBell.of(PoolMemory.bellPage(pool, window), false);
-            ServerHelloCheck.of(welcome, spec).requirePlaces(file, sharedFile);
-            ClientMemory memory = ClientMemory.open(file, sharedFile, welcome, spec);
-            link = new ClientEnd(bell, memory, welcome, spec.channel(), true, bell::leave);
-            ShmClientConnection connection = new ShmClientConnection(link, spec);
-            link.start(connection);
+            ServerHelloCheck.of(serverHello, spec).requirePlaces(file, sharedFile);
+            ClientMemory memory = ClientMemory.open(file, sharedFile, serverHello, spec);
+            end = new ClientEnd(bell, memory, serverHello, spec.channel(), true, bell::leave);
+            ShmClientConnection connection = new ShmClientConnection(end, spec);
+            end.start(connection);
             return connection;
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
-            // In this order: who has left must not write into the bell's page any more.
+            // In this order: an end that has left must not write into the bell's page.
             if (bell != null) {
                 bell.close();
             }
-            if (link != null) {
-                link.discard();
+            if (end != null) {
+                end.discard();
             } else if (bell != null) {
                 bell.leave();
             } else if (PoolMemory.isIn(pool, window)) {
-                // Or the server would keep it for a client that may still come, until this host is reclaimed.
+                // Otherwise the server would keep it for this client until this host is reclaimed.
                 PoolBell.decline(PoolMemory.bellPage(pool, window));
             }
             if (sharedFile != null) {

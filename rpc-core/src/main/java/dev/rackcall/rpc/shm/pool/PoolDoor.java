@@ -14,8 +14,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Where the clients of a channel find its server in a pool. A door is made by the first server of the channel and stays as long as the pool, so that a client
- * which comes late never writes into memory that is somebody else's by then. The pool's roots are the places of all doors, each set once from 0.
+ * Where the clients of a channel find its server in a pool. The channel's first server makes the door, which stays as
+ * long as the pool, so that a late client never writes into reused memory. The pool's roots are the places of all
+ * doors, each set once from 0.
  *
  * <pre>
  *     0  magic    "RKDOOR01"                                           maker, before the door is among the roots
@@ -54,7 +55,7 @@ final class PoolDoor {
     static Optional<PoolDoor> find(PoolCommons pool, String channel) {
         MemorySegment roots = pool.roots();
         for (long at = 0; at < roots.byteSize(); at += Long.BYTES) {
-            // Acquire: pairs with the compare-and-set in make; a door that is there is whole.
+            // Acquire: pairs with the compare-and-set in make; a door among the roots is complete.
             long place = (long) LONG.getAcquire(roots, at);
             if (place == 0) {
                 return Optional.empty();
@@ -80,7 +81,7 @@ final class PoolDoor {
     /**
      * The channel's door, made if there is none.
      *
-     * @throws IllegalStateException if the pool has as many doors as it can have
+     * @throws IllegalStateException if the pool has no room for another door
      */
     static PoolDoor findOrMake(PoolCommons pool, String channel) {
         Optional<PoolDoor> present = find(pool, channel);
@@ -124,7 +125,10 @@ final class PoolDoor {
         return (long) LONG.getOpaque(memory, BEAT);
     }
 
-    /** Whether the door now is {@code owner}'s; {@code before} had it. Knocks that nobody took are dropped: who waits gives up in its own time. */
+    /**
+     * Changes the owner from {@code before} to {@code owner}; returns whether it did. Pending hellos are dropped; their
+     * clients time out.
+     */
     boolean change(long before, long owner) {
         if (!LONG.compareAndSet(memory, OWNER, before, owner)) {
             return false;
@@ -136,9 +140,9 @@ final class PoolDoor {
     }
 
     /**
-     * Takes the door from nobody, or from a server that has given no sign of life for as long as a lease.
+     * Takes a door that has no owner, or whose owner has shown no sign of life for a lease.
      *
-     * @return the number under which the caller has it
+     * @return the number of the new owner
      * @throws RpcException ALREADY_EXISTS if a living server has it
      */
     long acquire(String channel) {
@@ -166,22 +170,22 @@ final class PoolDoor {
                 .asException();
     }
 
-    /** Says that its server lives. One thread. */
+    /** Shows that the server lives. One thread. */
     void beat() {
         LONG.setOpaque(memory, BEAT, beats() + 1);
     }
 
-    /** The place of the knock at that seat, which is the caller's to answer now; 0: none. */
+    /** Takes the hello at that seat, to be answered by the caller; returns its place, or 0 if there is none. */
     long take(int seat) {
         long at = SEAT + (long) seat * Long.BYTES;
-        // Acquire: pairs with the compare-and-set in sit; the knock is whole.
+        // Acquire: pairs with the compare-and-set in sit; the hello is complete.
         long place = (long) LONG.getAcquire(memory, at);
         return place != 0 && LONG.compareAndSet(memory, at, place, 0L) ? place : 0;
     }
 
     // ---- the client's side
 
-    /** Puts a knock at a free seat; negative if there is none. */
+    /** Puts a hello at a free seat; negative if there is none. */
     int sit(long place) {
         for (int seat = 0; seat < SEATS; seat++) {
             // Volatile: pairs with the acquire in take.
@@ -192,7 +196,7 @@ final class PoolDoor {
         return -1;
     }
 
-    /** Takes a knock back; false if a server has taken it and may write into it. */
+    /** Withdraws a hello; false if a server has taken it and may write into it. */
     boolean stand(int seat, long place) {
         return LONG.compareAndSet(memory, SEAT + (long) seat * Long.BYTES, place, 0L);
     }

@@ -9,21 +9,22 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * A client's question at a {@link PoolDoor}, and the server's answer: the two packets of the {@link Handshake}, and where the connection's memory lies. The client's
- * host owns it; the client gives it back once it is answered, or taken back unanswered.
+ * A client's hello at a {@link PoolDoor} and the server's answer: the two packets of the {@link Handshake}, and where
+ * the connection's memory lies. The client's host owns this memory; the client frees it once it is answered or
+ * withdrawn.
  *
  * <pre>
  *     0  answered   1 once the answer is whole                          server
  *     8  host, pid, uid, gid (4 each), boot (8)                         client
- *    32  bytes of the Hello (4)                                         client
- *    36  bytes of the Welcome (4)                                       server
+ *    32  bytes of the ClientHello (4)                                         client
+ *    36  bytes of the ServerHello (4)                                       server
  *    40  place and bytes (8 each) of the connection's window, then of the shared arena's
- *    96  Hello                                                          client
- *  4096  Welcome                                                        server
+ *    96  ClientHello                                                          client
+ *  4096  ServerHello                                                        server
  * </pre>
  */
 final class PoolHandshake {
-    /** A Welcome has two texts of at most 30,000 bytes, and numbers. */
+    /** A ServerHello has two texts of at most 30,000 bytes, and numbers. */
     static final long BYTES = 4096 + (64 << 10);
 
     private static final long ANSWERED = 0;
@@ -52,7 +53,7 @@ final class PoolHandshake {
         static final Window NONE = new Window(0, 0);
     }
 
-    /** What lies at a place that somebody else wrote. */
+    /** The handshake at a place that another process wrote. */
     static PoolHandshake at(PoolCommons pool, long place) throws Handshake.MalformedException {
         if (place <= 0 || place > pool.memory().byteSize() - BYTES || place % ControlLayout.PAGE != 0) {
             throw new Handshake.MalformedException("there is no knock at " + place);
@@ -62,7 +63,7 @@ final class PoolHandshake {
 
     // ---- the client's side
 
-    /** Writes a question into memory that this process has taken. */
+    /** Writes a hello into memory that this process has taken. */
     static PoolHandshake ask(PoolCommons pool, long place, byte[] hello, Peer self) {
         PoolHandshake knock = new PoolHandshake(pool.memory().asSlice(place, BYTES));
         MemorySegment memory = knock.memory;
@@ -82,7 +83,7 @@ final class PoolHandshake {
         return (long) LONG.getAcquire(memory, ANSWERED) == 1;
     }
 
-    byte[] welcome() throws Handshake.MalformedException {
+    byte[] serverHello() throws Handshake.MalformedException {
         return bytes(WELCOME, memory.get(ValueLayout.JAVA_INT, WELCOME_BYTES), BYTES - WELCOME);
     }
 
@@ -104,7 +105,7 @@ final class PoolHandshake {
         return bytes(HELLO, memory.get(ValueLayout.JAVA_INT, HELLO_BYTES), WELCOME - HELLO);
     }
 
-    /** Who knocks, as it says itself: no kernel knows processes of other hosts. */
+    /** The client as it describes itself: no kernel knows processes of other hosts. */
     Peer peer() {
         return new Peer(
                 memory.get(ValueLayout.JAVA_INT, PID),
@@ -120,10 +121,10 @@ final class PoolHandshake {
         return memory.get(ValueLayout.JAVA_LONG, BOOT);
     }
 
-    /** From here on the knock is the client's again. */
-    void answer(byte[] welcome, Window window, Window shared) {
-        memory.set(ValueLayout.JAVA_INT, WELCOME_BYTES, welcome.length);
-        MemorySegment.copy(welcome, 0, memory, ValueLayout.JAVA_BYTE, WELCOME, welcome.length);
+    /** From here on the handshake's memory is the client's again. */
+    void answer(byte[] serverHello, Window window, Window shared) {
+        memory.set(ValueLayout.JAVA_INT, WELCOME_BYTES, serverHello.length);
+        MemorySegment.copy(serverHello, 0, memory, ValueLayout.JAVA_BYTE, WELCOME, serverHello.length);
         set(WINDOW, window);
         set(SHARED, shared);
         // Release: pairs with the acquire in isAnswered.

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What the clients of one channel get of a pool. A connection's window is given back once both sides have left it, or the client's host is gone; what a client
- * never leaves stays taken until then. Thread-safe.
+ * The memory of one channel's clients in a pool. A connection's window is freed once both ends have left it, or the
+ * client's host is gone; otherwise it stays taken. Thread-safe.
  */
 final class PoolMemory {
     private static final int SHARE = 64;
@@ -24,13 +24,13 @@ final class PoolMemory {
     private final PoolHandshake.Window shared;
     private final List<Tenant> leaving = new ArrayList<>();
 
-    /** @param sharedQuota bytes for the arena that all clients share */
+    /** @param sharedQuota bytes of the channel's shared arena */
     PoolMemory(PoolCommons pool, long sharedQuota) {
         this.pool = pool;
         this.shared = take(pool, most(sharedQuota));
     }
 
-    /** What an arena may have of the pool if so much is wished for. */
+    /** Bytes of an arena, given the wished size. */
     long most(long wished) {
         return Math.min(wished, pool.memory().byteSize() / SHARE) & -ControlLayout.PAGE;
     }
@@ -44,7 +44,7 @@ final class PoolMemory {
         return shared;
     }
 
-    /** The memory of the arena that all clients share, all zero. */
+    /** The channel's shared arena, all zero. */
     SharedFile sharedFile() {
         SharedFile file = pool.window(shared.place(), shared.bytes());
         try (Mapping mapping = file.map()) {
@@ -62,7 +62,7 @@ final class PoolMemory {
         private final long boot;
         private PoolHandshake.Window window = PoolHandshake.Window.NONE;
         private PoolBell bell;
-        /** Never taken back: once it is known, the window may be given to somebody else, and its words say nothing of this client any more. */
+        /** Never reset: once this is known, the window may be reused, and its words no longer describe this client. */
         private volatile boolean left;
 
         private Tenant(int host, long boot) {
@@ -70,7 +70,7 @@ final class PoolMemory {
             this.boot = boot;
         }
 
-        /** Takes a window for {@code bytes} and a bell; returns the window's file, which is the caller's. */
+        /** Takes a window of {@code bytes} and a bell; the caller owns the returned file. */
         SharedFile take(long bytes, int slots) {
             window = PoolMemory.take(pool, bytes + BellLayout.BYTES);
             MemorySegment memory = pool.memory().asSlice(window.place(), window.bytes());
@@ -89,7 +89,7 @@ final class PoolMemory {
             return bell;
         }
 
-        /** Whether the client does not use its memory any more, and never will. */
+        /** Whether the client has stopped using its memory for good. */
         boolean hasLeft() {
             if (isPoolOpen() && !left && ((bell != null && bell.otherHasLeft()) || !pool.isThere(host, boot))) {
                 left = true;
@@ -97,7 +97,7 @@ final class PoolMemory {
             return left;
         }
 
-        /** The server does not use it any more. */
+        /** The server no longer uses it. */
         void leave() {
             synchronized (leaving) {
                 leaving.add(this);
@@ -105,7 +105,7 @@ final class PoolMemory {
             reclaim();
         }
 
-        /** Nobody has been told of it: gives everything back at once. */
+        /** The client was not told of it: frees everything at once. */
         void discard() {
             left = true;
             if (bell != null) {
@@ -117,12 +117,12 @@ final class PoolMemory {
         }
     }
 
-    /** A place for the client that knocks. */
+    /** A place for the client that said hello. */
     Tenant admit(PoolHandshake knock) {
         return new Tenant(knock.host(), knock.boot());
     }
 
-    /** Whether a window that somebody else names lies in the pool, and has room for a bell. */
+    /** Whether a window from a peer lies in the pool, and has room for a bell. */
     static boolean isIn(PoolCommons pool, PoolHandshake.Window window) {
         return window.place() > 0
                 && window.bytes() >= BellLayout.BYTES
@@ -135,12 +135,15 @@ final class PoolMemory {
         return pool.memory().asSlice(window.place() + window.bytes() - BellLayout.BYTES, BellLayout.BYTES);
     }
 
-    /** If it was closed before its server, nobody can be seen to leave, and what is taken stays so until this host is reclaimed. */
+    /**
+     * If the pool was closed before its server, leaving clients cannot be seen, and their memory stays taken until this
+     * host is reclaimed.
+     */
     private boolean isPoolOpen() {
         return pool.memory().scope().isAlive();
     }
 
-    /** Gives back what nobody uses any more. To be called now and then. */
+    /** Frees windows that are no longer used. Called periodically. */
     void reclaim() {
         synchronized (leaving) {
             leaving.removeIf(tenant -> {
@@ -153,12 +156,12 @@ final class PoolMemory {
         }
     }
 
-    /** Gives back what nobody has been told of. */
+    /** Frees the shared arena, which no client was told of. */
     void discard() {
         pool.give(shared.place());
     }
 
-    /** Gives clients, which have been told of the end, a second to leave; then what they still use stays taken. */
+    /** Gives clients, which were told of the end, a second to leave. What they still use then stays taken. */
     void close(SharedPool arena) {
         long end = System.nanoTime() + LEAVE_NANOS;
         while (!isDeserted(arena) && System.nanoTime() - end < 0) {

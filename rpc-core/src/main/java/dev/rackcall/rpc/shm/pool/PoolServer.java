@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server for clients on all hosts that map a pool. One thread answers who knocks at its {@link PoolDoor}s; what follows is as for clients of this host, but for
- * the bell and for where the memory lies.
+ * A server for clients on all hosts that map a pool. One thread answers hellos at its {@link PoolDoor}s. The rest is as
+ * for clients of this host, except for the bell and the place of the memory.
  */
 public final class PoolServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(PoolServer.class);
@@ -31,14 +31,13 @@ public final class PoolServer extends PolledServer {
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
     private final PoolCommons pool;
     private final List<Entrance> entrances = new ArrayList<>();
     private final Thread porter = new Thread(this::attend, "rackcall-porter");
     private volatile boolean stopping;
 
-    /** One channel: its door, by which number this server has it, and what it serves. */
+    /** One channel: its door, the server's number as its owner, and what it serves. */
     private record Entrance(PoolDoor door, long owner, ConnectionFactory factory, PoolMemory memory) {}
 
     private PoolServer(ServerSpec spec, PoolCommons pool) {
@@ -51,7 +50,7 @@ public final class PoolServer extends PolledServer {
         PoolServer server = new PoolServer(spec, commons(pool));
         try {
             spec.services().forEach(server::open);
-            server.pollers.start();
+            server.startPollers();
             server.porter.start();
         } catch (RuntimeException | Error e) {
             server.close();
@@ -76,7 +75,7 @@ public final class PoolServer extends PolledServer {
             PoolDoor door = PoolDoor.findOrMake(pool, channel);
             long owner = door.acquire(channel);
             try {
-                PoolMemory memory = new PoolMemory(pool, spec.sharedQuota());
+                PoolMemory memory = new PoolMemory(pool, spec.limits().sharedQuota());
                 entrances.add(new Entrance(door, owner, factory(service, memory), memory));
             } catch (RuntimeException | Error e) {
                 door.change(owner, 0);
@@ -99,7 +98,7 @@ public final class PoolServer extends PolledServer {
                     spec,
                     service,
                     handlers,
-                    memory.most(spec.arenaQuota()),
+                    memory.most(spec.limits().arenaQuota()),
                     id -> new SharedPool(memory.sharedFile(), id));
         } catch (RuntimeException | Error e) {
             memory.discard();
@@ -120,9 +119,9 @@ public final class PoolServer extends PolledServer {
             try {
                 entrances.forEach(this::attend);
                 long now = System.nanoTime();
-                if (now - lastRelief > spec.stuckAfter().toNanos()) {
+                if (now - lastRelief > spec.threads().stuckAfter().toNanos()) {
                     lastRelief = now;
-                    pollers.relieveIfStuck();
+                    relieveIfStuck();
                 }
                 if (now - lastTick > TICK_NANOS) {
                     lastTick = now;
@@ -174,11 +173,11 @@ public final class PoolServer extends PolledServer {
             return;
         }
         if (!pool.isThere(knock.host(), knock.boot())) {
-            // Its host was reclaimed while the knock was at the door: what lies there is somebody else's by now.
+            // The client's host was reclaimed meanwhile, so that memory may be reused.
             return;
         }
         try {
-            Handshake.Hello hello = Handshake.Hello.decode(knock.hello());
+            Handshake.ClientHello hello = Handshake.ClientHello.decode(knock.hello());
             entrance.factory().check(hello);
             requireRoom(hello.channel());
             connect(entrance, knock, hello);
@@ -193,7 +192,7 @@ public final class PoolServer extends PolledServer {
                             "the pool has no memory left for a connection: %s; ask for a smaller arenaQuota",
                             e.getMessage()));
         } catch (RuntimeException | Error e) {
-            // Who is not answered waits for nothing until its time-out.
+            // An unanswered client would wait until its time-out.
             refuse(
                     knock,
                     Status.Code.RESOURCE_EXHAUSTED.with("the server cannot take a connection: %s", e.getMessage()));
@@ -202,39 +201,39 @@ public final class PoolServer extends PolledServer {
     }
 
     private static void refuse(PoolHandshake knock, Status status) {
-        knock.answer(Handshake.Welcome.refusal(status).encode(), PoolHandshake.Window.NONE, PoolHandshake.Window.NONE);
+        knock.answer(
+                Handshake.ServerHello.refusal(status).encode(), PoolHandshake.Window.NONE, PoolHandshake.Window.NONE);
     }
 
-    private void connect(Entrance entrance, PoolHandshake knock, Handshake.Hello hello) {
+    private void connect(Entrance entrance, PoolHandshake knock, Handshake.ClientHello hello) {
         ConnectionFactory factory = entrance.factory();
         PoolMemory.Tenant tenant = entrance.memory().admit(knock);
-        Handshake.Welcome welcome = factory.join(hello, tenant::hasLeft);
-        int number = welcome.participant();
+        Handshake.ServerHello serverHello = factory.join(hello, tenant::hasLeft);
+        int number = serverHello.participant();
         connections.comes();
         ShmServerConnection connection;
         SharedFile file;
         try {
-            file = tenant.take(ConnectionFactory.bytes(welcome), welcome.slots());
+            file = tenant.take(ConnectionFactory.bytes(serverHello), serverHello.slots());
         } catch (RuntimeException | Error e) {
-            factory.giveIds(welcome);
+            factory.giveIds(serverHello);
             turnAway(factory, tenant, number);
             throw e;
         }
         try {
-            connection = factory.connect(tenant.bell(), file, welcome, knock.peer(), connections, tenant::leave);
+            connection = factory.connect(tenant.bell(), file, serverHello, knock.peer(), connections, tenant::leave);
         } catch (RuntimeException | Error e) {
             turnAway(factory, tenant, number);
             throw e;
         }
-        pollers.quietest().add(connection);
-        knock.answer(welcome.encode(), tenant.window(), entrance.memory().shared());
-        connection.link.told();
+        quietest().add(connection);
+        knock.answer(serverHello.encode(), tenant.window(), entrance.memory().shared());
+        connection.end.told();
     }
 
     private void turnAway(ConnectionFactory factory, PoolMemory.Tenant tenant, int number) {
         tenant.discard();
-        connections.hangsUp();
-        connections.isReleased();
+        notConnected();
         factory.shared().leave(number);
     }
 
@@ -244,11 +243,7 @@ public final class PoolServer extends PolledServer {
     public void close() {
         admitNobody();
         stopping = true;
-        try {
-            porter.join(JOIN_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        join(porter);
         entrances.forEach(entrance -> unlessClosed(() -> entrance.door().change(entrance.owner(), 0)));
         endCalls();
         for (Entrance entrance : entrances) {
@@ -257,7 +252,7 @@ public final class PoolServer extends PolledServer {
         }
     }
 
-    /** Does what concerns the pool, unless its owner has closed it before the server: then there is nothing left to be done. */
+    /** Runs an action on the pool, unless the pool was closed before the server: then there is nothing left to do. */
     private void unlessClosed(Runnable action) {
         try {
             action.run();

@@ -6,8 +6,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The memory of one connection, from its start: header, slots, request arena, reply arena. The header's words lie on cache lines by
- * writer, so that a word which one side reads on every call shares its line with nothing that changes on every call.
+ * The memory of one connection, from its start: header, slots, request arena, reply arena. The header's words are
+ * grouped on cache lines by writer. A word that one side reads on every call shares its line with nothing that changes
+ * on every call.
  *
  * <pre>
  *      0  magic, layout version, slot count, instance id        written by the server before the client sees the memory
@@ -45,7 +46,7 @@ public final class ControlLayout {
     public static final long FIRST_SLOT = 4096;
     public static final long PAGE = 4096;
 
-    /** Descriptors of seals, which are one for each run of a sealed scope: whole pages of them and of their marks. */
+    /** Descriptors of seals, one for each run of a sealed scope, and their marks: whole pages of both. */
     static final int SEALS = 1024;
 
     public static final int STATE_OPEN = 1;
@@ -60,17 +61,17 @@ public final class ControlLayout {
         return FIRST_SLOT + (long) index * SlotLayout.BYTES;
     }
 
-    /** Bytes of header and slots, in whole pages: what every connection needs from its start. */
+    /** Bytes of header and slots in whole pages, which every connection needs from its start. */
     public static long slotBytes(int slots) {
         return (slot(slots) + PAGE - 1) & -PAGE;
     }
 
-    /** Where the descriptors of seals are. They and the marks get their memory when the first scope is sealed. */
+    /** Where the descriptors of seals begin. They and the marks get memory when the first scope is sealed. */
     static long sealRing(int slots) {
         return slotBytes(slots);
     }
 
-    /** Where the marks of seals are. */
+    /** Where the marks of seals begin. */
     static long sealMarks(int slots) {
         return sealRing(slots) + Seals.ringBytes(SEALS);
     }
@@ -86,7 +87,7 @@ public final class ControlLayout {
         memory.set(ValueLayout.JAVA_LONG, INSTANCE_OFFSET, instance);
         memory.set(ValueLayout.JAVA_INT, WATCHED, 0);
         memory.set(ValueLayout.JAVA_INT, STATE, STATE_OPEN);
-        // Last: memory with this word is whole. The hand-over through the socket orders it before the client's first
+        // Last: memory with this word is complete. The hand-over through the socket orders it before the client's first
         // look.
         memory.set(ValueLayout.JAVA_LONG, MAGIC_OFFSET, MAGIC);
     }
@@ -98,7 +99,7 @@ public final class ControlLayout {
                 && memory.get(ValueLayout.JAVA_LONG, INSTANCE_OFFSET) == instance;
     }
 
-    /** Before {@link #initialise}: how large a scope the server copies for one call. */
+    /** Sets how large a scope the server copies for one call. Called before {@link #initialise}. */
     public static void largestSnapshot(MemorySegment memory, long bytes) {
         memory.set(ValueLayout.JAVA_LONG, LARGEST_SNAPSHOT, bytes);
     }
@@ -109,7 +110,7 @@ public final class ControlLayout {
         return bytes > 0 ? bytes : Long.MAX_VALUE;
     }
 
-    /** Before {@link #initialise}: whether calls under a seal that their client holds itself are refused. */
+    /** Sets whether calls under their client's own seal are refused. Called before {@link #initialise}. */
     public static void believesHeldSealsOnly(MemorySegment memory, boolean only) {
         memory.set(ValueLayout.JAVA_INT, HELD_SEALS_ONLY, only ? 1 : 0);
     }
@@ -119,12 +120,12 @@ public final class ControlLayout {
         return memory.get(ValueLayout.JAVA_INT, HELD_SEALS_ONLY) != 0;
     }
 
-    /** Opaque: both sides put a full fence between their own store and looking at the other's. */
+    /** Opaque: each side puts a full fence between its own store and its look at the other's. */
     public static boolean isWatched(MemorySegment memory) {
         return (int) INT.getOpaque(memory, WATCHED) != 0;
     }
 
-    /** Opaque: the server follows a clearing store with a full fence before it looks at the slots once more. */
+    /** Opaque: after a clearing store the server fences before it looks at the slots once more. */
     public static void watched(MemorySegment memory, boolean watched) {
         INT.setOpaque(memory, WATCHED, watched ? 1 : 0);
     }
@@ -139,7 +140,10 @@ public final class ControlLayout {
         INT.setRelease(memory, STATE, state);
     }
 
-    /** Requests below it were taken. Pairs with {@link #consumed(MemorySegment, long)}: their headers may be written again. */
+    /**
+     * Requests below it were taken, so their headers may be overwritten. Pairs with {@link #consumed(MemorySegment,
+     * long)}.
+     */
     public static long consumed(MemorySegment memory) {
         return (long) LONG.getAcquire(memory, CONSUMED);
     }

@@ -1,6 +1,9 @@
 package dev.rackcall.rpc.shm.protocol;
 
-/** What a request with {@link SlotLayout#CONTROL} asks for; the number travels as its method, operands as two longs inline. */
+/**
+ * What a request with {@link SlotLayout#CONTROL} asks for. The number travels as its method, operands as two longs
+ * inline.
+ */
 public final class ControlOp {
     /** The caller of the call with that ticket no longer waits. */
     public static final int CANCEL = 1;
@@ -11,19 +14,22 @@ public final class ControlOp {
     /** The caller has closed the stream with that id. */
     public static final int STREAM_CLOSE = 4;
 
-    /** The client has read the answer to the call with that ticket, a large one: its memory may go. */
+    /** The client has read the large answer to the call with that ticket: its memory may be reused. */
     public static final int READ = 5;
 
     /** A holder has the client's seals, in the session whose number follows in two longs: join it. Has a response. */
     public static final int JOIN_SEALS = 6;
 
-    /** Other nodes may read the scope whose first run is at that Ref; as those that follow, over memory that is mirrored, and with two longs. Has a response. */
+    /**
+     * Other clients may read the scope whose first run is at that Ref. Has a response. This and the following only over
+     * mirrored memory, with two longs.
+     */
     public static final int SHARE = 7;
 
-    /** That scope ends. Has a response, after which nobody reads there on behalf of others. */
+    /** That scope ends. Has a response, after which the server no longer reads there for others. */
     public static final int UNSHARE = 8;
 
-    /** Send so many bytes of what another node, or the server, has at that Ref. Has a response. */
+    /** Send that many bytes of what another client, or the server, has at that Ref. Has a response. */
     public static final int FETCH = 9;
 
     private ControlOp() {}

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.protocol;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServedInterface;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -10,23 +11,24 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The two messages that open a connection over its Unix socket, before there is any shared memory. Each is one datagram-like packet:
- * magic, protocol version, then the fields in order. Java's {@link DataOutputStream} form (big-endian).
+ * The two messages that open a connection before there is any shared memory: the client's hello and the server's hello.
+ * Each is one packet with magic, protocol version, and the fields in order, in the big-endian form of {@link
+ * DataOutputStream}.
  */
 public final class Handshake {
     private static final long MAGIC = 0x5241434b43414c4cL; // "RACKCALL"
     static final int PROTOCOL = 1;
-    /** Bounds of the slots that a client may ask for; a power of two. */
+    /** Bounds of the slots that a client may ask for, a power of two. */
     public static final int MIN_SLOTS = 2;
 
     public static final int MAX_SLOTS = 4096;
-    /** Bytes of an arena that a client gets at least, if the server gives that much at all. */
+    /** Bytes of an arena that a client gets at least, unless the server's quota is lower. */
     public static final long MIN_QUOTA = 64 << 10;
     /** The server's participant number in the shared arena. */
     public static final int SERVER_PARTICIPANT = 1;
-    /** Participant numbers have 12 bits in a page-table entry; 0 is nobody. */
+    /** Participant numbers have 12 bits in a page-table entry; 0 means none. */
     public static final int MAX_PARTICIPANTS = 4095;
-    /** Bytes of one text: two of them fit into a packet, and longer ones, which may quote what a peer sent, are cut. */
+    /** Bytes of one text, so that two fit into a packet. Longer ones, which may quote a peer, are cut. */
     private static final int MAX_TEXT_BYTES = 30_000;
 
     private static final int MAX_CHANNEL_CHARS = 255;
@@ -34,13 +36,13 @@ public final class Handshake {
     private Handshake() {}
 
     /**
-     * The client's wishes.
+     * What a client asks for.
      *
      * @param layout {@link ControlLayout#VERSION} of the client
      * @param sealsHeld whether another process is to hold its seals
      */
-    public record Hello(int layout, String channel, int slots, long arenaQuota, boolean sealsHeld) {
-        public Hello(int layout, String channel, int slots, long arenaQuota) {
+    public record ClientHello(int layout, String channel, int slots, long arenaQuota, boolean sealsHeld) {
+        public ClientHello(int layout, String channel, int slots, long arenaQuota) {
             this(layout, channel, slots, arenaQuota, false);
         }
 
@@ -54,17 +56,17 @@ public final class Handshake {
             });
         }
 
-        public static Hello decode(byte[] message) throws MalformedException {
-            Hello hello = read(
+        public static ClientHello decode(byte[] message) throws MalformedException {
+            ClientHello hello = read(
                     message,
-                    in -> new Hello(
+                    in -> new ClientHello(
                             in.readInt(),
                             in.readUTF(),
                             in.readInt(),
                             in.readLong(),
-                            // Clients before this could be asked say nothing here.
+                            // Older clients do not send this field.
                             in.available() > 0 && in.readBoolean()));
-            // It will stand in logs and in messages.
+            // It will appear in logs and messages.
             if (hello.channel.length() > MAX_CHANNEL_CHARS
                     || hello.channel.chars().anyMatch(Character::isISOControl)) {
                 throw new MalformedException("what it asks for is no channel's name");
@@ -74,24 +76,26 @@ public final class Handshake {
     }
 
     /**
-     * The server's answer. With status OK the packet carries the connection's memory, and the channel's shared arena if there is one, as
-     * file descriptors.
+     * The server's answer. With status OK its packet carries file descriptors of the connection's memory and of the
+     * channel's shared arena.
      */
-    public record Welcome(
-            Status status,
-            long instance,
-            int slots,
-            int participant,
-            ArenaPlace request,
-            ArenaPlace reply,
-            ArenaPlace shared,
-            long fingerprint,
-            String serviceName,
-            String description) {
+    public record ServerHello(
+            Status status, long instance, int slots, int participant, Arenas arenas, ServedInterface service) {
+        public ArenaPlace request() {
+            return arenas.request;
+        }
 
-        public static Welcome refusal(Status status) {
+        public ArenaPlace reply() {
+            return arenas.reply;
+        }
+
+        public ArenaPlace shared() {
+            return arenas.shared;
+        }
+
+        public static ServerHello refusal(Status status) {
             ArenaPlace none = new ArenaPlace(0, 0, 0);
-            return new Welcome(status, 0, 0, 0, none, none, none, 0, "", "");
+            return new ServerHello(status, 0, 0, 0, new Arenas(none, none, none), new ServedInterface("", 0, ""));
         }
 
         public byte[] encode() {
@@ -101,31 +105,30 @@ public final class Handshake {
                 out.writeLong(instance);
                 out.writeInt(slots);
                 out.writeInt(participant);
-                request.write(out);
-                reply.write(out);
-                shared.write(out);
-                out.writeLong(fingerprint);
-                writeText(out, serviceName);
-                writeText(out, description);
+                arenas.request.write(out);
+                arenas.reply.write(out);
+                arenas.shared.write(out);
+                out.writeLong(service.fingerprint());
+                writeText(out, service.name());
+                writeText(out, service.description());
             });
         }
 
-        public static Welcome decode(byte[] message) throws MalformedException {
+        public static ServerHello decode(byte[] message) throws MalformedException {
             return read(
                     message,
-                    in -> new Welcome(
+                    in -> new ServerHello(
                             Status.Code.ofNumber(in.readInt()).with(readText(in)),
                             in.readLong(),
                             in.readInt(),
                             in.readInt(),
-                            ArenaPlace.read(in),
-                            ArenaPlace.read(in),
-                            ArenaPlace.read(in),
-                            in.readLong(),
-                            readText(in),
-                            readText(in)));
+                            new Arenas(ArenaPlace.read(in), ArenaPlace.read(in), ArenaPlace.read(in)),
+                            readService(in)));
         }
     }
+
+    /** The three arenas that a client maps; the last one is shared by the channel's clients. */
+    public record Arenas(ArenaPlace request, ArenaPlace reply, ArenaPlace shared) {}
 
     /**
      * Where an arena lies in its file.
@@ -143,7 +146,7 @@ public final class Handshake {
             return new ArenaPlace(in.readInt(), in.readLong(), in.readLong());
         }
 
-        /** Whether the place lies inside a file of that size, on page borders. */
+        /** Whether the place lies inside a file of that size, on page boundaries. */
         public boolean fits(long fileBytes) {
             return id > 0
                     && id <= 0xffff
@@ -156,7 +159,7 @@ public final class Handshake {
         }
     }
 
-    /** A packet that is not what it should be. */
+    /** A malformed packet. */
     public static final class MalformedException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -207,6 +210,11 @@ public final class Handshake {
         int length = Math.min(bytes.length, MAX_TEXT_BYTES);
         out.writeInt(length);
         out.write(bytes, 0, length);
+    }
+
+    private static ServedInterface readService(DataInputStream in) throws IOException {
+        long fingerprint = in.readLong();
+        return new ServedInterface(readText(in), fingerprint, readText(in));
     }
 
     private static String readText(DataInputStream in) throws IOException {

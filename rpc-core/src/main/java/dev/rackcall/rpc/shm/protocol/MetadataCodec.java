@@ -6,7 +6,7 @@ import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 
-/** Metadata and statuses as they stand in payloads: a count, then keys with text or bytes. */
+/** Encodes metadata and statuses in payloads: a count, then keys with text or bytes. */
 public final class MetadataCodec {
     private static final int MIN_PAIR_BYTES = 8;
     /** In characters: a description may quote what a peer sent. */

@@ -13,16 +13,16 @@ public interface MirroringBell extends Bell {
      */
     boolean push();
 
-    /** Takes in what has arrived. Called again and again by a thread that spins for it. */
+    /** Takes in what has arrived. Called repeatedly by a thread that spins for it. */
     void look();
 
     /** Makes the peer's next publication ring here. Called by a thread that is about to sleep, before its last look at the memory. */
     void listen();
 
-    /** About how many pauses of a processor a {@link #look} takes that finds nothing. */
+    /** About how many processor pauses a {@link #look} takes that finds nothing. */
     int pausesPerLook();
 
-    /** As long as {@code waiting} in time, for a thread that looks where others pause. */
+    /** A strategy that takes as long as {@code waiting}, for a thread that looks where others pause. */
     WaitStrategy looking(WaitStrategy waiting);
 
     /** Why the connection has ended, if the carrier knows more than that the peer is gone. Only after the end. */

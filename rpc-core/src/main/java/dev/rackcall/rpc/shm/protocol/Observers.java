@@ -11,15 +11,15 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs what users want to hear about calls. It must not throw; if it does, the call ends all the same. */
+/** Runs users' observers and cancellation actions. They must not throw; if they do, the call ends all the same. */
 public final class Observers {
     private static final Logger LOG = LoggerFactory.getLogger(Observers.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
     private static final long IDLE_SECONDS = 1;
 
     /**
-     * Platform threads, not virtual ones: a handler that computes on each carrier until its cancellation action tells it to stop would keep that action from
-     * running. As many as there are actions that block; none when there is nothing to do.
+     * Platform threads: handlers that compute on every virtual thread's carrier until they are cancelled would keep a
+     * virtual thread's action from running. There are as many as actions that block, and none when idle.
      */
     private static final Executor CANCELLATIONS = new ThreadPoolExecutor(
             0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
@@ -43,12 +43,15 @@ public final class Observers {
         }
     }
 
-    /** Runs actions for the cancellation of a call, in their order, on a thread of their own: they may block, and pollers have others to serve. */
+    /**
+     * Runs the cancellation actions of a call in order, on a thread of their own: they may block, and pollers have
+     * other clients to serve.
+     */
     public static void cancelledAside(List<Runnable> actions) {
         CANCELLATIONS.execute(() -> actions.forEach(Observers::cancelled));
     }
 
-    /** An action for the cancellation of a call, which its other actions must not suffer from. */
+    /** Runs one cancellation action, whose failure must not affect the others. */
     public static void cancelled(Runnable action) {
         try {
             action.run();

@@ -8,16 +8,16 @@ import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Where one half of a slot encodes its payloads: inline at first, and in a page run of this side's arena once that is too small. The run
- * is kept for the next payload of the slot unless it is large, so that in steady state nothing is allocated.
+ * Where one half of a slot encodes its payloads: inline at first, then in a page run of this side's arena. A small run
+ * is kept for the slot's next payload, so that nothing is allocated in steady state.
  *
- * <p>Belongs to whoever holds the slot; not thread-safe.
+ * <p>Confined to the thread that holds the slot.
  */
 public final class PayloadBuffer implements PayloadWriter.Growth {
-    /** A run above this goes back to the arena as soon as its call has ended. */
+    /** A larger run goes back to the arena when its call ends. */
     private static final long KEEP_BYTES = 64 << 10;
 
-    /** Runs double as they grow, so the run of a payload of at most that many bytes is kept. */
+    /** Runs double as they grow, so the run of a payload up to this size is kept. */
     public static final long KEPT_PAYLOAD_BYTES = KEEP_BYTES / 2;
 
     private static final long FIRST_BYTES = 4 << 10;
@@ -39,12 +39,12 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
         return inline;
     }
 
-    /** Where a payload lies that did not stay inline. */
+    /** Where a payload lies that did not fit inline. */
     public long ref() {
         return ref;
     }
 
-    /** Whether the payload has not outgrown its inline room. */
+    /** Whether the payload fits inline. */
     public boolean isInline() {
         return !outside;
     }
@@ -76,7 +76,7 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
         }
     }
 
-    /** Gives a large run back; called when the call that filled it has ended. */
+    /** Gives a large run back when its call has ended. */
     public void trim() {
         if (run != null && run.byteSize() > KEEP_BYTES) {
             free();

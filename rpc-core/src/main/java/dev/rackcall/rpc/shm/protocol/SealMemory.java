@@ -13,7 +13,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The part of a connection's memory that says what is sealed: backed with memory when it is first used, by either side. */
+/** The part of a connection's memory that describes its seals. Either side reserves it at the first use. */
 public record SealMemory(MemorySegment ring, MemorySegment marks) {
     private static final Logger LOG = LoggerFactory.getLogger(SealMemory.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
@@ -24,7 +24,7 @@ public record SealMemory(MemorySegment ring, MemorySegment marks) {
         long marks = ControlLayout.sealMarks(slots);
         long end = ControlLayout.controlBytes(slots);
         try {
-            // Both sides do so: neither may rely on the other for pages that it touches.
+            // Both sides reserve it, since neither may rely on the other for pages that it touches.
             file.reserve(ring, end - ring);
         } catch (OsException e) {
             tell("no memory for seals: ", e);

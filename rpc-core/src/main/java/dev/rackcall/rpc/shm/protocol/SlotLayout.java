@@ -5,8 +5,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * One slot of a connection: a request half that only the client writes and a response half that only the server writes, 128 bytes
- * apart, so that the two never share a cache line nor the pair of lines that some CPUs fetch together.
+ * One slot of a connection: a request half that only the client writes, and a response half that only the server
+ * writes. They are 128 bytes apart, so that they share neither a cache line nor the pair of lines that some CPUs fetch
+ * together.
  *
  * <pre>
  *         request half                                response half
@@ -23,9 +24,9 @@ import java.lang.invoke.VarHandle;
  *       +---------------+-------+-------------------+--------------------------+
  * </pre>
  *
- * The word that publishes also says everything about a small call, so that a call without arguments is one store and one load each way.
- * Of tickets it has the low half, which is enough: what else can be in the word is from the same slot, and old. The low half is also what a caller
- * sleeps on.
+ * The word that publishes also describes a small call completely: a call without arguments is one store and one load
+ * each way. It has the low half of the ticket, which suffices because any other value in the word is older and from the
+ * same slot. A sleeping caller waits on that half.
  */
 public final class SlotLayout {
     public static final int BYTES = 256;
@@ -44,27 +45,36 @@ public final class SlotLayout {
     public static final int RESPONSE_INLINE = 152;
     public static final int RESPONSE_INLINE_BYTES = 104;
 
-    /** Nothing to do: an earlier call still occupies the slot, or its call was abandoned before it was sent. */
+    /** Nothing to do: an earlier call still occupies the slot, or the call was abandoned before it was sent. */
     public static final int SKIP = 1;
     /** The payload is at {@code ref}; otherwise it is in the slot. */
     public static final int OUTSIDE = 2;
     /** The payload begins with metadata: headers in a request, description and trailers in a response. */
     public static final int METADATA = 4;
-    /** The caller does not look at the response; it is published all the same, to give the slot back. */
+    /** The caller does not read the response; it is published all the same, to give the slot back. */
     public static final int ONE_WAY = 8;
-    /** Not a service method but a {@link ControlOp}. */
+    /** A {@link ControlOp}, not a service method. */
     public static final int CONTROL = 16;
     /** The caller has set a deadline. */
     public static final int DEADLINE = 32;
-    /** The shared arguments lie in the scope whose first run the isolation field names, of which the server shall take a snapshot. */
+    /**
+     * The shared arguments lie in the scope whose first run the isolation field names; the server takes a snapshot of
+     * it.
+     */
     public static final int SNAPSHOT = 64;
     /** The shared arguments lie in the scope whose seal the isolation field names. */
     public static final int SEALED = 128;
 
-    /** Of a response: its result names objects that lie at other nodes, so that reading it may take a round trip. Only where memory is mirrored. */
+    /**
+     * Of a response: its result names objects of other clients, so that reading it may take a round trip. Only with
+     * mirrored memory.
+     */
     public static final int HELD = 64;
 
-    /** Both together: nothing is isolated, and the server has to fetch what the shared arguments' Refs lead to. Only where memory is mirrored. */
+    /**
+     * Both together: nothing is isolated, and the server fetches what the shared arguments' Refs lead to. Only with
+     * mirrored memory.
+     */
     public static final int FETCHED = SNAPSHOT | SEALED;
 
     private static final int LOW_SHIFT = 32;
@@ -107,7 +117,10 @@ public final class SlotLayout {
 
     // ---- request half
 
-    /** Pairs with {@link #requestWord}: who sees the ticket sees the request half and the payload stored before. */
+    /**
+     * Pairs with {@link #requestWord}: a server that sees the ticket also sees the request half and the payload stored
+     * before.
+     */
     public static void publishRequest(MemorySegment memory, long slot, long word) {
         LONG.setRelease(memory, slot + REQUEST_WORD, word);
     }

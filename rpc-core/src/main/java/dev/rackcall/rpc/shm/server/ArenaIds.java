@@ -3,7 +3,10 @@ package dev.rackcall.rpc.shm.server;
 import dev.rackcall.rpc.Status;
 import java.util.BitSet;
 
-/** Arena numbers that are in use in this process, which is enough: both ends of a connection keep them apart from those of others. Thread-safe. */
+/**
+ * The arena numbers in use in this process. Each end of a connection keeps its numbers apart, so numbers need not be
+ * unique beyond the process. Thread-safe.
+ */
 final class ArenaIds {
     private static final int MAX = 0xffff;
     private static final ArenaIds SHARED = new ArenaIds();
@@ -17,7 +20,7 @@ final class ArenaIds {
         return SHARED;
     }
 
-    /** A free number, preferably one not used lately, so that an old Ref rarely finds a new arena. */
+    /** A free number, preferably not one used lately, so that a stale Ref rarely finds a new arena. */
     synchronized int take() {
         int id = taken.nextClearBit(last + 1);
         if (id > MAX) {

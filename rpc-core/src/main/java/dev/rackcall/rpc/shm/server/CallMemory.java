@@ -11,29 +11,32 @@ import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.sandbox.SnapshotBudget;
 import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 
 /**
- * What a call has at the server beside its slot: the space in which the Refs of its isolated arguments are followed, and the temporary scope of its handler.
- * One per slot, made when the first call needs it; a call that answers with a stream takes it along. Used by the thread that serves the call.
+ * What a call has at the server besides its slot: where the Refs of its isolated arguments are followed, and its
+ * handler's temporary scope. One per slot, made when first needed; a call that answers with a stream gives it away.
+ * Confined to the thread that serves the call.
  */
 final class CallMemory {
     private static final long FIRST_TEMPORARY_BYTES = 4000;
 
-    private final ServerEnd link;
+    private final ServerEnd end;
     private final ServiceBinding service;
     private final ArgumentSpace arguments;
     private Scope temporary;
-    /** What the call's arguments are read under; 0: none. */
+    /** The seal of the call's arguments; 0: none. */
     private long seal;
-    /** Its caller cannot lift it, and the arguments are read in place for that reason. */
+    /** The caller cannot lift the seal, so the arguments are read in place. */
     private boolean enforced;
 
-    CallMemory(ServerEnd link, ServiceBinding service, SnapshotBudget budget) {
-        this.link = link;
+    CallMemory(ServerEnd end, ServiceBinding service, SnapshotBudget budget) {
+        this.end = end;
         this.service = service;
         this.arguments = service.newArgumentSpace(budget);
     }
@@ -41,18 +44,19 @@ final class CallMemory {
     /**
      * Where the Refs of an isolated call's arguments are followed.
      *
-     * @param flags the request's; SNAPSHOT or SEALED
+     * @param flags of the request: SNAPSHOT or SEALED
      * @param scopeOrSeal the request's isolation field
-     * @param demanded what the method and the server ask for. Who believes no caller copies also what is sealed, unless a holder has the seals
-     * @throws RefException if there is no such scope, or the seal is none
+     * @param demanded by the method and the server; where no caller is trusted, sealed arguments are copied unless a
+     *     holder has the seals
+     * @throws RefException if there is no such scope or seal
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if the seal must be enforced and is not
      */
     RefSpace arguments(int flags, long scopeOrSeal, Isolation demanded, MethodDescriptor method) {
         if (!arguments.isEntered()) {
             if ((flags & SlotLayout.SEALED) == 0) {
-                arguments.snapshot(link.argumentArena(scopeOrSeal), scopeOrSeal);
+                arguments.snapshot(end.argumentArena(scopeOrSeal), scopeOrSeal);
             } else {
-                boolean held = link.seals().areEnforced();
+                boolean held = end.seals().areEnforced();
                 if (!held && service.demandsEnforcedSeals()) {
                     throw notEnforced(method);
                 }
@@ -66,14 +70,14 @@ final class CallMemory {
 
     private void sealed(long number, boolean copy) {
         try {
-            SealedScopes seals = link.seals().scopes();
+            SealedScopes seals = end.seals().scopes();
             if (copy) {
                 long firstRun = seals.claim(number);
-                // Before the copy, which may fail: who has claimed it marks it done.
+                // Before the copy, which may fail: a claimed seal must be marked done.
                 seal = number;
-                arguments.snapshot(link.requestArena(), firstRun);
+                arguments.snapshot(end.requestArena(), firstRun);
             } else {
-                arguments.fence(link.requestArena(), seals, number);
+                arguments.fence(end.requestArena(), seals, number);
                 seal = number;
             }
         } catch (SealException e) {
@@ -92,9 +96,12 @@ final class CallMemory {
                 .asException();
     }
 
-    /** Whether whoever held the seal has ended meanwhile, which opens the pages: then what was read may have changed under the handler. */
+    /**
+     * Whether the holder of the seal has ended, which opens the pages: the arguments may have changed under the
+     * handler.
+     */
     boolean hasLostItsSeal() {
-        return enforced && seal != 0 && !link.seals().areEnforced();
+        return enforced && seal != 0 && !end.seals().areEnforced();
     }
 
     /** Whether this call's arguments are read under that seal, so that {@link #leave} marks it done. */
@@ -102,12 +109,15 @@ final class CallMemory {
         return seal == number;
     }
 
-    /** Whether an object lies in the scope that the caller passed, which may be returned to it: the same Ref means its original there. */
+    /**
+     * Whether an object lies in the scope that the caller passed. It may be returned: the same Ref leads to its
+     * original there.
+     */
     boolean isArgument(Object sharedObject) {
         return SharedObject.spaceOf(sharedObject) == arguments && arguments.holds(SharedObject.refOf(sharedObject));
     }
 
-    /** Refuses what comes less isolated than is demanded. */
+    /** Refuses arguments that are less isolated than demanded. */
     static void requireTrusted(Isolation demanded, MethodDescriptor method, String argument) {
         if (demanded.isSafe()) {
             IsolationEvents.violation(
@@ -122,7 +132,7 @@ final class CallMemory {
         }
     }
 
-    /** What the handler allocates here is gone when the call ends. */
+    /** A scope for the handler, closed when the call ends. */
     Scope temporaryScope(RefSpace alsoFollowed) {
         if (temporary == null) {
             Arena scratch = service.scratch().arena();
@@ -137,12 +147,40 @@ final class CallMemory {
     void leave() {
         arguments.leave();
         if (seal != 0) {
-            link.seals().markDone(seal);
+            end.seals().markDone(seal);
             seal = 0;
         }
         if (temporary != null) {
             temporary.closeForOwner();
             temporary = null;
+        }
+    }
+
+    /**
+     * Follows the Refs of objects in a handler's temporary scope: into that scope, and wherever its arguments may lead.
+     * Other calls' temporary scopes lie in the same arena and are excluded, since a caller could forge Refs into them.
+     */
+    static final class TemporarySpace extends RefSpace {
+        private final Arena scratch;
+        private final ArenaTable everything = ArenaTable.create();
+        private final RefSpace arguments;
+        private Scope scope;
+
+        TemporarySpace(Arena scratch, RefSpace arguments) {
+            this.scratch = scratch;
+            this.arguments = arguments;
+            everything.add(scratch);
+        }
+
+        void own(Scope newScope) {
+            scope = newScope;
+        }
+
+        @Override
+        public Window window(long ref) {
+            return Ref.arenaId(ref) == scratch.id() && scope.holds(ref)
+                    ? everything.window(ref)
+                    : arguments.window(ref);
         }
     }
 }

@@ -10,30 +10,30 @@ import dev.rackcall.shm.types.SharedType;
 import java.util.function.BooleanSupplier;
 
 /**
- * The shared objects of the call that a slot serves: arguments that came as Refs, results that leave as Refs, and the scopes that its handler allocates in. Most calls have none.
- * Used by the thread that serves the call.
+ * The shared objects of a slot's call: arguments that came as Refs, results that leave as Refs, and the scopes of its
+ * handler. Most calls have none. Confined to the thread that serves the call.
  */
 final class CallObjects {
-    private final ServerEnd link;
+    private final ServerEnd end;
     private final ServiceBinding service;
     private final PayloadBudget payloads;
     private final ServerRequest request;
     private final ServerResponse response;
 
-    /** Where the handler allocates what it returns; null if it has not asked for it. */
-    private ReplyScope reply;
-    /** Null until the slot's first call that needs one. */
+    /** The reply scope; null until the handler asks for it. */
+    private ReplyScopes.ReplyScope reply;
+    /** Null until the slot's first call that needs it. */
     private CallMemory memory;
     /** A stream reads on under the seal, and marks it done. */
     private boolean sealIsStreams;
 
     CallObjects(
-            ServerEnd link,
+            ServerEnd end,
             ServiceBinding service,
             PayloadBudget payloads,
             ServerRequest request,
             ServerResponse response) {
-        this.link = link;
+        this.end = end;
         this.service = service;
         this.payloads = payloads;
         this.request = request;
@@ -54,7 +54,7 @@ final class CallObjects {
     }
 
     private RefSpace space(String argument) {
-        link.hasPassed();
+        end.hasPassed();
         if (request.isIsolated()) {
             return isolated();
         }
@@ -63,7 +63,7 @@ final class CallObjects {
     }
 
     private RefSpace trusted() {
-        return request.isFetched() ? link.fetched(request.deadline()) : link.refs();
+        return request.isFetched() ? end.fetched(request.deadline()) : end.refs();
     }
 
     private RefSpace isolated() {
@@ -76,34 +76,34 @@ final class CallObjects {
 
     private CallMemory memory() {
         if (memory == null) {
-            memory = new CallMemory(link, service, payloads);
+            memory = new CallMemory(end, service, payloads);
         }
         return memory;
     }
 
-    /** Where the handler allocates what it needs until the call has ended. */
+    /** A scope for objects that the handler needs until the call ends. */
     Scope temporaryScope() {
         return memory().temporaryScope(request.isIsolated() ? isolated() : trusted());
     }
 
-    /** Where the handler allocates what it returns by pointer. */
-    ReplyScope replyScope() {
+    /** A scope for objects that the handler returns. */
+    ReplyScopes.ReplyScope replyScope() {
         if (reply == null) {
-            reply = link.replies().open();
+            reply = end.replies().open();
         }
         return reply;
     }
 
-    /** The Ref under which the client finds what the handler returns. */
+    /** The Ref under which the client finds a returned object. */
     long share(Object sharedObject) {
         if (memory != null && memory.isArgument(sharedObject)) {
             return SharedObject.refOf(sharedObject);
         }
-        long shared = link.objects().share(sharedObject, request.name());
-        if (link.isMirrored() && !link.isOwn(shared)) {
+        long shared = end.objects().share(sharedObject, request.name());
+        if (end.isMirrored() && !end.isOwn(shared)) {
             response.namesHeld();
         }
-        if (reply != null && Ref.arenaId(shared) == link.replyArena().id()) {
+        if (reply != null && Ref.arenaId(shared) == end.replyArena().id()) {
             reply.returned(shared);
         }
         return shared;
@@ -111,15 +111,16 @@ final class CallObjects {
 
     // ---- the end
 
-    /** Whether the arguments may have changed under the handler, because whoever held their seal has ended. */
+    /** Whether the arguments may have changed under the handler, because the holder of their seal has ended. */
     boolean haveLostTheirSeal() {
         return memory != null && memory.hasLostItsSeal();
     }
 
     /**
-     * Gives away what the call has, to a stream whose elements may still be computed from the arguments when the slot serves its next call.
+     * Gives the call's memory to a stream, whose elements may be computed from the arguments while the slot serves its
+     * next call.
      *
-     * @return null if it has nothing
+     * @return null if it has none
      */
     CallMemory giveAway() {
         sealIsStreams = request.isSealed() && memory != null && memory.has(request.isolation());
@@ -138,24 +139,27 @@ final class CallObjects {
                             method)
                     .asException();
         }
-        return link.objects().adopt(argument, method);
+        return end.objects().adopt(argument, method);
     }
 
-    /** Whether the handler has asked for a scope to allocate its result in. */
+    /** Whether the handler has asked for a reply scope. */
     boolean hasReply() {
         return reply != null;
     }
 
-    /** The call has succeeded: what the handler returned is the client's, unless {@code unwanted} says that it does not wait for it. */
+    /**
+     * The call has succeeded: the client owns the reply scope, unless {@code unwanted} says that the call was
+     * cancelled.
+     */
     void handOver(BooleanSupplier unwanted) {
-        ReplyScope handed = reply;
+        ReplyScopes.ReplyScope handed = reply;
         reply = null;
-        link.replies().handOver(handed, request.ticket(), unwanted);
+        end.replies().handOver(handed, request.ticket(), unwanted);
     }
 
-    /** The call has not succeeded: nobody will see what the handler allocated for its result. */
+    /** The call has failed: the reply scope is closed. */
     void discardReply() {
-        ReplyScope discarded = reply;
+        ReplyScopes.ReplyScope discarded = reply;
         if (discarded != null) {
             reply = null;
             discarded.discard();
@@ -163,14 +167,14 @@ final class CallObjects {
     }
 
     /**
-     * The call reads its arguments no more. To be called before the response: whoever sees that may release their seal. Throws nothing: the call has ended, and must be
-     * answered, once.
+     * The call no longer reads its arguments. Called before the response, after which the client may release their
+     * seal. Throws nothing: the call must be answered exactly once.
      */
     void leaveArguments() {
         try {
             tryLeaveArguments();
         } catch (RuntimeException | Error e) {
-            PollerLog.failedEnding(link.peer(), service.channel(), e);
+            PollerLog.failedEnding(end.peer(), service.channel(), e);
         }
     }
 
@@ -181,7 +185,7 @@ final class CallObjects {
             memory.leave();
         }
         if (unread) {
-            link.giveUp(request.isolation());
+            end.giveUp(request.isolation());
         }
     }
 }

@@ -4,8 +4,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * How many connections a server has. A client that is gone is not connected any more, but what it had is held until its last handler has
- * returned: that is limited, too, or a client could come, call, and go without end. Thread-safe.
+ * The number of a server's connections. A client that has left is not connected any more, but its memory is held until
+ * its last handler returns. Held memory is limited, too, against clients that connect, call and leave in a loop.
+ * Thread-safe.
  */
 public final class ConnectionCount {
     private final AtomicInteger connected = new AtomicInteger();
@@ -18,12 +19,12 @@ public final class ConnectionCount {
         return connected.get();
     }
 
-    /** Whether another one would be too many: clients, or, with as much again for those who are gone, memory. */
+    /** Whether another connection exceeds the limit: of clients, or of held memory, at twice as many connections. */
     boolean isFull(int most) {
         return connected.get() >= most || held.get() / 2 >= most;
     }
 
-    /** Calls that have begun and not ended, but for those that pollers run themselves. */
+    /** Calls in flight, except for those that pollers run themselves. */
     int callsUnderWay() {
         return Math.clamp(calls.sum(), 0, Integer.MAX_VALUE);
     }
@@ -46,7 +47,7 @@ public final class ConnectionCount {
         connected.decrementAndGet();
     }
 
-    /** Its memory is gone. */
+    /** Its memory is released. */
     public void isReleased() {
         held.decrementAndGet();
     }

@@ -6,6 +6,7 @@ import dev.rackcall.rpc.shm.protocol.Bell;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.SocketBell;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
@@ -18,7 +19,10 @@ import java.security.SecureRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 
-/** Makes the memory of new connections to one channel: one sealed memfd each, cut into control region, request arena and reply arena. */
+/**
+ * Makes the memory of new connections to one channel: a sealed memfd each, divided into control region, request arena
+ * and reply arena.
+ */
 public final class ConnectionFactory implements AutoCloseable {
     private static final long FIRST_REPLY_BYTES = 16 << 10;
     private static final int ALLOCATOR = 1;
@@ -41,15 +45,16 @@ public final class ConnectionFactory implements AutoCloseable {
                 spec,
                 service,
                 handlers,
-                spec.arenaQuota(),
-                id -> new SharedPool(service.definition().channel(), id, spec.sharedQuota()));
+                spec.limits().arenaQuota(),
+                id -> new SharedPool(
+                        service.definition().channel(), id, spec.limits().sharedQuota()));
     }
 
     /**
      * For clients whose memory comes from elsewhere: {@link #join} and {@link #connect}.
      *
-     * @param arenaQuota the most that a connection's arenas may have, in bytes
-     * @param makesShared makes the arena of that number that all clients share
+     * @param arenaQuota bytes of each arena of a connection, at most
+     * @param makesShared makes the channel's shared arena, with that number
      */
     public ConnectionFactory(
             ServerSpec spec,
@@ -73,7 +78,8 @@ public final class ConnectionFactory implements AutoCloseable {
         this.walls = walls;
         this.sharedId = ids.take();
         this.scratchId = ids.take();
-        this.scratch = new Scratch(service.definition().channel(), scratchId, spec.sharedQuota());
+        this.scratch = new Scratch(
+                service.definition().channel(), scratchId, spec.limits().sharedQuota());
         SharedPool pool = null;
         try {
             pool = makesShared.apply(sharedId);
@@ -93,18 +99,18 @@ public final class ConnectionFactory implements AutoCloseable {
         return binding.channel();
     }
 
-    /** A connection of which the client does not know yet, with what it has to be told. */
+    /** A connection that its client does not know yet, with what the client has to be sent. */
     public record Offer(
             ShmServerConnection connection,
             UnixSocket socket,
-            Handshake.Welcome welcome,
+            Handshake.ServerHello serverHello,
             SharedFile file,
             SharedPool.Seat seat)
             implements AutoCloseable {
         /** Tells the client. */
         public void send() {
-            socket.send(welcome.encode(), file.fd(), seat.file().fd());
-            connection.link.told();
+            socket.send(serverHello.encode(), file.fd(), seat.file().fd());
+            connection.end.told();
         }
 
         /** Closes what only the client needs. */
@@ -114,8 +120,8 @@ public final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    /** Makes a connection; {@code count} hears when it hangs up and when its memory is gone. */
-    public Offer prepare(UnixSocket socket, Handshake.Hello hello, Peer peer, ConnectionCount count) {
+    /** Makes a connection. {@code count} hears when it hangs up and when its memory is released. */
+    public Offer prepare(UnixSocket socket, Handshake.ClientHello hello, Peer peer, ConnectionCount count) {
         check(hello);
         SharedPool.Seat seat = shared.join();
         try {
@@ -128,82 +134,84 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     private Offer prepare(
-            UnixSocket socket, Handshake.Hello hello, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
-        boolean sealsHeld = hello.sealsHeld() && spec.sandbox().enforcedSeals().isPresent();
-        ConnectionPlan.Made made =
-                ConnectionPlan.make(channel(), hello.slots(), quota(hello), spec.hugePages(), sealsHeld);
+            UnixSocket socket, Handshake.ClientHello hello, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
+        boolean sealsHeld =
+                hello.sealsHeld() && spec.trust().sandbox().enforcedSeals().isPresent();
+        ConnectionPlan.Made made = ConnectionPlan.make(
+                channel(), hello.slots(), quota(hello), spec.place().hugePages(), sealsHeld);
         SharedFile file = made.file();
-        Handshake.Welcome welcome;
+        Handshake.ServerHello serverHello;
         try {
-            welcome = welcome(hello, made.plan(), seat.number());
+            serverHello = serverHello(hello, made.plan(), seat.number());
         } catch (RuntimeException | Error e) {
             file.close();
             throw e;
         }
-        ShmServerConnection connection = connect(new SocketBell(socket), file, welcome, peer, count, () -> {});
-        return new Offer(connection, socket, welcome, file, seat);
+        ShmServerConnection connection = connect(new SocketBell(socket), file, serverHello, peer, count, () -> {});
+        return new Offer(connection, socket, serverHello, file, seat);
     }
 
     /** Bytes of a connection's memory. */
-    public static long bytes(Handshake.Welcome welcome) {
-        return welcome.reply().offset() + welcome.reply().bytes();
+    public static long bytes(Handshake.ServerHello serverHello) {
+        return serverHello.reply().offset() + serverHello.reply().bytes();
     }
 
     /**
-     * The server's end of a connection. It owns the file, which is closed if making it fails; the bell then stays the caller's.
+     * Makes the server's end of a connection. It owns the file and closes it on failure; the caller keeps the bell.
      *
      * @param file {@link #bytes} long; the control region is all zero
-     * @param onRelease called when it does not use that memory any more
+     * @param onRelease called when the server no longer uses that memory
      */
     public ShmServerConnection connect(
             Bell bell,
             SharedFile file,
-            Handshake.Welcome welcome,
+            Handshake.ServerHello serverHello,
             Peer peer,
             ConnectionCount count,
             Runnable onRelease) {
         Mapping mapping = null;
         HandlerWalls.Wall wall = HandlerWalls.Wall.NONE;
         try {
-            file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
+            file.reserve(0, ControlLayout.slotBytes(serverHello.slots()));
             mapping = file.map();
             MemorySegment memory = mapping.memory();
-            ControlLayout.largestSnapshot(memory, spec.sandbox().maxSnapshotBytes());
+            ControlLayout.largestSnapshot(memory, spec.trust().sandbox().maxSnapshotBytes());
             ControlLayout.believesHeldSealsOnly(memory, binding.demandsEnforcedSeals());
-            ControlLayout.initialise(memory, welcome.slots(), welcome.instance());
-            Arena reply = Arena.create(arena(welcome.reply(), memory, file, FIRST_REPLY_BYTES));
+            ControlLayout.initialise(memory, serverHello.slots(), serverHello.instance());
+            Arena reply = Arena.create(arena(serverHello.reply(), memory, file, FIRST_REPLY_BYTES));
             wall = walls.around(memory);
-            Arena request = Arena.attach(arena(welcome.request(), memory, file, 0));
-            ServerEnd link =
-                    new ServerEnd(bell, file, mapping, wall, spec, shared, welcome, peer, request, reply, count, () -> {
-                        giveIds(welcome);
-                        onRelease.run();
-                    });
-            return new ShmServerConnection(link, binding, handlers);
+            Arena request = Arena.attach(arena(serverHello.request(), memory, file, 0));
+            Runnable released = () -> {
+                giveIds(serverHello);
+                onRelease.run();
+            };
+            ServerEnd.ServerMemory parts = new ServerEnd.ServerMemory(file, mapping, wall, request, reply, released);
+            ServerEnd end = new ServerEnd(bell, parts, binding, serverHello, peer, count);
+            return new ShmServerConnection(end, binding, handlers);
         } catch (RuntimeException | Error e) {
             wall.close();
             if (mapping != null) {
                 mapping.close();
             }
             file.close();
-            giveIds(welcome);
+            giveIds(serverHello);
             throw e;
         }
     }
 
-    /** Gives back the numbers of a plan that {@link #connect} was not asked to carry out. */
-    public void giveIds(Handshake.Welcome welcome) {
-        ids.give(welcome.request().id());
-        ids.give(welcome.reply().id());
+    /** Gives back the arena numbers of a hello that {@link #connect} was not called for. */
+    public void giveIds(Handshake.ServerHello serverHello) {
+        ids.give(serverHello.request().id());
+        ids.give(serverHello.reply().id());
     }
 
-    /** The arena that all clients share. */
+    /** The channel's shared arena. */
     public SharedPool shared() {
         return shared;
     }
 
     /** Refuses what cannot be granted. */
-    public void check(Handshake.Hello hello) {
+    public void check(Handshake.ClientHello hello) {
         if (hello.layout() != ControlLayout.VERSION) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
@@ -228,11 +236,11 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     /**
-     * A place in the shared arena and memory for a client whose memory comes from elsewhere.
+     * A participant number and arena numbers for a client whose memory comes from elsewhere.
      *
-     * @param hasLeft whether that client does not use the shared arena any more, and never will
+     * @param hasLeft whether that client has stopped using the shared arena for good
      */
-    public Handshake.Welcome join(Handshake.Hello hello, BooleanSupplier hasLeft) {
+    public Handshake.ServerHello join(Handshake.ClientHello hello, BooleanSupplier hasLeft) {
         int number = shared.join(hasLeft);
         try {
             return plan(hello, number);
@@ -242,16 +250,16 @@ public final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    /** What a client gets, with numbers for its arenas, which {@link #connect} gives back in the end. */
-    private Handshake.Welcome plan(Handshake.Hello hello, int participant) {
-        return welcome(hello, ConnectionPlan.of(hello.slots(), quota(hello), ControlLayout.PAGE), participant);
+    /** What a client gets; {@link #connect} gives the arena numbers back in the end. */
+    private Handshake.ServerHello plan(Handshake.ClientHello hello, int participant) {
+        return serverHello(hello, ConnectionPlan.of(hello.slots(), quota(hello), ControlLayout.PAGE), participant);
     }
 
-    private long quota(Handshake.Hello hello) {
+    private long quota(Handshake.ClientHello hello) {
         return Math.min(Math.max(Handshake.MIN_QUOTA, hello.arenaQuota()), arenaQuota);
     }
 
-    private Handshake.Welcome welcome(Handshake.Hello hello, ConnectionPlan plan, int participant) {
+    private Handshake.ServerHello serverHello(Handshake.ClientHello hello, ConnectionPlan plan, int participant) {
         int requestId = ids.take();
         int replyId;
         try {
@@ -260,17 +268,16 @@ public final class ConnectionFactory implements AutoCloseable {
             ids.give(requestId);
             throw e;
         }
-        return new Handshake.Welcome(
+        return new Handshake.ServerHello(
                 Status.OK,
                 INSTANCES.nextLong(),
                 hello.slots(),
                 participant,
-                new Handshake.ArenaPlace(requestId, plan.requestAt(), plan.quota()),
-                new Handshake.ArenaPlace(replyId, plan.replyAt(), plan.quota()),
-                new Handshake.ArenaPlace(sharedId, 0, shared.bytes()),
-                binding.service().definition().fingerprint(),
-                binding.service().definition().type().getName(),
-                binding.service().definition().description());
+                new Handshake.Arenas(
+                        new Handshake.ArenaPlace(requestId, plan.requestAt(), plan.quota()),
+                        new Handshake.ArenaPlace(replyId, plan.replyAt(), plan.quota()),
+                        new Handshake.ArenaPlace(sharedId, 0, shared.bytes())),
+                ServedInterface.of(binding.service().definition()));
     }
 
     private static ArenaSpec arena(Handshake.ArenaPlace place, MemorySegment memory, SharedFile file, long firstBytes) {
@@ -284,7 +291,7 @@ public final class ConnectionFactory implements AutoCloseable {
                 firstBytes);
     }
 
-    /** To be called now and then. */
+    /** Called periodically. */
     public void tick() {
         shared.reclaim();
     }

@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the parts of a connection's memory lie: control region, request arena, reply arena, each on pages of its own.
+ * Where the parts of a connection's memory lie: control region, request arena and reply arena, each on its own pages.
  *
- * @param requestAt where the request arena begins
+ * @param requestAt start of the request arena
  * @param quota bytes of either arena
  */
 public record ConnectionPlan(long requestAt, long quota) {
@@ -21,13 +21,13 @@ public record ConnectionPlan(long requestAt, long quota) {
     private static final LogLimit LOG_LIMIT = new LogLimit();
     private static final long HUGE_PAGE = 2 << 20;
 
-    /** The plan carried out. */
+    /** A plan and the memory made for it. */
     record Made(ConnectionPlan plan, SharedFile file) {}
 
     /**
      * A plan.
      *
-     * @param quota bytes that either arena may have; whole pages of them are used
+     * @param quota bytes of either arena at most, rounded down to whole pages
      * @param pageBytes of the memory
      */
     public static ConnectionPlan of(int slots, long quota, long pageBytes) {
@@ -44,10 +44,10 @@ public record ConnectionPlan(long requestAt, long quota) {
     }
 
     /**
-     * Makes the memory, with what both sides need at once.
+     * Makes the memory, and reserves what both sides need at once.
      *
-     * @param quota bytes that either arena may have
-     * @param sealsHeld whether writers are to be shut out once both sides have mapped it, as long as its pages are small
+     * @param quota bytes of either arena at most
+     * @param sealsHeld whether a holder may shut out writers once both sides have mapped it; only with small pages
      * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if huge pages are required and there are too few
      */
     static Made make(String channel, int slots, long quota, Optional<Wish> hugePages, boolean sealsHeld) {
@@ -74,7 +74,7 @@ public record ConnectionPlan(long requestAt, long quota) {
         }
         SharedFile file = SharedFile.hugeMemfd(fileName(channel), plan.bytes());
         try {
-            // Else the client, or this server, would have to find out that there are none left.
+            // Otherwise a later access would find that there are none left.
             file.reserve(plan.requestAt, HUGE_PAGE);
             file.reserve(plan.replyAt(), HUGE_PAGE);
             return new Made(plan, file);
@@ -97,7 +97,7 @@ public record ConnectionPlan(long requestAt, long quota) {
         }
     }
 
-    /** Refuses to serve a channel whose connections could not be made. */
+    /** Refuses a channel whose connections could never be made. */
     public static void checkHost(String channel, Optional<Wish> hugePages) {
         if (hugePages.filter(Wish.REQUIRE::equals).isPresent()) {
             try {

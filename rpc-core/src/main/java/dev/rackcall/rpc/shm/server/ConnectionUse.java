@@ -2,19 +2,25 @@ package dev.rackcall.rpc.shm.server;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Who uses a connection of a server: threads in its memory, which keep it mapped, and calls that have not been answered, which keep it from being idle. Thread-safe. */
+/**
+ * The users of a server's connection: threads in its memory, which keep it mapped, and unanswered calls, which keep it
+ * from being idle. Thread-safe.
+ */
 final class ConnectionUse {
     private static final int CLOSED = Integer.MIN_VALUE;
 
     private final Runnable onUnused;
     private final ConnectionCount count;
-    /** Calls that have begun and not ended, but for those that the poller runs itself. */
+    /** Calls in flight, except for those that the poller runs itself. */
     private final AtomicInteger underWay = new AtomicInteger();
-    /** Sign bit: closed. The rest: who may touch the memory: the poller until it closes, and threads between entering and leaving. */
+    /**
+     * Sign bit: closed. The rest: users of the memory, namely the poller until it closes, and threads between entering
+     * and leaving.
+     */
     private final AtomicInteger users = new AtomicInteger(1);
 
     /**
-     * @param onUnused run once, after {@link #close}, when nobody uses the memory any more
+     * @param onUnused run once after {@link #close}, when no thread uses the memory any more
      * @param count of the server, for its calls
      */
     ConnectionUse(Runnable onUnused, ConnectionCount count) {
@@ -22,7 +28,10 @@ final class ConnectionUse {
         this.count = count;
     }
 
-    /** A handler begins, or goes on, on another thread than the poller's, which keeps the memory mapped. By who keeps it mapped meanwhile. */
+    /**
+     * A handler runs on another thread than the poller's, and keeps the memory mapped. The calling thread keeps it
+     * mapped meanwhile.
+     */
     void callStarts() {
         begins();
         users.incrementAndGet();
@@ -34,7 +43,9 @@ final class ConnectionUse {
         leave();
     }
 
-    /** A handler has left its answer to somebody else, who may take as long as he likes: that does not keep the memory mapped. */
+    /**
+     * A handler has left its answer to another thread, which may take any time: that does not keep the memory mapped.
+     */
     void answerDeferred() {
         begins();
     }
@@ -82,7 +93,10 @@ final class ConnectionUse {
         return users.get() < 0;
     }
 
-    /** Lets nobody enter any more; false if that was so. Whoever closes {@linkplain #leave leaves} when he has done the rest. */
+    /**
+     * Lets no thread enter any more; false if it was closed before. The closing thread calls {@link #leave} when it has
+     * done the rest.
+     */
     boolean close() {
         return users.getAndUpdate(seen -> seen | CLOSED) >= 0;
     }

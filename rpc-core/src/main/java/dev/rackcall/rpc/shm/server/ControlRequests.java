@@ -10,14 +10,14 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.codec.PayloadReader;
 import java.nio.ByteBuffer;
 
-/** Requests that are no service methods: those by which a client's runtime tells the server's what has become of earlier calls. */
+/** Serves requests that are no service methods: a client's runtime sends them about earlier calls. */
 final class ControlRequests {
     private ControlRequests() {}
 
     /**
-     * Serves one and answers it, now or, if a stream has nothing ready, later. On the poller.
+     * Serves a request and answers it, or defers the answer if a stream has no element ready. Poller only.
      *
-     * @throws ProtocolBreachException if no client of this version sends such a thing
+     * @throws ProtocolBreachException if no client of this version sends such a request
      */
     static void serve(ShmServerCall call) throws ProtocolBreachException {
         ServerRequest request = call.request;
@@ -31,7 +31,7 @@ final class ControlRequests {
         long operand = operands.readLong();
         switch (request.methodIndex()) {
             case ControlOp.CANCEL -> connection.cancel(operand);
-            case ControlOp.RELEASE -> connection.link.replies().release(operand);
+            case ControlOp.RELEASE -> connection.end.replies().release(operand);
             case ControlOp.READ -> connection.answerRead(operand);
             case ControlOp.STREAM_CLOSE -> connection.streams.close(operand);
             case ControlOp.STREAM_PULL -> {
@@ -52,7 +52,8 @@ final class ControlRequests {
     }
 
     private static void joinSeals(ShmServerCall call, long sessionHigh, long sessionLow) {
-        EnforcedSeals trusted = call.connection.spec().sandbox().enforcedSeals().orElse(null);
+        EnforcedSeals trusted =
+                call.connection.spec().trust().sandbox().enforcedSeals().orElse(null);
         if (trusted == null) {
             call.fail(Status.Code.FAILED_PRECONDITION
                     .with("the server trusts no holder of seals; see SandboxPolicy.withEnforcedSeals")
@@ -61,7 +62,7 @@ final class ControlRequests {
         }
         ReceivedSeals seals;
         try {
-            seals = call.connection.link.seals();
+            seals = call.connection.end.seals();
             seals.expectJoin();
         } catch (SealException e) {
             call.fail(cannotJoin(e));
@@ -72,7 +73,7 @@ final class ControlRequests {
                 .putLong(sessionLow)
                 .array();
         call.defer();
-        // On a thread of its own, once a connection: holder and client may take their time.
+        // On a thread of its own, once per connection, since holder and client may take their time.
         Thread.ofPlatform()
                 .daemon()
                 .name("rackcall-join-seals")
@@ -86,11 +87,11 @@ final class ControlRequests {
                 }));
     }
 
-    /** About the scopes that nodes have open for each other. A request that is wrong fails; its connection goes on. */
+    /** Serves requests about scopes that clients open for each other. A malformed one fails; its connection goes on. */
     private static void serveNode(ShmServerCall call, int op, long ref, long bytes) {
         try {
             call.connection
-                    .link
+                    .end
                     .mirrored()
                     .orElseThrow(() -> Status.Code.FAILED_PRECONDITION
                             .with("this client shares its server's memory: there is nothing to fetch")

@@ -2,7 +2,10 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.spi.ServerCall;
 
-/** A call whose answer its handler may leave to another thread: a stage that completes, or a stream with an element ready. */
+/**
+ * A call whose answer its handler may leave to another thread: a stage that completes, or a stream with an element
+ * ready.
+ */
 abstract class DeferrableCall extends ServerCall {
     /** Publishes what was encoded, unless the caller no longer waits; returns whether it did. */
     abstract boolean succeed();
@@ -11,8 +14,8 @@ abstract class DeferrableCall extends ServerCall {
     abstract void fail(Throwable cause);
 
     /**
-     * Has {@code answer} end the deferred call, on the calling thread, by {@link #succeed} or {@link #fail}; what it throws is what the call ends with. If the
-     * client is gone, the call ends without.
+     * Runs {@code answer} on the calling thread, to end the deferred call by {@link #succeed} or {@link #fail}; an
+     * exception ends the call, too. If the client is gone, the call ends without an answer.
      */
     abstract void answerLate(Runnable answer);
 

@@ -22,14 +22,14 @@ record Failure(Status status, Metadata trailers) {
     /**
      * The failure to report.
      *
-     * @param encoding whether the handler had returned, so that a payload that is wrong is its result and not its argument
-     * @param isolated whether a Ref or a length that leads astray is a breach of the sandbox
+     * @param encoding whether the handler had returned, so that a malformed payload is its result and not its argument
+     * @param isolated whether a Ref or length that leads astray is a sandbox violation
      */
     static Failure of(Throwable cause, String method, boolean encoding, boolean isolated) {
         try {
             return judge(cause, method, encoding, isolated);
         } catch (RuntimeException | Error e) {
-            // An exception may override its methods, and those may throw, too.
+            // The exception's own methods may throw, too.
             return plain(Status.Code.UNKNOWN.with(
                     "%s: the handler threw %s, which cannot be described",
                     method, cause.getClass().getName()));
@@ -54,7 +54,7 @@ record Failure(Status status, Metadata trailers) {
                         "%s: %s (shared results fill the caller's arena until it gives them back by RpcChannel.release)",
                         method, e.getMessage()));
             default -> {
-                // As in gRPC: what a handler did not mean for its caller stays in the server's log.
+                // As in gRPC: an unexpected exception's details stay in the server's log.
                 if (LOG_LIMIT.allows()) {
                     LOG.warn(
                             "{}: the handler threw {}; its caller, if one waits, gets UNKNOWN{}",
@@ -70,7 +70,9 @@ record Failure(Status status, Metadata trailers) {
         };
     }
 
-    /** What the caller of an isolated call is told whose arguments led out of them; the server's events say so, too. */
+    /**
+     * The status of an isolated call whose arguments led out of their scope. Also recorded as an event at the server.
+     */
     static Status breach(String method, RuntimeException cause) {
         IsolationEvents.violation(IsolationEvents.Violation.SANDBOX, method, cause.getMessage());
         return Status.Code.PERMISSION_DENIED.with("%s: %s", method, cause.getMessage());

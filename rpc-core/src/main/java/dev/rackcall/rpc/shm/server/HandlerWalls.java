@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a server's handlers run behind protection keys: each in the sandbox of its caller's connection, so that not even native code in it reaches the memory
- * of another client. All servers of a process share its few keys, and keep them, since threads may be anywhere when one of them ends.
+ * Runs a server's handlers behind protection keys if asked: each in the sandbox of its caller's connection, where not
+ * even native code reaches another client's memory. All servers of a process share its few keys and keep them, since
+ * threads may be in handlers when a server ends.
  */
 final class HandlerWalls {
     private static final Logger LOG = LoggerFactory.getLogger(HandlerWalls.class);
@@ -29,17 +30,17 @@ final class HandlerWalls {
     }
 
     /**
-     * What a server asks for.
+     * The walls that a server asks for.
      *
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if keys are required and cannot be had
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if keys are required and unavailable
      */
     static HandlerWalls of(ServerSpec spec) {
-        Optional<Wish> wish = spec.sandbox().protectionKeys();
+        Optional<Wish> wish = spec.trust().sandbox().protectionKeys();
         if (wish.isEmpty()) {
             return NONE;
         }
         try {
-            if (spec.dispatch().kind() == Dispatch.Kind.VIRTUAL_THREADS) {
+            if (spec.threads().dispatch().kind() == Dispatch.Kind.VIRTUAL_THREADS) {
                 throw new UnsupportedFeatureException(
                         "A virtual thread changes the thread of the system that it runs on, to which keys apply; use"
                                 + " Dispatch.direct() or Dispatch.workers(n).");
@@ -67,7 +68,7 @@ final class HandlerWalls {
         return ofProcess;
     }
 
-    /** The wall round a connection's memory, which is mapped until {@link Wall#close}. */
+    /** The wall around a connection's memory, which stays mapped until {@link Wall#close}. */
     Wall around(MemorySegment memory) {
         try {
             return keys.map(present -> new Wall(present, present.add(memory))).orElse(Wall.NONE);
@@ -83,12 +84,12 @@ final class HandlerWalls {
         void run() throws Exception;
     }
 
-    /** What runs handlers of one connection's calls. */
+    /** The sandbox of one connection's handlers. */
     static final class Wall {
         static final Wall NONE = new Wall(null, null);
         private static final int NOT_ENTERED = -1;
 
-        /** Null, as the region, where there is no wall. */
+        /** Null, as the region, if there is no wall. */
         private final ProtectionKeys keys;
 
         private final ProtectionKeys.Region region;
@@ -98,15 +99,15 @@ final class HandlerWalls {
             this.region = region;
         }
 
-        /** Whether handlers of this connection have a wall, so that {@link #run} has to run them. */
+        /** Whether the handlers have a wall, so that {@link #run} has to run them. */
         boolean isClosed() {
             return region != null;
         }
 
         /**
-         * Runs interceptors and handler, in the sandbox of the caller's connection.
+         * Runs interceptors and handler in the sandbox of the caller's connection.
          *
-         * @throws SandboxException if they have reached for another connection's memory
+         * @throws SandboxException if they reached for another connection's memory
          */
         void run(Handling handling) throws Exception {
             int before = enter();
@@ -129,9 +130,9 @@ final class HandlerWalls {
         }
 
         /**
-         * Lets the calling thread, which may be in another connection's sandbox, answer a call of this connection's.
+         * Lets the calling thread, which may be in another connection's sandbox, answer a call of this connection.
          *
-         * @return what {@link #lower} needs
+         * @return the argument for {@link #lower}
          */
         int lift() {
             return keys == null ? NOT_ENTERED : keys.lift();
@@ -143,7 +144,7 @@ final class HandlerWalls {
             }
         }
 
-        /** Before the memory is unmapped; no handler runs any more. */
+        /** Called before the memory is unmapped, when no handler runs any more. */
         void close() {
             if (region != null) {
                 region.close();

@@ -8,15 +8,15 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * What a server has for a client with memory of its own: requests arrive in a mirror of that memory, answers are carried over, and shared scopes are open for
- * other nodes. Thread-safe.
+ * The server's side of a client with memory of its own: requests arrive in a mirror of that memory, answers are carried
+ * over, and shared scopes may be opened for other clients. Thread-safe.
  */
 public interface MirroredClient {
-    /** An answer was published in that slot, and is to be carried with the next push. */
+    /** An answer was published in that slot; the next push carries it. */
     void answered(int index);
 
     /** Carries what was published to the client. */
-    void push();
+    boolean push();
 
     /** As {@code MirroringBell.look}. */
     void look();
@@ -31,23 +31,24 @@ public interface MirroredClient {
     RefSpace refs();
 
     /**
-     * Where Refs are followed of arguments that have stayed with the client.
+     * Where the Refs of arguments are followed that have stayed with the client.
      *
-     * @param deadline until when the call's caller waits; 0 if it has not said so
-     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for what is fetched
+     * @param deadline until when the caller waits; 0 if it did not say
+     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for fetched pages
      */
     RefSpace fetched(long deadline);
 
-    /** Whether it is memory into which pages of the client's are fetched. */
+    /** Whether it is memory into which the client's pages are fetched. */
     boolean isFetched(MemorySegment.Scope mapped);
 
-    /** A call passes a shared object: what the client has pushed for it may be read by others from now on. */
+    /** A call passes a shared object: other clients may read from now on what was pushed for it. */
     void hasPassed();
 
     /**
-     * Whether the caller may ask for an object in that memory: another node has opened its scope for others, or this server has adopted it.
+     * Whether other clients may read an object in that memory: its client has opened the scope, or this server has
+     * adopted it.
      *
-     * @throws dev.rackcall.shm.RefException if it was so, and its node is gone
+     * @throws dev.rackcall.shm.RefException if that client is gone
      */
     boolean isOpenForAll(MemorySegment.Scope mapped, long ref);
 
@@ -68,7 +69,7 @@ public interface MirroredClient {
     /** The client is gone, or will be at once. */
     void end();
 
-    /** Unmaps what was fetched; no call is under way. */
+    /** Unmaps fetched pages; no call is in flight. */
     void release();
 
     /** The connection's memory was unmapped. */

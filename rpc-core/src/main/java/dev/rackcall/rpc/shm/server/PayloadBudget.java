@@ -4,14 +4,15 @@ import dev.rackcall.sandbox.SnapshotBudget;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How much a connection's calls under way may take out of its request arena: payloads outside the slots, and snapshots. Those of an honest client do not overlap; a hostile one
- * could make each slot's call decode the whole arena into this process's heap. Thread-safe.
+ * Limits what a connection's calls in flight may take out of its request arena: payloads outside the slots, and
+ * snapshots. An honest client's do not overlap; a hostile one could make every call decode the whole arena into this
+ * process's heap. Thread-safe.
  */
 final class PayloadBudget implements SnapshotBudget {
     private final long most;
     private final AtomicLong taken = new AtomicLong();
 
-    /** @param most the arena's size, bytes */
+    /** @param most bytes of the arena */
     PayloadBudget(long most) {
         this.most = most;
     }

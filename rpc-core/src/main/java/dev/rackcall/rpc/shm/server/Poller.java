@@ -7,17 +7,20 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One polling thread of a server and the connections that it owns. Busy connections are watched, that is polled turn by turn; idle ones ring
- * through their socket. With nothing to do for a while, the poller stops watching all of them and sleeps in the kernel.
+ * One polling thread of a server and the connections that it owns. Busy connections are watched: polled turn by turn.
+ * Idle ones ring through their socket. With nothing to do for a while, the poller watches none and sleeps in the
+ * kernel.
  */
 public final class Poller {
-    /** Turns between two looks at the sockets: new connections, rings, deaths. */
+    /** Turns between two looks at the sockets, for new connections, rings and deaths. */
     private static final int TURNS_PER_LOOK = 512;
-    /** A turn without a request is longer, and leaves time for a look. */
+    /** A turn without a request is shorter on work, and brings the next look closer. */
     private static final int IDLE_TURN_WEIGHT = 4;
 
     /** Turns without a request after which a connection is no longer watched, if another one is busy. */
@@ -33,19 +36,19 @@ public final class Poller {
     private final WatchList watched = new WatchList();
     private long lastTag;
     private int idleTurns;
-    /** The slice in which the sockets were last looked at. */
+    /** The slice of the last look at the sockets. */
     private int sliceOfLook;
 
     private int turns;
 
     private final AtomicInteger connectionCount = new AtomicInteger();
     private final Relief<ShmServerConnection> relief;
-    /** Whether the thread is to count what waits for it. */
+    /** Whether the thread is to count the waiting requests. */
     private volatile boolean counting;
 
     private volatile boolean stopping;
     private volatile boolean sleeping;
-    /** Requests that waited for the thread when it counted them last. */
+    /** Waiting requests at the last count. */
     private volatile int waitingRequests;
 
     private Poller(WaitStrategy waiting, String name) {
@@ -53,7 +56,7 @@ public final class Poller {
         this.relief = new Relief<>(this::run, name, connection -> post(() -> watchAgain(connection)));
     }
 
-    /** A poller whose thread runs. */
+    /** A poller with its thread started. */
     static Poller start(WaitStrategy waiting, String name) {
         Poller poller = new Poller(waiting, name);
         try {
@@ -79,8 +82,7 @@ public final class Poller {
     /** Runs {@code action} on the polling thread soon. Any thread. */
     void post(Runnable action) {
         mail.add(action);
-        // Volatile stores above, then this look; the poller says that it is about to sleep before its last look at the
-        // mail.
+        // Volatile stores above, then this look. The poller announces its sleep before its last look at the mail.
         if (sleeping) {
             events.wakeUp();
         }
@@ -90,18 +92,21 @@ public final class Poller {
         return connectionCount.get();
     }
 
-    /** Connections as they are now; only on the polling thread. */
+    /** A copy of the connections; polling thread only. */
     List<ShmServerConnection> connections() {
         return new ArrayList<>(connections.values());
     }
 
-    /** Ends the thread and all connections; returns when that is done or {@code nanos} have passed. Only once nobody else asks for relief. */
+    /**
+     * Ends the thread and all connections; returns when that is done or {@code nanos} have passed. Called when no other
+     * thread asks for relief any more.
+     */
     void stop(long nanos, Duration stuckAfter) {
         stopping = true;
         events.wakeUp();
         long end = System.nanoTime() + nanos;
         while (!relief.join(stuckAfter) && System.nanoTime() - end < 0) {
-            // It may be in a handler that never returns; its connections end all the same.
+            // The thread may be in a handler that never returns; its connections end all the same.
             relief.relieveIfStuck();
         }
     }
@@ -112,25 +117,25 @@ public final class Poller {
     }
 
     /**
-     * Requests that have come and that the thread has not taken, as many as there were when this was asked the last time. 0 while it sleeps. That begins a new slice: what waits is counted as soon as the
-     * handler that runs has returned, and not when a burst is over, when nothing ever waits. Any thread.
+     * The requests that waited for the thread when it last counted them; 0 while it sleeps. Begins a new slice, so that
+     * the thread counts as soon as its handler returns; at the end of a burst nothing would be waiting. Any thread.
      */
     int waitingRequests() {
         if (sleeping) {
             return 0;
         }
-        // Before the slice: the thread that sees it change looks for this.
+        // Before the new slice: the thread that sees the slice change looks at this.
         counting = true;
         relief.nextSlice();
         return waitingRequests;
     }
 
-    /** Whether the thread is polling rather than sleeping in the kernel. */
+    /** Whether the thread polls rather than sleeps in the kernel. */
     boolean isAwake() {
         return !sleeping;
     }
 
-    /** Lets another thread poll on if this one has been in the same handler since the last time this was asked; also begins a new slice. */
+    /** Lets another thread poll on if this one is in the same handler as at the last call. Begins a new slice. */
     void relieveIfStuck() {
         relief.nextSlice();
         relief.relieveIfStuck();
@@ -138,7 +143,7 @@ public final class Poller {
 
     // ---- the polling thread
 
-    /** Of those that are not watched none waits, but at connections whose handlers are all stuck; and of what is watched only who has requests takes more than one look. */
+    /** Only watched connections count. An unwatched one has no waiting requests unless all its handlers are stuck. */
     private void countWaiting() {
         counting = false;
         int count = 0;
@@ -170,10 +175,10 @@ public final class Poller {
         long tag = ++lastTag;
         connections.put(tag, connection);
         try {
-            events.add(connection.link.bellFd(), tag);
+            events.add(connection.end.bellFd(), tag);
             watched.add(connection);
         } catch (RuntimeException | Error e) {
-            // Without its socket nobody would learn of the client's death.
+            // Without its socket the client's death would go unnoticed.
             drop(connection);
             throw e;
         }
@@ -192,7 +197,7 @@ public final class Poller {
         }
         if (work > 0) {
             idleTurns = 0;
-            // Turns of slow handlers are long: connections that are not watched must not wait for many of them.
+            // Turns with slow handlers are long, and unwatched connections must not wait for many of them.
             if (++turns >= TURNS_PER_LOOK || relief.slice() != sliceOfLook) {
                 look(0);
             }
@@ -203,10 +208,10 @@ public final class Poller {
 
     private int pollOne(ShmServerConnection connection) {
         try {
-            // With one connection to watch, it may as well be looked at several times a turn.
+            // A lone connection is looked at several times a turn.
             int taken = connection.poll(relief, watched.size() == 1 ? PAUSES_PER_TURN : 0);
             if (!isMine()) {
-                // Relieved in a handler: the connections are another thread's now.
+                // Relieved in a handler: another thread owns the connections now.
                 return taken;
             }
             if (taken == 0 && connection.emptyTurns() > TURNS_WATCHED && watched.size() > 1) {
@@ -224,7 +229,7 @@ public final class Poller {
         if (isMine()) {
             PollerLog.guarded("dropping a connection", () -> drop(connection));
         } else {
-            // Relieved in the handler that failed: the connections are another thread's now.
+            // Relieved in the handler that failed: another thread owns the connections now.
             discard(connection);
         }
         return 1;
@@ -233,11 +238,11 @@ public final class Poller {
     private void idle() {
         idleTurns++;
         if (mail.mayHaveMail()) {
-            // A new connection, perhaps: it should not wait for the next look at the sockets.
+            // Perhaps a new connection, which should not wait for the next look at the sockets.
             look(0);
             return;
         }
-        // That much a turn takes where there is one connection; with more it takes longer, and spinning does.
+        // The length of a turn with one connection; with more connections turns, and so spinning, take longer.
         int turnsToSpin =
                 watched.size() == 0 ? 0 : waiting.spins() / watched.get(0).pausesPerTurn(PAUSES_PER_TURN);
         if (watched.size() > 0 && idleTurns <= turnsToSpin) {
@@ -270,7 +275,7 @@ public final class Poller {
         idleTurns = 0;
     }
 
-    /** Takes in what the sockets have: rings, deaths; and the mail. */
+    /** Handles what the sockets have, rings and deaths, and then the mail. */
     private void look(long nanos) {
         turns = 0;
         sliceOfLook = relief.slice();
@@ -286,10 +291,9 @@ public final class Poller {
 
     private void rung(ShmServerConnection connection) {
         if (connection.drainRings() < 0) {
-            // Dropped in a turn that finds no more requests: what it sent before it went, and expects no answer to, is
-            // served.
+            // Dropped by a later turn that finds no more requests: one-way calls sent before the end are served.
             connection.hungUp();
-            events.remove(connection.link.bellFd());
+            events.remove(connection.end.bellFd());
         }
         watched.add(connection);
     }
@@ -298,14 +302,14 @@ public final class Poller {
         watched.remove(connection);
         if (connections.values().remove(connection)) {
             connectionCount.decrementAndGet();
-            PollerLog.guarded("forgetting a socket", () -> events.remove(connection.link.bellFd()));
+            PollerLog.guarded("forgetting a socket", () -> events.remove(connection.end.bellFd()));
         }
         connection.close();
     }
 
     // ---- handlers on the polling thread
 
-    /** After a handler that was stuck came back: the connection may have waited for that. */
+    /** A stuck handler has returned: its connection may have waited for that. */
     private void watchAgain(ShmServerConnection connection) {
         if (connections.containsValue(connection)) {
             watched.add(connection);
@@ -315,5 +319,33 @@ public final class Poller {
     /** Whether the current thread still is this poller's. */
     boolean isMine() {
         return relief.isOnDuty();
+    }
+
+    /** Actions for the polling thread: any thread adds, the polling thread runs them. */
+    private static final class Mailbox {
+        private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
+        /** Whether there may be some: one load, where asking the queue takes several. */
+        private volatile boolean mailed;
+
+        void add(Runnable action) {
+            actions.add(action);
+            mailed = true;
+        }
+
+        boolean mayHaveMail() {
+            return mailed;
+        }
+
+        boolean isEmpty() {
+            return actions.isEmpty();
+        }
+
+        void runAll() {
+            // Before the actions: a thread that adds one later sets it again.
+            mailed = false;
+            for (Runnable action = actions.poll(); action != null; action = actions.poll()) {
+                PollerLog.guarded("an action for the poller", action);
+            }
+        }
     }
 }

@@ -7,16 +7,19 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What goes wrong on a poller, which must go on: so many clients depend on it. Each line is limited, since a peer may cause it again and again. */
+/**
+ * Logs failures on a poller, which must go on because many clients depend on it. Lines are limited, since a peer may
+ * cause them repeatedly.
+ */
 final class PollerLog {
     private static final Logger LOG = LoggerFactory.getLogger(PollerLog.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
-    /** After a turn that failed, so that a failure that stays does not take a processor. */
+    /** Pause after a failed turn, so that a permanent failure does not occupy a processor. */
     private static final long FAILED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private PollerLog() {}
 
-    /** Does what concerns one connection only: if it fails, the others must not suffer. */
+    /** Runs an action for one connection: its failure must not affect the others. */
     static void guarded(String what, Runnable action) {
         try {
             action.run();
@@ -27,7 +30,7 @@ final class PollerLog {
         }
     }
 
-    /** Whatever went wrong, all connections of this poller depend on it. */
+    /** All connections of the poller depend on it, so it goes on. */
     static void failedTurn(Throwable thrown) {
         if (LOG_LIMIT.allows()) {
             LOG.error("polling failed; the server goes on{}", LOG_LIMIT.skipped(), thrown);
@@ -46,7 +49,7 @@ final class PollerLog {
         }
     }
 
-    /** What a call had could not all be given back. */
+    /** Not all of a call's resources could be given back. */
     static void failedEnding(Peer peer, String channel, Throwable thrown) {
         if (LOG_LIMIT.allows()) {
             LOG.error(

@@ -12,13 +12,13 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * What a connection's client has sealed in its request arena, as its server sees it: by a ring that the client writes, or by that of a holder which enforces the
- * seals. Thread-safe.
+ * The seals of a client's request arena as its server sees them: through a ring that the client writes, or through that
+ * of a holder which enforces them. Thread-safe.
  */
 final class ReceivedSeals implements AutoCloseable {
     private final SharedFile file;
     private final MemorySegment memory;
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final Arena arena;
     /** Null until the first sealed scope arrives. */
     private volatile SealedScopes scopes;
@@ -28,10 +28,10 @@ final class ReceivedSeals implements AutoCloseable {
     private boolean joining;
     private boolean closed;
 
-    ReceivedSeals(SharedFile file, MemorySegment memory, Handshake.Welcome welcome, Arena arena) {
+    ReceivedSeals(SharedFile file, MemorySegment memory, Handshake.ServerHello serverHello, Arena arena) {
         this.file = file;
         this.memory = memory;
-        this.welcome = welcome;
+        this.serverHello = serverHello;
         this.arena = arena;
     }
 
@@ -43,19 +43,19 @@ final class ReceivedSeals implements AutoCloseable {
 
     private synchronized SealedScopes make() {
         if (scopes == null) {
-            scopes = SealMemory.open(file, memory, welcome.slots())
+            scopes = SealMemory.open(file, memory, serverHello.slots())
                     .map(ring -> ring.receiver(arena))
                     .orElseThrow(() -> new SealException("the server has no memory left for the marks of seals"));
         }
         return scopes;
     }
 
-    /** Tells the client that a call no longer needs what it has sealed. The call has claimed the seal. */
+    /** Tells the client that a call no longer needs a seal, which the call has claimed. */
     void markDone(long seal) {
         finish(seal, false);
     }
 
-    /** As {@link #markDone}, of a seal that a request names but its call did not read under, as it failed before. */
+    /** As {@link #markDone}, for a seal that a failed request names without having claimed it. */
     void giveUp(long seal) {
         finish(seal, true);
     }
@@ -64,30 +64,33 @@ final class ReceivedSeals implements AutoCloseable {
         try {
             SealedScopes received = scopes();
             if (claims) {
-                // Or its client could have a seal marked done under which another call is still reading.
+                // Otherwise a client could have a seal marked done while another call reads under it.
                 received.claim(seal);
             }
             received.markDone(seal);
         } catch (SealException e) {
-            // It is another call's, or none.
-            // Without memory for marks the client takes its seal back at the end of the connection.
+            // The seal is another call's, or none. Without memory for marks the client takes its seal back when the
+            // connection ends.
             return;
         } catch (IllegalStateException e) {
-            // Unmapped: the connection, and its seals with it, ended before the handler did.
+            // Unmapped: the connection ended before the handler, and its seals with it.
             if (memory.scope().isAlive()) {
                 throw e;
             }
         }
     }
 
-    /** Whether the client cannot lift them: a holder has them, and lives. Costs a system call if there is one. */
+    /**
+     * Whether a live holder has the seals, so that the client cannot lift them. Takes a system call if there is a
+     * holder.
+     */
     boolean areEnforced() {
         SealSession.Receiver holder = held;
         return holder != null && holder.isHeld();
     }
 
     /**
-     * Announces {@link #join}, which happens once: a client that asks again is refused before that costs anything.
+     * Announces {@link #join}, which happens once: a second request is refused before it costs anything.
      *
      * @throws SealException if it comes too late
      */
@@ -100,14 +103,15 @@ final class ReceivedSeals implements AutoCloseable {
     }
 
     /**
-     * From now on that holder's word counts, and the client's no more. After {@link #expectJoin}. May wait for the holder, some seconds at most.
+     * From now on the holder's ring counts instead of the client's. Called after {@link #expectJoin}. May wait some
+     * seconds for the holder.
      *
      * @param session as the client says
-     * @throws SealException if there is none, it is for other memory, or it comes too late
+     * @throws SealException if there is no such session, it is for other memory, or it comes too late
      */
     void join(Path holder, byte[] session) {
-        SealSession.Receiver receiver =
-                SealSession.join(holder, session, arena, file, welcome.request().offset());
+        SealSession.Receiver receiver = SealSession.join(
+                holder, session, arena, file, serverHello.request().offset());
         synchronized (this) {
             if (closed || scopes != null) {
                 receiver.close();
@@ -119,7 +123,7 @@ final class ReceivedSeals implements AutoCloseable {
         }
     }
 
-    /** The marks' memory is the holder's affair now, if there is one. */
+    /** The marks' memory belongs to the holder, if there is one. */
     @Override
     public synchronized void close() {
         closed = true;

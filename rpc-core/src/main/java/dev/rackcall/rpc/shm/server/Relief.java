@@ -14,28 +14,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sees to it that one thread, and only one, has the duty of a poller, even if a handler that runs on it never returns: another thread is
- * then given the duty, and the stuck one only ends its own call whenever it comes back.
+ * Ensures that exactly one thread polls, even if a handler on it never returns: another thread then takes over, and the
+ * stuck one only ends its own call when it returns.
  *
- * <p>What this costs a call is two opaque stores and one load. The rare side pays: to take the duty away, the watcher clears
- * {@link #onDuty} and then makes every thread pass a handshake (closing any shared memory arena does that), after which either the
- * thread's {@link Marks} say that it is in a handler and it will find the duty gone, or it has left the handler and keeps the duty.
+ * <p>A call pays two opaque stores and one load for this. The rare take-over pays the rest. The watcher clears {@link
+ * #onDuty} and makes every thread pass a handshake, by closing a shared memory arena. After that the thread's {@link
+ * Marks} decide: either it is in a handler and will find that it was relieved, or it has left the handler and stays on
+ * duty.
  */
 final class Relief<C extends Relief.Served> {
     /** Whose calls the thread on duty serves: a connection. */
     interface Served {
         String channel();
 
-        /** A handler keeps its thread, which another one has relieved. */
+        /** A handler keeps its thread, which was relieved. */
         void handlerIsStuck();
 
-        /** One of those has come back. */
+        /** A relieved thread's handler has returned. */
         void handlerIsBack();
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(Relief.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
-    /** More handlers than this that do not return are a leak of threads; from then on the poller waits for them. */
+    /** More stuck handlers than this are a thread leak; from then on the poller waits for them. */
     private static final int MAX_STUCK = 256;
 
     private static final VarHandle IN_HANDLER;
@@ -52,7 +53,7 @@ final class Relief<C extends Relief.Served> {
     }
 
     private final Supplier<Thread> threads;
-    /** Hears on a relieved thread that its handler has come back. */
+    /** Called on a relieved thread whose handler has returned. */
     private final Consumer<C> onBack;
     /** See {@link #slice}. */
     private volatile int slice;
@@ -62,10 +63,10 @@ final class Relief<C extends Relief.Served> {
     /** Null while the watcher decides. */
     private volatile Thread onDuty;
 
-    /** Those of the thread on duty; replaced by the watcher, and only while that thread is in a handler. */
+    /** Of the thread on duty; replaced by the watcher only while that thread is in a handler. */
     private Marks<C> marks = new Marks<>();
 
-    /** What the watcher saw last. */
+    /** {@code entered} at the watcher's last look. */
     private long enteredBefore = -1;
 
     Relief(Runnable body, String name, Consumer<C> onBack) {
@@ -89,14 +90,14 @@ final class Relief<C extends Relief.Served> {
         thread.start();
     }
 
-    /** To be called by the thread on duty, which gives what this returns to {@link #leave}. */
+    /** Called by the thread on duty, which passes the result to {@link #leave}. */
     Marks<C> enter(C connection) {
         Marks<C> mine = marks;
         mine.enter(connection);
         return mine;
     }
 
-    /** Returns whether the current thread still has the duty. */
+    /** Returns whether the current thread is still on duty. */
     boolean leave(Marks<C> mine) {
         IN_HANDLER.setOpaque(mine, false);
         if (isOnDuty()) {
@@ -108,20 +109,21 @@ final class Relief<C extends Relief.Served> {
         return false;
     }
 
-    /** Whether the thread on duty is in a handler; by any thread, which may see the one that was on duty before. */
+    /** Whether the thread on duty is in a handler. Any thread; it may see the previous one. */
     boolean isInHandler() {
         return (boolean) IN_HANDLER.getOpaque(marks);
     }
 
     /**
-     * Changes at every look at stuck handlers, and when the waiting requests are to be counted. A connection that has been served since before it changed lets the others have
-     * their turn, however many requests it has. One load, where looking at the clock would cost more than a call.
+     * Changes at every look at stuck handlers, and when waiting requests are to be counted. A connection served since
+     * before the change lets the others have their turn, however many requests it has. One load, where reading the
+     * clock would cost more than a call.
      */
     int slice() {
         return slice;
     }
 
-    /** Begins a new slice. Any thread; two new ones that count as one are a new one. */
+    /** Begins a new slice. Any thread; two at the same time may count as one. */
     @SuppressWarnings("NonAtomicVolatileUpdate")
     void nextSlice() {
         slice++;
@@ -136,7 +138,9 @@ final class Relief<C extends Relief.Served> {
         return thread == Thread.currentThread();
     }
 
-    /** Called by one watching thread now and then: relieves a thread that is in the same handler as at the last call. */
+    /**
+     * Called periodically by one watching thread: relieves a thread that is in the same handler as at the last call.
+     */
     void relieveIfStuck() {
         long now = (long) ENTERED.getOpaque(marks);
         boolean same = now == enteredBefore && (boolean) IN_HANDLER.getOpaque(marks);
@@ -155,7 +159,7 @@ final class Relief<C extends Relief.Served> {
             Arena.ofShared().close();
             if ((boolean) IN_HANDLER.getAcquire(stale) && (long) ENTERED.getOpaque(stale) == enteredThen) {
                 Thread next = threads.get();
-                // Fails if the process may have no more threads; then the stuck one keeps the duty.
+                // Fails if the process may have no more threads; then the stuck thread stays on duty.
                 next.start();
                 after = next;
                 stale.serving.handlerIsStuck();
@@ -178,7 +182,7 @@ final class Relief<C extends Relief.Served> {
                             + " Handlers that take long belong on Dispatch.workers or Dispatch.virtualThreads",
                     channel,
                     relieved.getName(),
-                    // A thread that the kernel does not run looks as one that computes.
+                    // A thread that the kernel does not schedule looks like one that computes.
                     relieved.getState() == Thread.State.RUNNABLE ? "computes, or gets no processor" : "waits",
                     stuck.get(),
                     LOG_LIMIT.skipped());
@@ -200,18 +204,18 @@ final class Relief<C extends Relief.Served> {
     }
 
     /**
-     * What one thread on duty leaves for the watcher to see. Each thread has its own: one that was relieved still comes out of its handler some
-     * day, and that must not look as if its successor did.
+     * What a thread on duty shows the watcher. Each thread has its own: when a relieved thread returns from its
+     * handler, that must not look like its successor's return.
      */
     static final class Marks<C> {
         /** Whether the thread is in a handler. */
         @SuppressWarnings("unused") // IN_HANDLER
         private boolean inHandler;
 
-        /** Whose call it was in last; stored only when it changes, since storing a reference costs a barrier. */
+        /** Whose call it was in last; stored only on change, since a reference store costs a barrier. */
         private C serving;
 
-        /** How many handlers it has entered. */
+        /** The number of handlers it has entered. */
         private long entered;
 
         private void enter(C connection) {
@@ -219,7 +223,7 @@ final class Relief<C extends Relief.Served> {
                 serving = connection;
             }
             ENTERED.setOpaque(this, entered + 1);
-            // Release: whoever sees the mark sees whose call it is.
+            // Release: a thread that sees the mark also sees whose call it is.
             IN_HANDLER.setRelease(this, true);
         }
     }

@@ -2,11 +2,14 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
-/** The reply scopes of a connection: those that its caller owns, until it releases what was returned from them. Thread-safe. */
+/** The reply scopes of a connection that its caller owns, until it releases an object in them. Thread-safe. */
 final class ReplyScopes {
     private static final long FIRST_BYTES = 4000;
 
@@ -14,7 +17,7 @@ final class ReplyScopes {
     private final RefSpace refs;
     /** By the Refs that were returned from them. */
     private final Map<Long, ReplyScope> byRoot = new HashMap<>();
-    /** The same by the tickets of their calls. */
+    /** By the tickets of their calls. */
     private final Map<Long, ReplyScope> byTicket = new HashMap<>();
 
     /**
@@ -26,14 +29,14 @@ final class ReplyScopes {
         this.refs = refs;
     }
 
-    /** One for a call's handler, until it is handed over or discarded. */
+    /** A scope for a call's handler, until it is handed over or discarded. */
     ReplyScope open() {
         return new ReplyScope(arena.newScope(FIRST_BYTES, refs));
     }
 
-    /** The caller of {@code ticket} owns the scope now. A scope from which nothing was returned, or that nobody wants, is closed. */
+    /** Makes the caller of {@code ticket} the owner. An unwanted scope, or one without returned objects, is closed. */
     synchronized void handOver(ReplyScope reply, long ticket, BooleanSupplier unwanted) {
-        // Whoever cancels says so before he looks here for what he does not want.
+        // A cancellation sets {@code unwanted} before it looks for the scope here.
         if (reply.roots().isEmpty() || unwanted.getAsBoolean()) {
             reply.discard();
             return;
@@ -45,7 +48,7 @@ final class ReplyScopes {
                 byRoot.put(root, reply);
             }
         } catch (RuntimeException | Error e) {
-            // No memory: the caller is told so, and owns nothing.
+            // Out of memory: the call fails, and the caller owns nothing.
             forget(reply);
             throw e;
         }
@@ -71,5 +74,46 @@ final class ReplyScopes {
         reply.roots().forEach(byRoot::remove);
         byTicket.remove(reply.ticket());
         reply.discard();
+    }
+
+    /**
+     * One call's reply scope, and the objects that its handler returned from it. After the call the server does not use
+     * it; it is closed when the caller releases any of those objects.
+     */
+    static final class ReplyScope {
+        private final Scope scope;
+        private final List<Long> roots = new ArrayList<>(1);
+        private long ticket;
+
+        ReplyScope(Scope scope) {
+            this.scope = scope;
+        }
+
+        Scope scope() {
+            return scope;
+        }
+
+        /** The handler returned the object at {@code ref}, which lies in this scope. */
+        void returned(long ref) {
+            roots.add(ref);
+        }
+
+        List<Long> roots() {
+            return roots;
+        }
+
+        /** The call that the scope belongs to has been answered. */
+        void answered(long callTicket) {
+            ticket = callTicket;
+        }
+
+        long ticket() {
+            return ticket;
+        }
+
+        /** Closes the scope. Any thread: the handler no longer uses it. */
+        void discard() {
+            scope.closeForOwner();
+        }
     }
 }

@@ -12,30 +12,31 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Which shared objects a handler may return to its caller, and which it may keep: those that both map. The server's side of {@code PassedObjects}. Judged by memory, not by
- * arena number: a server that is a client of others meets their numbers, too. Thread-safe.
+ * Decides which shared objects a handler may return or adopt: those that both sides map. The counterpart of {@code
+ * PassedObjects}. Compared by memory, not by arena number, since this process may be a client of servers that use the
+ * same numbers. Thread-safe.
  */
 final class ReturnedObjects {
-    private final ServerEnd link;
-    private final Handshake.Welcome welcome;
+    private final ServerEnd end;
+    private final Handshake.ServerHello serverHello;
     private final Arena shared;
 
-    ReturnedObjects(ServerEnd link, Handshake.Welcome welcome, Arena shared) {
-        this.link = link;
-        this.welcome = welcome;
+    ReturnedObjects(ServerEnd end, Handshake.ServerHello serverHello, Arena shared) {
+        this.end = end;
+        this.serverHello = serverHello;
         this.shared = shared;
     }
 
     /**
-     * The Ref by which the caller finds what a handler returns.
+     * The Ref by which the caller finds a returned object.
      *
      * @throws dev.rackcall.rpc.RpcException INTERNAL if it cannot; FAILED_PRECONDITION if it could only on this host
      */
     long share(Object sharedObject, String method) {
         long ref = SharedObject.refOf(sharedObject);
         MemorySegment.Scope mapped = mappingOf(sharedObject, ref, method);
-        boolean isOwn = link.owns(mapped);
-        if (link.isMirrored()) {
+        boolean isOwn = end.owns(mapped);
+        if (end.isMirrored()) {
             carryOver(ref, mapped, method);
         } else if (!isOwn && !isShared(mapped)) {
             throw Status.Code.INTERNAL
@@ -48,9 +49,9 @@ final class ReturnedObjects {
         return ref;
     }
 
-    /** What lies in the request arena came from the client, which has it. */
+    /** Objects of the request arena came from the client, which has them. */
     private void carryOver(long ref, MemorySegment.Scope mapped, String method) {
-        if (!link.owns(mapped) && !isOpenForAll(ref, mapped, method)) {
+        if (!end.owns(mapped) && !isOpenForAll(ref, mapped, method)) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
                             "%s: the handler returned an object in arena %d, but its caller shares no memory with this process; allocate"
@@ -58,15 +59,15 @@ final class ReturnedObjects {
                             method, Ref.arenaId(ref))
                     .asException();
         }
-        if (Ref.arenaId(ref) == welcome.reply().id()) {
-            link.mirrored().orElseThrow().carryReply(ref);
+        if (Ref.arenaId(ref) == serverHello.reply().id()) {
+            end.mirrored().orElseThrow().carryReply(ref);
         }
     }
 
-    /** Whether the caller may ask for it: it lies in a scope that another node has opened for others, or that this server has adopted. */
+    /** Whether the caller may fetch it: another client has opened its scope, or this server has adopted it. */
     private boolean isOpenForAll(long ref, MemorySegment.Scope mapped, String method) {
         try {
-            return link.mirrored().orElseThrow().isOpenForAll(mapped, ref);
+            return end.mirrored().orElseThrow().isOpenForAll(mapped, ref);
         } catch (RefException e) {
             throw isGone(method, e);
         }
@@ -80,7 +81,7 @@ final class ReturnedObjects {
         try {
             return SharedObject.spaceOf(sharedObject).memory(ref).scope();
         } catch (RefException | IllegalStateException e) {
-            // Or else: unmapped, since its client's connection has ended.
+            // The latter: unmapped, since its client's connection has ended.
             throw isGone(method, e);
         }
     }
@@ -94,11 +95,12 @@ final class ReturnedObjects {
     /**
      * Makes the scope of an argument the server's own.
      *
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it does not lie in the shared arena, or is not its caller's to give
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it is not in the shared arena, or does not belong to
+     *     the caller
      */
     Scope adopt(Object argument, String method) {
         long ref = SharedObject.refOf(argument);
-        Optional<Scope> copied = link.mirrored().flatMap(client -> client.adopt(argument, ref, method));
+        Optional<Scope> copied = end.mirrored().flatMap(client -> client.adopt(argument, ref, method));
         if (copied.isPresent()) {
             return copied.get();
         }
@@ -111,7 +113,7 @@ final class ReturnedObjects {
                     .asException();
         }
         try {
-            return shared.adopt(ref, welcome.participant());
+            return shared.adopt(ref, serverHello.participant());
         } catch (RefException e) {
             throw Status.Code.FAILED_PRECONDITION
                     .with("%s: the argument cannot be taken over: %s", method, e.getMessage())

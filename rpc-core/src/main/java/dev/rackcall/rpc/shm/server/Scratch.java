@@ -8,7 +8,9 @@ import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.file.Unmapping;
 import java.util.List;
 
-/** The arena of a channel's temporary scopes, which no client maps. Made when a handler first asks for one. Thread-safe. */
+/**
+ * The arena of a channel's temporary scopes, which no client maps. Made when a handler first asks for one. Thread-safe.
+ */
 final class Scratch implements AutoCloseable {
     private static final int OWNER = 1;
     private static final long FIRST_BYTES = 64 << 10;
@@ -44,7 +46,7 @@ final class Scratch implements AutoCloseable {
                 arena = Arena.create(
                         new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, OWNER, FIRST_BYTES));
             } catch (RuntimeException | Error e) {
-                // The next handler that asks tries again, on a host that may have memory by then.
+                // The next handler that asks tries again; there may be memory by then.
                 giveBack();
                 throw e;
             }

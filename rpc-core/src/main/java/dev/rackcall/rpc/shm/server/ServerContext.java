@@ -11,14 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** One call as its handler may see and keep it. Made only when a handler or an interceptor asks. Thread-safe. */
+/** One call as its handler sees it and may keep it. Made when a handler or an interceptor asks. Thread-safe. */
 final class ServerContext implements RpcContext {
     private final MethodDescriptor method;
     private final Metadata headers;
     private final long deadline;
     private final Peer peer;
     private final List<Runnable> onCancel = new ArrayList<>();
-    /** Null once the call has ended: the slot then serves somebody else. */
+    /** Null once the call has ended and the slot serves another. */
     private CallObjects call;
 
     private boolean cancelled;
@@ -55,7 +55,7 @@ final class ServerContext implements RpcContext {
         return cancelled || saidOverdue;
     }
 
-    /** Whether its handler was told that the deadline has passed, and may have given up because of that. */
+    /** Whether the handler was told that the deadline has passed, and may have given up because of that. */
     synchronized boolean hasSaidOverdue() {
         return saidOverdue;
     }

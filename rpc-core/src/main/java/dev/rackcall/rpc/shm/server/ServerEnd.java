@@ -21,24 +21,23 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
 /**
- * What a connection stands on at the server: the bell that proves the client's life, the memory that both map, the arenas in it, and the
- * Refs that may be followed for this client. Owned by one {@link ShmServerConnection}.
+ * The server's half of a connection: the bell that proves the client's life, the memory and arenas that both sides map,
+ * and the Refs that may be followed for this client. Owned by one {@link ShmServerConnection}.
  */
 public final class ServerEnd {
     private final Bell bell;
-    private final SharedFile file;
-    private final Mapping mapping;
-    private final HandlerWalls.Wall wall;
-    private final ServerSpec spec;
+    private final ServerMemory memory;
+    private final ServiceBinding service;
     private final SharedPool shared;
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final Peer peer;
+    /** Cached for the call path. */
     private final Arena replyArena;
+
     private final Arena requestArena;
     private final MemorySegment requestMemory;
     private final ArenaTable refs;
     private final ConnectionCount count;
-    private final Runnable onRelease;
     private final AtomicBoolean released = new AtomicBoolean();
     private volatile boolean told;
     private volatile boolean rungEarly;
@@ -51,40 +50,31 @@ public final class ServerEnd {
 
     ServerEnd(
             Bell bell,
-            SharedFile file,
-            Mapping mapping,
-            HandlerWalls.Wall wall,
-            ServerSpec spec,
-            SharedPool shared,
-            Handshake.Welcome welcome,
+            ServerMemory memory,
+            ServiceBinding service,
+            Handshake.ServerHello serverHello,
             Peer peer,
-            Arena requestArena,
-            Arena replyArena,
-            ConnectionCount count,
-            Runnable onRelease) {
+            ConnectionCount count) {
         this.bell = bell;
-        this.file = file;
-        this.mapping = mapping;
-        this.wall = wall;
-        this.spec = spec;
-        this.shared = shared;
-        this.welcome = welcome;
+        this.memory = memory;
+        this.service = service;
+        this.shared = service.shared();
+        this.serverHello = serverHello;
         this.peer = peer;
-        this.replyArena = replyArena;
-        this.requestArena = requestArena;
+        this.replyArena = memory.replies();
+        this.requestArena = memory.requests();
         this.requestMemory = requestArena.memory();
-        this.seals = new ReceivedSeals(file, mapping.memory(), welcome, requestArena);
+        this.seals = new ReceivedSeals(memory.file(), memory.all(), serverHello, requestArena);
         this.count = count;
-        this.onRelease = onRelease;
         this.refs = ArenaTable.create();
         refs.add(requestArena);
         refs.add(replyArena);
         refs.add(shared.arena());
         this.replies = new ReplyScopes(replyArena, refs);
-        this.objects = new ReturnedObjects(this, welcome, shared.arena());
+        this.objects = new ReturnedObjects(this, serverHello, shared.arena());
     }
 
-    /** The client has memory of its own: what is returned is carried over. */
+    /** The client has memory of its own: returned objects are carried over. */
     public void mirroredBy(MirroredClient client) {
         mirrored = client;
         replies = new ReplyScopes(replyArena, client.refs());
@@ -103,12 +93,12 @@ public final class ServerEnd {
         return mirrored != null;
     }
 
-    /** What it has for a client with memory of its own. */
+    /** Present if the client has memory of its own. */
     Optional<MirroredClient> mirrored() {
         return Optional.ofNullable(mirrored);
     }
 
-    /** A call passes a shared object: what the client has pushed for it may be read by those whom it lets. */
+    /** A call passes a shared object: what was pushed for it may be read by other clients. */
     void hasPassed() {
         if (mirrored != null) {
             mirrored.hasPassed();
@@ -125,7 +115,7 @@ public final class ServerEnd {
         mirrored.look();
     }
 
-    /** Before the last look at a connection that will not be polled: from now on the client's next request rings. */
+    /** Makes the client's next request ring, before the last look at a connection that will not be polled. */
     void listen() {
         if (mirrored != null) {
             mirrored.listen();
@@ -133,20 +123,20 @@ public final class ServerEnd {
     }
 
     MemorySegment memory() {
-        return mapping.memory();
+        return memory.all();
     }
 
     int slots() {
-        return welcome.slots();
+        return serverHello.slots();
     }
 
-    /** What the handlers of this client's calls run behind. */
+    /** The sandbox of this client's handlers. */
     HandlerWalls.Wall wall() {
-        return wall;
+        return memory.wall();
     }
 
     ServerSpec spec() {
-        return spec;
+        return service.spec();
     }
 
     Peer peer() {
@@ -157,7 +147,7 @@ public final class ServerEnd {
         return bell.fd();
     }
 
-    /** Reads the client's rings; negative once it is gone. Those with a number are tickets of calls that it cancels. */
+    /** Reads the client's rings; negative once it is gone. Numbers are tickets of calls that it cancels. */
     int drainRings(LongConsumer cancelled) {
         return bell.drain(cancelled);
     }
@@ -180,14 +170,14 @@ public final class ServerEnd {
     private boolean isTold() {
         if (!told) {
             rungEarly = true;
-            // Volatile store above, then this look; who tells the client says so before he looks whether it was rung
-            // for.
+            // Volatile store above, then this look. The thread that tells the client sets `told` before it looks at
+            // `rungEarly`.
             return told;
         }
         return true;
     }
 
-    /** The client has been sent what it needs: a ring before that it would take for it. */
+    /** The client has been sent its hello; an earlier ring would be taken for it. */
     public void told() {
         told = true;
         if (rungEarly) {
@@ -195,8 +185,8 @@ public final class ServerEnd {
         }
     }
 
-    public Handshake.Welcome welcome() {
-        return welcome;
+    public Handshake.ServerHello serverHello() {
+        return serverHello;
     }
 
     public Arena replyArena() {
@@ -209,7 +199,7 @@ public final class ServerEnd {
 
     /** Whether a payload that a client claims lies wholly in its own request arena. */
     boolean isRequestPayload(long ref, long length) {
-        return Ref.arenaId(ref) == welcome.request().id()
+        return Ref.arenaId(ref) == serverHello.request().id()
                 && length >= 0
                 && length <= requestMemory.byteSize()
                 && Ref.offset(ref) <= requestMemory.byteSize() - length;
@@ -221,7 +211,7 @@ public final class ServerEnd {
     }
 
     /**
-     * The arena in which a client's isolated arguments lie: its own, or the one that all share.
+     * The arena of a client's isolated arguments: its own, or the shared one.
      *
      * @throws RefException if the Ref names no such arena
      */
@@ -235,7 +225,7 @@ public final class ServerEnd {
         throw new RefException(Ref.describe(ref) + " is no scope of its caller's");
     }
 
-    /** What its client has sealed in its request arena. */
+    /** The seals of the client's request arena. */
     ReceivedSeals seals() {
         if (isMirrored()) {
             throw new SealException("a seal protects the client's memory, and this is a mirror of it");
@@ -243,7 +233,7 @@ public final class ServerEnd {
         return seals;
     }
 
-    /** A request names a seal under which its call did not read. */
+    /** A request names a seal that its call did not read under. */
     void giveUp(long seal) {
         if (!isMirrored()) {
             seals.giveUp(seal);
@@ -251,11 +241,11 @@ public final class ServerEnd {
     }
 
     /**
-     * Where Refs are followed of arguments that have stayed with the client.
+     * Where the Refs of arguments are followed that have stayed with the client.
      *
-     * @param deadline until when the call's caller waits; 0 if it has not said so
+     * @param deadline until when the caller waits; 0 if it did not say
      * @throws RefException if this client shares its memory, so that there is nothing to fetch
-     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for what is fetched
+     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for fetched pages
      */
     RefSpace fetched(long deadline) {
         if (mirrored == null) {
@@ -264,30 +254,30 @@ public final class ServerEnd {
         return mirrored.fetched(deadline);
     }
 
-    /** The only arena in which scopes can be sealed: others than its client could write in the shared one. */
+    /** The only arena whose scopes can be sealed: the shared one is writable by other clients. */
     public Arena requestArena() {
         return requestArena;
     }
 
-    /** What its callers own of the reply arena. */
+    /** The scopes of the reply arena that its callers own. */
     ReplyScopes replies() {
         return replies;
     }
 
-    /** What its handlers may return and keep. */
+    /** Which objects its handlers may return and adopt. */
     ReturnedObjects objects() {
         return objects;
     }
 
     /** Whether memory is this connection's own: mapped by both sides, or fetched from the client. */
     boolean owns(MemorySegment.Scope mapped) {
-        return mapped.equals(mapping.memory().scope()) || (mirrored != null && mirrored.isFetched(mapped));
+        return mapped.equals(memory.all().scope()) || (mirrored != null && mirrored.isFetched(mapped));
     }
 
-    /** Whether a Ref names an arena of this connection's own. */
+    /** Whether a Ref names one of this connection's own arenas. */
     boolean isOwn(long ref) {
-        return Ref.arenaId(ref) == welcome.request().id()
-                || Ref.arenaId(ref) == welcome.reply().id();
+        return Ref.arenaId(ref) == serverHello.request().id()
+                || Ref.arenaId(ref) == serverHello.reply().id();
     }
 
     // ---- the end
@@ -299,19 +289,19 @@ public final class ServerEnd {
         bell.close();
     }
 
-    /** What its server counts. */
+    /** The server's count. */
     ConnectionCount count() {
         return count;
     }
 
-    /** Unmaps the memory, as soon as nobody has handed a part of it to the kernel; no call is under way and none will be. */
+    /** Unmaps the memory, once the kernel uses no part of it on behalf of users. No call is in flight. */
     void release() {
         if (released.compareAndSet(false, true)) {
             try {
-                wall.close();
+                memory.wall().close();
                 mirrored().ifPresent(MirroredClient::release);
             } finally {
-                Unmapping.of(List.of(mapping), this::unmapped);
+                Unmapping.of(List.of(memory.mapping()), this::unmapped);
             }
         }
     }
@@ -319,22 +309,42 @@ public final class ServerEnd {
     private void unmapped() {
         try {
             mirrored().ifPresent(MirroredClient::released);
-            // After the memory: a handler whose answer is late may mark a seal done, and looks for the memory's end
-            // only.
+            // After the memory: a late handler may still mark a seal done, and checks only whether the memory is
+            // mapped.
             seals.close();
-            file.close();
+            memory.file().close();
         } finally {
             left();
         }
     }
 
-    /** Whatever went wrong before: the client's number and what it had in the shared arena must not stay taken. */
+    /** Whatever failed before: the client's number and its part of the shared arena must be reclaimed. */
     private void left() {
         try {
-            shared.leave(welcome.participant());
+            shared.leave(serverHello.participant());
         } finally {
             count.isReleased();
-            onRelease.run();
+            memory.onRelease().run();
+        }
+    }
+
+    /**
+     * The memory of a connection at its server.
+     *
+     * @param file closed when the memory is unmapped
+     * @param wall the sandbox of the client's handlers
+     * @param onRelease called when nothing is mapped any more
+     */
+    record ServerMemory(
+            SharedFile file,
+            Mapping mapping,
+            HandlerWalls.Wall wall,
+            Arena requests,
+            Arena replies,
+            Runnable onRelease) {
+        /** Control region, request arena, reply arena. */
+        MemorySegment all() {
+            return mapping.memory();
         }
     }
 }

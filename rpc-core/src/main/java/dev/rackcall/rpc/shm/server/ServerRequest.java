@@ -10,11 +10,11 @@ import dev.rackcall.shm.codec.PayloadReader;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The request of the call that a slot serves: its header, copied and checked once, since the client may go on writing, and where its payload is read.
- * Begun by the poller, then used by the thread that serves the call.
+ * The request of a slot's call. Its header is copied and checked once, since the client may go on writing. Begun by the
+ * poller, then confined to the thread that serves the call.
  */
 final class ServerRequest {
-    private final ServerEnd link;
+    private final ServerEnd end;
     private final ServiceBinding service;
     private final PayloadBudget payloads;
     private final MemorySegment memory;
@@ -26,24 +26,24 @@ final class ServerRequest {
     private int flags;
     private long length;
     private long ref;
-    /** What of {@link #length} the connection has counted; less than all of it: it refused. */
+    /** The part of {@link #length} that the budget granted; less than all of it: it refused. */
     private long counted;
 
     private long deadline;
-    /** Which scope's or seal's the arguments are, if the flags say so. */
+    /** The scope or seal of the arguments, if the flags say so. */
     private long isolation;
 
-    /** Of control requests: whose they are, for messages. */
+    /** The method that a control request belongs to, for messages. */
     private String continued;
 
     private boolean opened;
     private Metadata headers = Metadata.EMPTY;
 
-    ServerRequest(ServerEnd link, ServiceBinding service, PayloadBudget payloads, long slot) {
-        this.link = link;
+    ServerRequest(ServerEnd end, ServiceBinding service, PayloadBudget payloads, long slot) {
+        this.end = end;
         this.service = service;
         this.payloads = payloads;
-        this.memory = link.memory();
+        this.memory = end.memory();
         this.slot = slot;
         this.reader = PayloadReader.create().objects(service.objects());
     }
@@ -66,7 +66,7 @@ final class ServerRequest {
         } else {
             length = SlotLayout.requestLength(memory, slot);
             ref = SlotLayout.requestRef(memory, slot);
-            if (!link.isRequestPayload(ref, length)) {
+            if (!end.isRequestPayload(ref, length)) {
                 throw new ProtocolBreachException(
                         "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside its request arena");
             }
@@ -75,7 +75,7 @@ final class ServerRequest {
         opened = false;
     }
 
-    /** Throws what the call ends with, if its handler must not run. */
+    /** Throws the failure of a call whose handler must not run. */
     void requireServable() {
         if (!service.hasMethod(methodIndex)) {
             throw Status.Code.UNIMPLEMENTED
@@ -111,7 +111,7 @@ final class ServerRequest {
         return service.method(methodIndex);
     }
 
-    /** A control request goes on with a call of that method, which is to blame for what comes of it. */
+    /** Names the method whose call a control request goes on with. */
     void continues(String method) {
         continued = method;
     }
@@ -141,7 +141,7 @@ final class ServerRequest {
         return (flags & SlotLayout.FETCHED) == SlotLayout.SEALED;
     }
 
-    /** Whether what the shared arguments lead to has stayed with the client. */
+    /** Whether the shared arguments' objects have stayed with the client. */
     boolean isFetched() {
         return (flags & SlotLayout.FETCHED) == SlotLayout.FETCHED;
     }
@@ -157,7 +157,7 @@ final class ServerRequest {
         return length;
     }
 
-    /** The payload, behind the headers. */
+    /** The payload behind the headers. */
     PayloadReader arguments() {
         if (!opened) {
             opened = true;
@@ -181,12 +181,12 @@ final class ServerRequest {
         if ((flags & SlotLayout.OUTSIDE) == 0) {
             reader.begin(memory, slot + SlotLayout.REQUEST_INLINE, length);
         } else {
-            reader.begin(link.requestMemory(), Ref.offset(ref), length);
+            reader.begin(end.requestMemory(), Ref.offset(ref), length);
         }
         return reader;
     }
 
-    /** The call has ended: nobody reads the payload any more. */
+    /** The call has ended: its payload is not read any more. */
     void end() {
         // A comparison is cheaper than a reference store, which has a garbage collector's barrier.
         if (headers != Metadata.EMPTY) {

@@ -10,8 +10,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The response half of a slot: where a result or a failure is encoded, and how it is published. Used by the thread that serves the call; whether somebody is to be
- * woken for what was published, any thread may ask.
+ * The response half of a slot: encodes a result or a failure, and publishes it. Confined to the thread that serves the
+ * call; any thread may ask whether a sleeper has to be woken.
  */
 final class ServerResponse {
     /** Characters of a failure's description that fit into the slot, if they are ASCII. */
@@ -32,18 +32,18 @@ final class ServerResponse {
     private final PayloadBuffer buffer;
     private final PayloadWriter writer;
     private boolean encoding;
-    /** The result names an object that the client has to ask for. */
+    /** The result names an object that the client has to fetch. */
     private boolean held;
 
-    /** A response was published that nobody was woken for yet. */
+    /** A response was published, and its sleeper not woken yet. */
     @SuppressWarnings("unused") // UNWOKEN
     private boolean unwoken;
 
-    ServerResponse(ServerEnd link, ServiceBinding service, long slot) {
-        this.memory = link.memory();
+    ServerResponse(ServerEnd end, ServiceBinding service, long slot) {
+        this.memory = end.memory();
         this.slot = slot;
         this.buffer = new PayloadBuffer(
-                link.replyArena(), memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES));
+                end.replyArena(), memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES));
         this.writer = PayloadWriter.create(buffer).objects(service.objects());
     }
 
@@ -55,12 +55,12 @@ final class ServerResponse {
         }
     }
 
-    /** The result names an object that lies in no arena of the connection's. */
+    /** The result names an object outside the connection's arenas. */
     void namesHeld() {
         held = true;
     }
 
-    /** The client has read the last response, or nobody wants it: a large payload goes back to the arena. */
+    /** The last response was read or is unwanted: a large payload goes back to the arena. */
     void forgetLast() {
         buffer.trim();
     }
@@ -74,12 +74,12 @@ final class ServerResponse {
         return writer;
     }
 
-    /** Whether a result was begun, that is, the handler had returned. */
+    /** Whether a result was begun, so that the handler has returned. */
     boolean isEncoding() {
         return encoding;
     }
 
-    /** The word that says that the call has succeeded with what was encoded. */
+    /** The word of a successful response with the encoded result. */
     long success(long ticket) {
         if (!encoding) {
             return SlotLayout.word(ticket, 0, 0, 0);
@@ -92,13 +92,13 @@ final class ServerResponse {
         return SlotLayout.word(ticket, 0, SlotLayout.OUTSIDE | flags, 0);
     }
 
-    /** Encodes a failure, as much of it as there is memory for; returns the word that says so. */
+    /** Encodes a failure, shortened if memory is short; returns its word. */
     long failure(long ticket, Failure failure) {
         int inlineLength;
         try {
             inlineLength = encode(failure);
         } catch (RuntimeException | Error e) {
-            // No memory for all of it; its beginning has room in the slot.
+            // No memory for all of it; its beginning fits into the slot.
             inlineLength = encodeShortened(failure);
         }
         int flags = inlineLength == 0 ? 0 : SlotLayout.METADATA;
@@ -116,7 +116,7 @@ final class ServerResponse {
         return (int) writer.length();
     }
 
-    /** Returns 0 if even that has no room: then the code alone must do. */
+    /** Returns 0 if even that does not fit: then only the code is sent. */
     private int encodeShortened(Failure failure) {
         String description = failure.status().description();
         String cut = description.substring(0, Math.min(SHORT_DESCRIPTION, description.length()));
@@ -130,12 +130,12 @@ final class ServerResponse {
     /** Makes the response visible to the client. From then on the slot may serve its next call. */
     void publish(long word) {
         SlotLayout.publishResponse(memory, slot, word);
-        // Behind the response, and release: pairs with the acquire in takeUnwoken(). Another thread that takes the mark
-        // wakes the sleeper, who then has to find the response: this thread will not wake him again.
+        // Release, after the response: pairs with the acquire in takeUnwoken(). Another thread that takes the mark
+        // wakes the sleeper, which must then find the response: this thread will not wake it again.
         UNWOKEN.setRelease(this, true);
     }
 
-    /** Whether a response was published here that nobody was woken for yet; of several who ask, one is told. */
+    /** Whether a response was published and its sleeper not woken yet; true for one of several threads that ask. */
     boolean takeUnwoken() {
         return (boolean) UNWOKEN.getOpaque(this) && (boolean) UNWOKEN.getAndSetAcquire(this, false);
     }

@@ -17,9 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The producing end of a server stream. A virtual thread takes elements from the handler's stream, at most {@link #AHEAD} ahead of the
- * reader; a pull carries away what is ready, or waits for the next element. A reader that neither pulls nor closes for
- * {@link #READER_SECONDS} loses its stream: at once if elements wait for room, else when its place is needed for another.
+ * The producing end of a server stream. A virtual thread takes elements from the handler's stream, at most {@link
+ * #AHEAD} ahead of the reader. A pull takes what is ready, or waits for the next element. A reader that neither pulls
+ * nor closes for {@link #READER_SECONDS} loses its stream: at once if elements wait for room, else when another stream
+ * needs its place.
  */
 final class ServerStream<T> {
     private static final Logger LOG = LoggerFactory.getLogger(ServerStream.class);
@@ -42,36 +43,32 @@ final class ServerStream<T> {
     private Throwable failure;
     private boolean done;
     private Thread producer;
-    /** No more elements will be taken from the handler's stream. */
+    /** No more elements are taken from the handler's stream. */
     private boolean produced;
-    /** Answers under way. */
+    /** Answers being encoded. */
     private int answering;
-    /** By {@link #nanoTime}: when the stream was opened, or gave its reader something last. */
+    /** By {@link #nanoTime}: when the stream was opened, or last answered a pull. */
     private long wanted;
-    /** The arguments, which elements may be computed from until they are encoded, are not needed any more. */
+    /** The arguments are released; elements may be computed from them until they are encoded. */
     private boolean left;
 
     /**
-     * @param opener ticket of the call that returned it
-     * @param memory of the call that the stream answers, which the elements may be computed from; null if it has none
+     * The call that returned a stream.
+     *
+     * @param method its full name
+     * @param memory which the elements may be computed from; null if it has none
      */
-    ServerStream(
-            ServerStreams owner,
-            long id,
-            long opener,
-            Stream<T> elements,
-            ResultWriter<T> writer,
-            String method,
-            CallMemory memory,
-            LongSupplier nanoTime) {
+    record Opener(long ticket, String method, CallMemory memory) {}
+
+    ServerStream(ServerStreams owner, long id, Opener opener, Stream<T> elements, ResultWriter<T> writer) {
         this.owner = owner;
         this.id = id;
-        this.opener = opener;
+        this.opener = opener.ticket;
         this.elements = elements;
         this.writer = writer;
-        this.method = method;
-        this.memory = memory;
-        this.nanoTime = nanoTime;
+        this.method = opener.method;
+        this.memory = opener.memory;
+        this.nanoTime = owner.nanoTime();
         this.wanted = nanoTime.getAsLong();
     }
 
@@ -79,7 +76,7 @@ final class ServerStream<T> {
         return id;
     }
 
-    /** Whether its reader has not pulled for so long that it cannot be expected any more. */
+    /** Whether its reader has not pulled for too long. */
     boolean isForsaken() {
         lock.lock();
         try {
@@ -89,10 +86,13 @@ final class ServerStream<T> {
         }
     }
 
-    /** What one pull gets. Taken under the lock and encoded without it, since encoding runs users' code: whoever closes the stream must not wait for that. */
+    /**
+     * The answer to one pull. Taken under the lock and encoded without it: encoding runs users' code, which must not
+     * delay a close.
+     */
     private record Answer<T>(DeferrableCall call, List<T> elements, boolean last, Optional<Throwable> failure) {}
 
-    /** Begins to take elements; a pull that waits is answered in any case. */
+    /** Begins to take elements; a waiting pull is answered in any case. */
     void start() {
         try {
             Thread thread = Thread.ofVirtual().name("rackcall-stream-" + id).unstarted(this::produce);
@@ -109,7 +109,7 @@ final class ServerStream<T> {
         }
     }
 
-    /** Whoever ended the stream before its thread ran could not interrupt that. */
+    /** Interrupts the thread if the stream ended before it ran. */
     private void interruptIfOver(Thread thread) {
         lock.lock();
         try {
@@ -184,7 +184,7 @@ final class ServerStream<T> {
             while (!done && ready.size() >= AHEAD) {
                 if (!room.await(READER_SECONDS, TimeUnit.SECONDS)) {
                     LOG.info("{}: nobody pulled from stream {} for {} s; it is closed", method, id, READER_SECONDS);
-                    // Should somebody pull just now, he must not take this for the stream's end.
+                    // A pull that comes just now must not see a normal end.
                     failure = Status.Code.CANCELLED
                             .with("%s: nobody pulled from the stream for %d s", method, READER_SECONDS)
                             .asException();
@@ -230,7 +230,7 @@ final class ServerStream<T> {
         return opener == ticket;
     }
 
-    /** Answers {@code call}, which was deferred, with what is ready now or next. */
+    /** Answers the deferred {@code call} with the elements that are ready now or next. */
     void pull(DeferrableCall call) {
         boolean taken;
         Optional<Answer<T>> answer;
@@ -256,7 +256,7 @@ final class ServerStream<T> {
                 .asException()));
     }
 
-    /** What there is for the pull that waits, if both are there. Under the lock. */
+    /** The answer to the waiting pull, if there are both. Under the lock. */
     private Optional<Answer<T>> takeAnswer() {
         if (waiting == null || (ready.isEmpty() && !done)) {
             return Optional.empty();
@@ -268,7 +268,7 @@ final class ServerStream<T> {
         List<T> elements = List.copyOf(ready);
         ready.clear();
         room.signalAll();
-        // The elements before a failure come first, and the next pull gets it.
+        // The elements before a failure come first; the next pull gets the failure.
         return Optional.of(new Answer<>(
                 call,
                 elements,
@@ -303,7 +303,7 @@ final class ServerStream<T> {
             throw e;
         }
         if (!call.succeed()) {
-            // Whoever asked has another answer: nobody reads on.
+            // The call ended otherwise: its caller does not read on.
             cancel();
         }
     }

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /** The open server streams of one connection. Thread-safe. */
 final class ServerStreams {
-    /** A client that leaves more streams open is told so. */
+    /** More open streams are refused. */
     private static final int MAX_OPEN = 256;
 
     private final Map<Long, ServerStream<?>> open = new HashMap<>();
@@ -29,6 +29,10 @@ final class ServerStreams {
         this.nanoTime = nanoTime;
     }
 
+    LongSupplier nanoTime() {
+        return nanoTime;
+    }
+
     /** @param opener ticket of the call that returned it */
     <T> ServerStream<T> open(
             long opener, Stream<T> elements, ResultWriter<T> writer, String method, Supplier<CallMemory> memory) {
@@ -38,7 +42,7 @@ final class ServerStreams {
             stream = tryOpen(opener, elements, writer, method, memory);
         }
         if (stream == null) {
-            // Users' code, and so without the lock.
+            // Runs users' code, so without the lock.
             elements.close();
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with(
@@ -55,12 +59,13 @@ final class ServerStreams {
             return null;
         }
         long id = ++lastId;
-        ServerStream<T> stream = new ServerStream<>(this, id, opener, elements, writer, method, memory.get(), nanoTime);
+        ServerStream<T> stream =
+                new ServerStream<>(this, id, new ServerStream.Opener(opener, method, memory.get()), elements, writer);
         open.put(id, stream);
         return stream;
     }
 
-    /** Streams that their readers have left without closing them, as one does who takes the first element only. */
+    /** Ends streams that their readers left without closing them, for example after the first element. */
     private void endForsaken() {
         List<ServerStream<?>> all;
         synchronized (this) {
@@ -70,7 +75,7 @@ final class ServerStreams {
         all.stream().filter(ServerStream::isForsaken).forEach(ServerStream::cancel);
     }
 
-    /** The stream with that id, or null: the id came from a peer. */
+    /** The stream with that id, which came from a peer; null if there is none. */
     synchronized ServerStream<?> find(long id) {
         return open.get(id);
     }
@@ -86,7 +91,9 @@ final class ServerStreams {
         }
     }
 
-    /** The caller of {@code ticket} no longer waits: if that opened a stream, nobody knows its number. */
+    /**
+     * The caller of {@code ticket} no longer waits. If that call opened a stream, its reader does not know the number.
+     */
     void closeOpenedBy(long ticket) {
         Optional<ServerStream<?>> stream;
         synchronized (this) {

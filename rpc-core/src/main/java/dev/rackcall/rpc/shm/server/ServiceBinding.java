@@ -14,7 +14,7 @@ import dev.rackcall.sandbox.SnapshotMemory;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.codec.ObjectCodec;
 
-/** One service of a server, ready to be called: its dispatcher, its methods as an array, the interceptors of the server. */
+/** One service of a server, ready to be called: its dispatcher, its methods, and the server's interceptors. */
 final class ServiceBinding {
     private static final long SNAPSHOT_BYTES_KEPT = 64L << 20;
 
@@ -30,22 +30,29 @@ final class ServiceBinding {
     private final SnapshotMemory snapshots;
     private final long maxRefs;
     private final ServerSpec.Service<?> service;
+    private final ServerSpec spec;
 
     ServiceBinding(ServerSpec.Service<?> service, ServerSpec spec, SharedPool shared, Scratch scratch) {
         this.service = service;
+        this.spec = spec;
         this.dispatcher = service.dispatcher();
         this.methods = service.definition().methods().toArray(MethodDescriptor[]::new);
         this.interceptors = spec.interceptors().toArray(ServerInterceptor[]::new);
         this.objects = KryoCodec.of(service.definition().registered());
         this.shared = shared;
         this.scratch = scratch;
-        this.enforced =
-                spec.sandbox().enforcedSeals().filter(EnforcedSeals::isRequired).isPresent();
-        Isolation least = enforced ? stricter(spec.minimumIsolation(), Isolation.SEALED) : spec.minimumIsolation();
+        this.enforced = spec.trust()
+                .sandbox()
+                .enforcedSeals()
+                .filter(EnforcedSeals::isRequired)
+                .isPresent();
+        Isolation least = enforced
+                ? stricter(spec.trust().minimum(), Isolation.SEALED)
+                : spec.trust().minimum();
         this.demanded = service.definition().methods().stream()
                 .map(method -> stricter(method.isolation(), least))
                 .toArray(Isolation[]::new);
-        SandboxPolicy sandbox = spec.sandbox();
+        SandboxPolicy sandbox = spec.trust().sandbox();
         this.snapshots = new SnapshotMemory(sandbox.maxSnapshotBytes(), SNAPSHOT_BYTES_KEPT);
         this.maxRefs = sandbox.maxRefs();
         if (sandbox.sharedArena()) {
@@ -56,6 +63,11 @@ final class ServiceBinding {
 
     String channel() {
         return service.definition().channel();
+    }
+
+    /** The settings of its server. */
+    ServerSpec spec() {
+        return spec;
     }
 
     ServerSpec.Service<?> service() {
@@ -74,7 +86,7 @@ final class ServiceBinding {
         return objects;
     }
 
-    /** What the method's declaration and the server ask of a call that passes shared objects. */
+    /** The isolation that the method and the server demand of calls that pass shared objects. */
     Isolation demanded(int index) {
         return demanded[index];
     }
@@ -84,7 +96,7 @@ final class ServiceBinding {
         return enforced;
     }
 
-    /** Declaration order is strictness, but for AUTO, which asks no more than that no caller need be believed. */
+    /** Declaration order is strictness, except for AUTO, which only demands that no caller is trusted. */
     private static Isolation stricter(Isolation first, Isolation second) {
         return first.compareTo(second) >= 0 ? first : second;
     }
@@ -94,12 +106,12 @@ final class ServiceBinding {
         return new ArgumentSpace(declared, snapshots, budget, maxRefs);
     }
 
-    /** Where handlers allocate for the time of a call. */
+    /** Where handlers allocate their temporary scopes. */
     Scratch scratch() {
         return scratch;
     }
 
-    /** The arena that all clients of the channel share. */
+    /** The channel's shared arena. */
     SharedPool shared() {
         return shared;
     }
@@ -108,7 +120,7 @@ final class ServiceBinding {
         return interceptors;
     }
 
-    /** Decodes the arguments, calls the service, and encodes the result: generated. */
+    /** Generated: decodes the arguments, calls the service, and encodes the result. */
     Dispatcher dispatcher() {
         return dispatcher;
     }

@@ -16,11 +16,12 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
- * The arena that all clients of one channel share, in a memfd of its own, and who takes part in it. The server is participant 1. Thread-safe.
+ * The arena that all clients of a channel share, in its own memfd, and its participants. The server is participant 1.
+ * Thread-safe.
  *
- * <p>Each client gets a file description of its own, on which the byte of its number is locked: the kernel drops the lock once the client
- * has neither the descriptor nor a mapping any more, whatever has become of the connection. Only then is what it had not handed over reclaimed,
- * and its number used anew. A client that the server has hung up on may live and go on to use its memory.
+ * <p>Each client gets its own file description, on which the byte of its number is locked. The kernel drops the lock
+ * once the client has neither the descriptor nor a mapping. Only then its memory is reclaimed and its number reused: a
+ * client that the server has disconnected may go on using its memory.
  */
 public final class SharedPool implements AutoCloseable {
     private static final int SERVER = Handshake.SERVER_PARTICIPANT;
@@ -34,7 +35,7 @@ public final class SharedPool implements AutoCloseable {
      * A client's place.
      *
      * @param number its participant number
-     * @param file the description for the client; the server closes its copy once it is sent
+     * @param file the client's description; the server closes its copy once it is sent
      */
     record Seat(int number, SharedFile file) implements AutoCloseable {
         @Override
@@ -43,28 +44,28 @@ public final class SharedPool implements AutoCloseable {
         }
     }
 
-    /** Holds the locks of all numbers that no client has. */
+    /** Holds the locks of all free numbers. */
     private final SharedFile file;
 
     private final Mapping mapping;
     private final Arena arena;
     private final BitSet taken = new BitSet();
-    /** Of those that are taken: the connection has ended, the client may still have the memory. */
+    /** Taken numbers whose connection has ended, while the client may still have the memory. */
     private final BitSet leaving = new BitSet();
 
-    /** Of those of whom no kernel knows: whether they have left. */
+    /** For participants unknown to the kernel: whether they have left. */
     private final Map<Integer, BooleanSupplier> sayThemselves = new HashMap<>();
 
     private boolean closed;
 
-    /** In memory of this host, whose kernel knows who has it. */
+    /** In memory of this host, whose kernel knows its users. */
     SharedPool(String channel, int arenaId, long quota) {
         this(SharedFile.memfd("rackcall" + channel + "-shared", quota), arenaId);
         file.tryLock(LOCKS + SERVER, MAX_PARTICIPANTS);
     }
 
     /**
-     * In memory of which no kernel knows who has it: clients get a place by {@link #join(BooleanSupplier)}.
+     * In memory whose users no kernel knows: clients join by {@link #join(BooleanSupplier)}.
      *
      * @param file all zero; closed here
      */
@@ -95,7 +96,7 @@ public final class SharedPool implements AutoCloseable {
         return file.bytes();
     }
 
-    /** A place for a new client; who gets it must also {@link #leave}. */
+    /** A place for a new client, which must also {@link #leave}. */
     synchronized Seat join() {
         SharedFile own = NamedFile.reopen(file);
         try {
@@ -105,7 +106,7 @@ public final class SharedPool implements AutoCloseable {
                 if (own.tryLock(LOCKS + number)) {
                     return new Seat(number, own);
                 }
-                // Some client took a lock that is not its own; its end gives it back.
+                // A client took a lock that is not its own; the client's end gives it back.
                 leaving.set(number);
             }
             throw Status.Code.RESOURCE_EXHAUSTED
@@ -121,9 +122,9 @@ public final class SharedPool implements AutoCloseable {
     }
 
     /**
-     * A number for a client that says itself when it has left; it must also {@link #leave}.
+     * A number for a client that reports its own leaving; it must also {@link #leave}.
      *
-     * @param hasLeft whether that client does not use the arena any more, and never will
+     * @param hasLeft whether that client has stopped using the arena for good
      */
     synchronized int join(BooleanSupplier hasLeft) {
         reclaim();
@@ -153,7 +154,7 @@ public final class SharedPool implements AutoCloseable {
         reclaim();
     }
 
-    /** Frees the numbers and the memory of those whose connection has ended and who are gone by now. To be called again and again. */
+    /** Frees the numbers and memory of clients that have left after their connection ended. Called periodically. */
     synchronized void reclaim() {
         for (int number = leaving.nextSetBit(0); number >= 0 && !closed; number = leaving.nextSetBit(number + 1)) {
             if (hasLeft(number)) {

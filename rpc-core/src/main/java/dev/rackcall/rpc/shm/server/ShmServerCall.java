@@ -13,12 +13,15 @@ import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /**
- * The server's side of one slot: a call from the moment its request was taken until its response is published, whether its handler returns it, somebody else gives it later, or nobody wants it any more. Used by one call after the other; the poller begins it, and whichever thread serves the call ends it.
+ * The server's side of one slot: a call from the moment its request was taken until its response is published. Reused
+ * by the slot's calls. The poller begins a call, and the thread that serves it ends it.
  *
- * <p>What came is in a {@link ServerRequest}, what goes back in a {@link ServerResponse}, what travels by pointer in {@link CallObjects}.
+ * <p>{@link ServerRequest} has the request, {@link ServerResponse} the response, {@link CallObjects} the objects passed
+ * by pointer.
  */
 final class ShmServerCall extends DeferrableCall {
     private static final VarHandle BUSY;
@@ -38,29 +41,35 @@ final class ShmServerCall extends DeferrableCall {
 
     private final int index;
 
-    /** Set by the poller, cleared by who ends the call: a client that uses the slot again before is out of order. */
+    /** Set by the poller, cleared at the call's end: a client that reuses the slot before breaks the protocol. */
     @SuppressWarnings("unused") // BUSY
     private boolean busy;
 
-    /** The last ticket whose handler left the answer to somebody else. Only grows, so that the slot's next call cannot take that back. */
+    /**
+     * The last ticket whose handler left the answer to another thread. Only grows, so that the slot's next call cannot
+     * undo it.
+     */
     private long deferredTicket = -1;
 
     private CallObserver observer = CallObserver.NONE;
-    /** Written by the thread that serves, read by the poller when a cancellation comes: volatile, as {@link #unwanted}. */
+    /** Written by the thread that serves, read by the poller on a cancellation: volatile, as {@link #unwanted}. */
     private volatile ServerContext context;
 
-    /** The caller no longer waits. Set before {@link #context} is looked at; who makes the context looks here after it. */
+    /**
+     * The caller no longer waits. Set before {@link #context} is read; the thread that makes the context reads this
+     * after it.
+     */
     private volatile boolean unwanted;
 
     ShmServerCall(ShmServerConnection connection, int index) {
         this.connection = connection;
         this.index = index;
         long slot = ControlLayout.slot(index);
-        ServerEnd link = connection.link;
+        ServerEnd end = connection.end;
         ServiceBinding service = connection.service;
-        this.request = new ServerRequest(link, service, connection.payloads, slot);
-        this.response = new ServerResponse(link, service, slot);
-        this.objects = new CallObjects(link, service, connection.payloads, request, response);
+        this.request = new ServerRequest(end, service, connection.payloads, slot);
+        this.response = new ServerResponse(end, service, slot);
+        this.objects = new CallObjects(end, service, connection.payloads, request, response);
     }
 
     long slot() {
@@ -73,7 +82,7 @@ final class ShmServerCall extends DeferrableCall {
         if (isBusy()) {
             throw new ProtocolBreachException("request " + ticket + " came in a slot whose call is still under way");
         }
-        // That there is another request says that the answer to the last one has been read, or that nobody wants it.
+        // A new request implies that the answer to the last one was read or is unwanted.
         response.forgetLast();
         request.begin(ticket, word);
         response.begin();
@@ -90,12 +99,11 @@ final class ShmServerCall extends DeferrableCall {
         return (boolean) BUSY.getAcquire(this);
     }
 
-    // ---- serving it: on any one thread
+    // ---- serving it: on one thread
 
-    /** Runs the handler on the calling thread and answers, unless the handler deferred that. */
+    /** Runs the handler on the calling thread and answers, unless the handler deferred the answer. */
     void run() {
-        // Once the call was deferred, it may end, and the slot serve its next call, before the handler has returned
-        // here.
+        // A deferred call may end, and its slot serve the next call, before the handler has returned here.
         long served = request.ticket();
         CallThread.serve(connection.calls(), index);
         try {
@@ -134,7 +142,7 @@ final class ShmServerCall extends DeferrableCall {
 
     @Override
     HandlerWalls.Wall wall() {
-        return connection.link.wall();
+        return connection.end.wall();
     }
 
     @Override
@@ -178,7 +186,7 @@ final class ShmServerCall extends DeferrableCall {
 
     // ---- answering later
 
-    /** From now on the call ends by {@link #succeed} or {@link #fail}, on whatever thread. */
+    /** From now on {@link #succeed} or {@link #fail} ends the call, on any thread. */
     void defer() {
         deferredTicket = request.ticket();
         connection.use.answerDeferred();
@@ -194,7 +202,7 @@ final class ShmServerCall extends DeferrableCall {
         try {
             stage.whenComplete(answer);
         } catch (RuntimeException | Error e) {
-            // Nobody else would: the call is deferred.
+            // The call is deferred, so only this thread can end it.
             answer.accept(null, e);
         }
     }
@@ -206,9 +214,8 @@ final class ShmServerCall extends DeferrableCall {
         }
         ServerStream<T> stream =
                 connection.streams.open(request.ticket(), elements, resultWriter, request.name(), objects::giveAway);
-        // A cancellation says so before it looks for the stream: it finds that, or is seen here. Read before the call
-        // is
-        // deferred: from then on its slot may serve the next one.
+        // A cancellation sets `unwanted` before it looks for the stream: either it finds the stream, or is seen here.
+        // Read before the call is deferred, since from then on its slot may serve the next one.
         boolean forsaken = unwanted;
         defer();
         stream.pull(this);
@@ -250,7 +257,7 @@ final class ShmServerCall extends DeferrableCall {
         }
     }
 
-    /** After a handler has returned on another thread than the poller's. */
+    /** Called after a handler has returned on another thread than the poller's. */
     void endAside() {
         if (!connection.use.isClosed()) {
             connection.wakeSleepers();
@@ -292,7 +299,7 @@ final class ShmServerCall extends DeferrableCall {
 
     @Override
     void fail(Throwable cause) {
-        // If this side has ended the connection, the client hears of that, and not of what it made the handler do.
+        // If this side has ended the connection, the client hears of that end, not of its effects on the handler.
         if (connection.use.isClosed()) {
             forsake();
             return;
@@ -304,15 +311,15 @@ final class ShmServerCall extends DeferrableCall {
 
     private void respond(long word, Status ended) {
         CallObserver toTell = settle();
-        // Release: pairs with the acquire in isBusy(); the poller that begins the slot's next call sees this one's
+        // Release: pairs with the acquire in isBusy(). The poller that begins the slot's next call sees this one's
         // fields settled.
         BUSY.setRelease(this, false);
         response.publish(word);
-        connection.link.answered(index);
+        connection.end.answered(index);
         Observers.tell(toTell, ended);
     }
 
-    /** Ends the call though its client is gone, and the connection's memory may be, so that nothing can be published. */
+    /** Ends the call without an answer: its client is gone, and the connection's memory may be. */
     void forsake() {
         objects.discardReply();
         CallObserver toTell = settle();
@@ -320,7 +327,7 @@ final class ShmServerCall extends DeferrableCall {
         Observers.tell(toTell, Status.Code.CANCELLED.with("%s: its client is gone", request.name()));
     }
 
-    /** Gives back what the call had; returns who is to hear how it ended. */
+    /** Gives back the call's resources; returns the observer to tell. */
     private CallObserver settle() {
         CallObserver toTell = observer;
         // A comparison is cheaper than a reference store, which has a garbage collector's barrier.
@@ -335,14 +342,14 @@ final class ShmServerCall extends DeferrableCall {
         return toTell;
     }
 
-    /** The client has read the answer to the call with that ticket, the slot's last one. On the poller's thread, as {@link #begin}. */
+    /** The client has read the answer to that ticket, if it is the slot's last. Poller only, as {@link #begin}. */
     void answerRead(long readTicket) {
         if (!isBusy() && request.ticket() == readTicket) {
             response.forgetLast();
         }
     }
 
-    /** The caller no longer waits, if the slot still serves that ticket. On the poller's thread. */
+    /** The caller no longer waits, if the slot still serves that ticket. Poller only. */
     void cancel(long cancelledTicket) {
         if (request.ticket() == cancelledTicket) {
             cancelled();
@@ -356,6 +363,58 @@ final class ShmServerCall extends DeferrableCall {
             ServerContext running = context;
             if (running != null) {
                 running.cancel();
+            }
+        }
+    }
+
+    /**
+     * Answers a call with the result of its handler's stage: once, whatever the stage does, since the slot then serves
+     * its next call.
+     */
+    static final class StageAnswer<T> implements BiConsumer<T, Throwable> {
+        private static final VarHandle GIVEN;
+
+        static {
+            try {
+                GIVEN = MethodHandles.lookup().findVarHandle(StageAnswer.class, "given", boolean.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        private final DeferrableCall call;
+        private final ResultWriter<T> writer;
+
+        @SuppressWarnings("unused") // GIVEN
+        private volatile boolean given;
+
+        StageAnswer(DeferrableCall call, ResultWriter<T> writer) {
+            this.call = call;
+            this.writer = writer;
+        }
+
+        /** Called on the thread that completes the stage. */
+        @Override
+        public void accept(T value, Throwable failure) {
+            if (!GIVEN.compareAndSet(this, false, true)) {
+                return;
+            }
+            HandlerWalls.Wall wall = call.wall();
+            // Another client's handler may complete it.
+            int confined = wall.lift();
+            try {
+                call.answerLate(() -> end(value, failure));
+            } finally {
+                wall.lower(confined);
+            }
+        }
+
+        private void end(T value, Throwable failure) {
+            if (failure == null) {
+                writer.write(call.result(), call, value);
+                call.succeed();
+            } else {
+                call.fail(failure);
             }
         }
     }

@@ -11,21 +11,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 
 /**
- * The server's end of a connection: takes requests in slot order and wakes callers that sleep. Only the poller that owns it calls
- * {@link #poll} and {@link #unwatch}; responses may be published by any thread.
+ * The server's end of a connection: takes requests in slot order and wakes sleeping callers. Only its poller calls
+ * {@link #poll} and {@link #unwatch}; any thread may publish responses.
  *
- * <p>Nothing that the client writes is trusted: a request either names a method, fits its payload into the slot or the client's own arena, and finds its
- * slot idle, or it ends the connection.
+ * <p>The client is not trusted. A request names a method, fits its payload into the slot or the client's own arena, and
+ * finds its slot idle; otherwise it ends the connection.
  */
 public final class ShmServerConnection implements Relief.Served {
-    /** Requests taken in one turn, so that one client that always has more cannot starve the others of its poller. */
+    /** Requests taken in one turn, so that a busy client cannot starve the others of its poller. */
     private static final int REQUESTS_PER_TURN = 64;
-    /** Handlers of one client that may keep a thread each, before its further requests wait for one of them. */
+    /** Handlers of one client that may each keep a thread, before its further requests wait. */
     private static final int MAX_STUCK = 8;
 
     private static final int CONNECTED = -1;
 
-    public final ServerEnd link;
+    public final ServerEnd end;
     final ServiceBinding service;
     final MemorySegment memory;
     final ServerStreams streams = new ServerStreams();
@@ -41,29 +41,32 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** Requests taken so far. Poller only. */
     private long head;
-    /** What the client was last told of {@link #head}. Poller only. */
+    /** The value of {@link #head} that the client was last told. Poller only. */
     private long publishedHead;
     /** Consecutive turns without a request. Poller only. */
     private int emptyTurns;
     /** Responses were published on the poller's thread since it last looked for sleepers. Poller only. */
     private boolean answered;
-    /** How many requests of a client that has hung up are still served, or {@link #CONNECTED}. Poller only. */
+    /** Requests of a client that has hung up that are still served, or {@link #CONNECTED}. Poller only. */
     private int requestsLeft = CONNECTED;
-    /** By slot, 1 + the ticket of a request that was cancelled, beside the slots, before it was taken from its slot; null until the first. Poller only. */
+    /**
+     * By slot, 1 + the ticket of a request that was cancelled over the bell before it was taken; null until the first.
+     * Poller only.
+     */
     private long[] cancelledEarly;
 
-    /** Where the poller keeps it in its list; -1: not watched. Poller only. */
+    /** Its position in the poller's list; -1: not watched. Poller only. */
     int position = -1;
 
-    ShmServerConnection(ServerEnd link, ServiceBinding service, Handlers handlers) {
-        this.link = link;
+    ShmServerConnection(ServerEnd end, ServiceBinding service, Handlers handlers) {
+        this.end = end;
         this.service = service;
         this.handlers = handlers;
-        this.memory = link.memory();
-        this.use = new ConnectionUse(link::release, link.count());
-        this.payloads = new PayloadBudget(link.requestMemory().byteSize());
-        this.mask = link.slots() - 1;
-        this.calls = new ShmServerCall[link.slots()];
+        this.memory = end.memory();
+        this.use = new ConnectionUse(end::release, end.count());
+        this.payloads = new PayloadBudget(end.requestMemory().byteSize());
+        this.mask = end.slots() - 1;
+        this.calls = new ShmServerCall[end.slots()];
     }
 
     /** Whether the next request is there, and may be taken. */
@@ -82,7 +85,7 @@ public final class ShmServerConnection implements Relief.Served {
         stuck.incrementAndGet();
     }
 
-    /** If the connection was jammed, the poller has to watch it again. */
+    /** If too many handlers were stuck, the poller has to watch the connection again. */
     @Override
     public void handlerIsBack() {
         stuck.decrementAndGet();
@@ -95,7 +98,7 @@ public final class ShmServerConnection implements Relief.Served {
     /**
      * Takes and serves requests; returns how many.
      *
-     * @param patience how often to look once more, with a pause before, if no request is there
+     * @param patience looks, with a pause before each, if no request is there
      * @throws ProtocolBreachException if the client broke the protocol; the connection must be closed
      */
     int poll(Relief<ShmServerConnection> duty, int patience) throws ProtocolBreachException {
@@ -107,7 +110,7 @@ public final class ShmServerConnection implements Relief.Served {
         long word = nextWord();
         if (!SlotLayout.isOf(word, head)) {
             settle();
-            word = link.isMirrored() ? lookOut() : await(word, patience);
+            word = end.isMirrored() ? lookOut() : await(word, patience);
         }
         int taken = 0;
         int slice = duty.slice();
@@ -124,14 +127,14 @@ public final class ShmServerConnection implements Relief.Served {
             word = nextWord();
         }
         if (SlotLayout.isOf(word, head)) {
-            // There may never be a turn without a request, and somebody who sleeps, or looks how far we are, may wait.
+            // A turn without a request may never come, while a caller sleeps or waits for a free slot.
             settle();
         }
         emptyTurns = taken == 0 ? emptyTurns + 1 : 0;
         return taken;
     }
 
-    /** Requests that have come and were not taken, as far as no slot between them is empty. Poller only. */
+    /** Requests that have come and were not taken, up to the first empty slot. Poller only. */
     int waitingRequests() {
         int count = 0;
         while (count <= mask
@@ -152,14 +155,14 @@ public final class ShmServerConnection implements Relief.Served {
         return word;
     }
 
-    /** How many pauses a turn without a request takes, if it is {@code paused} where requests arrive in memory by themselves. */
+    /** Pauses that a turn without a request takes; {@code paused} where requests arrive in memory by themselves. */
     int pausesPerTurn(int paused) {
-        return link.isMirrored() ? link.pausesPerLook() : paused;
+        return end.isMirrored() ? end.pausesPerLook() : paused;
     }
 
-    /** Where requests arrive by a device, looking for them takes longer than some pauses. */
+    /** Looking at a device takes longer than some pauses. */
     private long lookOut() {
-        link.look();
+        end.look();
         return nextWord();
     }
 
@@ -167,14 +170,14 @@ public final class ShmServerConnection implements Relief.Served {
         return SlotLayout.requestWord(memory, ControlLayout.slot((int) head & mask));
     }
 
-    /** What need not be done for each request: tells the client how far the server is, and wakes who sleeps. */
+    /** Work that is not done for each request: tells the client the server's progress, and wakes sleeping callers. */
     private void settle() {
         if (publishedHead != head) {
             publishedHead = head;
             ControlLayout.consumed(memory, head);
-            if (!answered && link.isMirrored()) {
-                // The client has memory of its own; answers take the count along.
-                link.push();
+            if (!answered && end.isMirrored()) {
+                // The client has memory of its own. Answers would take the count along.
+                end.push();
             }
         }
         if (answered) {
@@ -195,17 +198,19 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** The client's end of the socket is closed. */
     void hungUp() {
-        // What it sent before is in its slots. It may write on after it has hung up, but not for ever.
-        requestsLeft = link.slots();
+        // Requests sent before are in the slots. A hostile client may write on, but not for ever.
+        requestsLeft = end.slots();
     }
 
-    /** Whether a client that has hung up has nothing left to be served, after a turn that took {@code taken} requests. */
+    /**
+     * Whether nothing is left to serve for a client that has hung up, after a turn that took {@code taken} requests.
+     */
     boolean isOver(int taken) {
         if (requestsLeft == CONNECTED) {
             return false;
         }
         requestsLeft = Math.max(0, requestsLeft - taken);
-        // A turn may end before its time, with requests left: the slice was over.
+        // A turn may leave requests because its slice was over.
         return requestsLeft == 0 || (taken == 0 && !hasRequest());
     }
 
@@ -226,7 +231,10 @@ public final class ShmServerConnection implements Relief.Served {
         }
     }
 
-    /** On the poller whatever the dispatch is, but relieved as a handler is: a pull may encode elements, which runs users' code. */
+    /**
+     * Runs on the poller for every dispatch, and is relieved like a handler: a pull may encode elements, which runs
+     * users' code.
+     */
     private static void serveControl(Relief<ShmServerConnection> duty, ShmServerCall call)
             throws ProtocolBreachException {
         Relief.Marks<ShmServerConnection> entered = duty.enter(call.connection);
@@ -243,22 +251,25 @@ public final class ShmServerConnection implements Relief.Served {
         return emptyTurns;
     }
 
-    /** Says that the server polls this connection from now on. */
+    /** Announces that the server polls this connection from now on. */
     void watch() {
         emptyTurns = 0;
         ControlLayout.watched(memory, true);
     }
 
-    /** Says that the server stops polling. The caller must fence and look at {@link #hasRequest} once more before it relies on a ring. */
+    /**
+     * Announces that the server stops polling. The caller must fence and check {@link #hasRequest} once more before it
+     * relies on a ring.
+     */
     void unwatch() {
         ControlLayout.watched(memory, false);
         settle();
-        link.listen();
+        end.listen();
     }
 
-    /** After responses were published: wakes whoever announced to sleep before it last looked. */
+    /** Called after responses were published: wakes the callers that announced their sleep before. */
     void wakeSleepers() {
-        // Between publishing responses and looking for sleepers; they announce themselves by a volatile write before
+        // Between publishing responses and looking for sleepers, which announce themselves by a volatile write before
         // their last look.
         VarHandle.fullFence();
         if (ControlLayout.hasSleepers(memory)) {
@@ -273,28 +284,31 @@ public final class ShmServerConnection implements Relief.Served {
         }
     }
 
-    /** A client that sleeps is woken. One with memory of its own counts as asleep always: what was published is carried over. */
+    /**
+     * Wakes a client that sleeps. A client with memory of its own always counts as asleep, so responses are pushed to
+     * it.
+     */
     private void deliver() {
-        if (link.isMirrored()) {
-            link.push();
+        if (end.isMirrored()) {
+            end.push();
         } else {
-            link.ring();
+            end.ring();
         }
     }
 
     ServerSpec spec() {
-        return link.spec();
+        return end.spec();
     }
 
     Peer peer() {
-        return link.peer();
+        return end.peer();
     }
 
     ShmServerCall[] calls() {
         return calls;
     }
 
-    /** The caller of {@code ticket}, a number that the client sent, no longer waits. On the poller's thread. */
+    /** The caller of {@code ticket}, a number from the client, no longer waits. Poller only. */
     void cancel(long ticket) {
         long ahead = ticket - head;
         if (ahead >= 0 && ahead <= mask) {
@@ -309,16 +323,16 @@ public final class ShmServerConnection implements Relief.Served {
         if (call != null) {
             call.cancel(ticket);
         }
-        link.replies().discard(ticket);
+        end.replies().discard(ticket);
         streams.closeOpenedBy(ticket);
     }
 
-    /** Reads what came over the socket: rings, and cancellations for which no slot was free; negative once the client is gone. */
+    /** Reads the socket: rings, and cancellations for which no slot was free; negative once the client is gone. */
     int drainRings() {
-        return link.drainRings(cancelling);
+        return end.drainRings(cancelling);
     }
 
-    /** The client has read the answer to the call with that ticket, a number that it sent. */
+    /** The client has read the answer to that ticket, a number from the client. */
     void answerRead(long ticket) {
         ShmServerCall call = calls[(int) ticket & mask];
         if (call != null) {
@@ -333,20 +347,23 @@ public final class ShmServerConnection implements Relief.Served {
     }
 
     boolean isIdle() {
-        if (link.isMirrored()) {
-            // What a device has at hand has been sent, as what is in shared memory.
-            link.look();
+        if (end.isMirrored()) {
+            // Requests that a device has received count as sent.
+            end.look();
         }
         return !use.hasCallsUnderWay() && !hasRequest();
     }
 
-    /** Ends the connection. Its memory is unmapped once no thread is in a handler. Called by its poller, or after that has ended. */
+    /**
+     * Ends the connection. Its memory is unmapped once no thread is in a handler. Called by its poller, or after the
+     * poller has ended.
+     */
     void close() {
         if (!use.close()) {
             return;
         }
         try {
-            link.hangUp();
+            end.hangUp();
             streams.closeAll();
             for (ShmServerCall call : calls) {
                 if (call != null) {

@@ -3,7 +3,7 @@ package dev.rackcall.rpc.shm.server;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
-/** The connections that a poller polls turn by turn, whose clients need not ring. For the polling thread. */
+/** The connections that a poller polls turn by turn, and whose clients need not ring. Polling thread only. */
 final class WatchList {
     private ShmServerConnection[] watched = new ShmServerConnection[16];
     private int size;
@@ -28,10 +28,13 @@ final class WatchList {
         watched[size++] = connection;
     }
 
-    /** From now on the client must ring; but one that has just sent a request may not know that, and is watched on. */
+    /**
+     * Stops watching a connection, whose client then has to ring. A client that has just sent a request may not know
+     * that, and stays watched.
+     */
     void letRing(ShmServerConnection connection) {
         connection.unwatch();
-        // Between clearing `watched` and the last look; a client fences between its request and its look at `watched`.
+        // Between clearing `watched` and the last look. A client fences between its request and its look at `watched`.
         VarHandle.fullFence();
         if (connection.hasRequest()) {
             connection.watch();
@@ -40,7 +43,7 @@ final class WatchList {
         }
     }
 
-    /** From now on all clients must ring; returns whether so: if one has just sent a request, all are watched on. */
+    /** Stops watching all connections; returns false, and watches on, if any client has just sent a request. */
     boolean letAllRing() {
         for (int i = 0; i < size; i++) {
             watched[i].unwatch();
@@ -62,7 +65,7 @@ final class WatchList {
         return true;
     }
 
-    /** Nobody polls the connection any more, whatever its client does. */
+    /** Stops watching a connection for good. */
     void remove(ShmServerConnection connection) {
         int position = connection.position;
         if (position < 0) {

@@ -10,9 +10,10 @@ import java.util.stream.IntStream;
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 
 /**
- * A fixed number of threads over a bounded queue. Idle ones spin a little, then sleep; each entry wakes one that sleeps, if any does. Thread-safe.
+ * A fixed number of threads over a bounded queue. Idle ones spin briefly, then sleep; each entry wakes one sleeper.
+ * Thread-safe.
  *
- * @param <T> what the queue holds
+ * @param <T> the queue's entries
  */
 final class WorkerPool<T> implements AutoCloseable {
     private static final int SPINS = 2_000;
@@ -28,9 +29,9 @@ final class WorkerPool<T> implements AutoCloseable {
     /**
      * Starts the threads.
      *
-     * @param sleepNanos after which a sleeping worker looks by itself: a second line of defence, for nothing depends on it
-     * @param task what a worker does with an entry; must not throw
-     * @param refusal what is done with an entry that is still in the queue when the pool is closed
+     * @param sleepNanos after which a sleeping worker looks by itself; a second line of defence that nothing depends on
+     * @param task for each entry; must not throw
+     * @param refusal for entries still in the queue when the pool is closed
      */
     WorkerPool(int count, int capacity, long sleepNanos, Consumer<T> task, Consumer<T> refusal) {
         this.queue = new MpmcVarHandleArrayQueue<>(capacity);
@@ -49,15 +50,15 @@ final class WorkerPool<T> implements AutoCloseable {
         if (stopped) {
             refuseWaiting();
         }
-        // The queue's own volatile update is before this look; a worker looks at the queue after it has said that it
-        // goes to sleep.
+        // The queue's own volatile update comes before this look. A worker looks at the queue after it has announced
+        // its sleep.
         if (asleep.get() > 0) {
             wakeOne();
         }
         return true;
     }
 
-    /** One that sleeps, and none that was woken before: that may have a long task by now. */
+    /** Wakes one that sleeps, and none that was woken before: that one may have a long task by now. */
     private void wakeOne() {
         for (Worker worker : workers) {
             if (worker.stopsSleeping()) {
@@ -73,7 +74,7 @@ final class WorkerPool<T> implements AutoCloseable {
         }
     }
 
-    /** Ends the threads after what they are at, without waiting for them; what is in the queue is refused. */
+    /** Ends the threads after their current entries, without waiting; the queue's entries are refused. */
     @Override
     public void close() {
         stopped = true;
@@ -113,13 +114,13 @@ final class WorkerPool<T> implements AutoCloseable {
                 LockSupport.parkNanos(sleepNanos);
             }
             if (!stopsSleeping() && entry != null) {
-                // Woken for an entry behind the one that it has found by itself: another has to take that.
+                // Woken for a later entry than the one it found by itself: another worker has to take that.
                 wakeOne();
             }
             return entry;
         }
 
-        /** Whether it slept until now: true for one of those who ask, be it a waker or the worker itself. */
+        /** Whether it slept until now; true for exactly one of the threads that ask. */
         boolean stopsSleeping() {
             boolean slept = sleeps.get() && sleeps.compareAndSet(true, false);
             if (slept) {

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What AUTO decides for large scopes that change between their calls, where the test says what a call costs in each way. */
+/**
+ * What AUTO decides for large scopes that change between their calls, where the test says what a call costs in each
+ * way.
+ */
 class AutoSealsTest {
     private static final int CALLS = 3_000;
     private static final long LARGE = 16 << 20;

@@ -8,11 +8,8 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.spi.ClientCall;
-import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,7 +21,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A connection that ends while a thread is in the middle of a call is unmapped all the same, by that thread when it has got so far. */
+/**
+ * A connection that ends while a thread is in the middle of a call is unmapped all the same, by that thread when it has
+ * got so far.
+ */
 @Timeout(60)
 class ConnectionEndTest {
     private static final MethodDescriptor METHOD =
@@ -34,14 +34,7 @@ class ConnectionEndTest {
     Path directory;
 
     private ShmClientConnection connect() {
-        ShmClientConnection connection = (ShmClientConnection) Transports.connect(new ClientSpec(
-                "/test/echo",
-                directory,
-                WaitStrategy.adaptive(),
-                LyingServer.SLOTS,
-                LyingServer.QUOTA,
-                Duration.ofSeconds(20),
-                Duration.ofSeconds(20)));
+        ShmClientConnection connection = LyingServer.connect("/test/echo", directory, Duration.ofSeconds(20));
         connection.use(HostileScript.service("/test/echo"));
         return connection;
     }

@@ -7,10 +7,7 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
-import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.ClientCall;
-import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -35,14 +32,7 @@ class FutureWaitTest {
     void shouldPollNoLongerThanItWaits() throws Exception {
         try (LyingServer server = new LyingServer(directory, HostileScript.service("/test/echo"))) {
             server.answer((ticket, slot, memory) -> {});
-            ShmClientConnection connection = (ShmClientConnection) Transports.connect(new ClientSpec(
-                    "/test/echo",
-                    directory,
-                    WaitStrategy.adaptive(),
-                    LyingServer.SLOTS,
-                    LyingServer.QUOTA,
-                    Duration.ofSeconds(20),
-                    Duration.ofSeconds(20)));
+            ShmClientConnection connection = LyingServer.connect("/test/echo", directory, Duration.ofSeconds(20));
             try {
                 connection.use(HostileScript.service("/test/echo"));
                 ClientCall call = connection.begin(METHOD, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);

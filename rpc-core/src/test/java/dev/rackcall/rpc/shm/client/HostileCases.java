@@ -9,17 +9,14 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.generated.EverythingProbe;
 import dev.rackcall.rpc.hostile.Catalogue;
 import dev.rackcall.rpc.hostile.HostileTarget;
-import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
-import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -37,8 +34,8 @@ import java.util.Random;
 import java.util.stream.Collectors;
 
 /**
- * Makes lines for {@link HostileScript}: those that are kept, and any number from seeds. Many are honest requests, recorded from an honest
- * client's memory, with something changed: what is nearly right comes furthest.
+ * Makes lines for {@link HostileScript}: those that are kept, and any number from seeds. Many are honest requests,
+ * recorded from an honest client's memory, with something changed: what is nearly right comes furthest.
  */
 final class HostileCases {
     private static final String KEPT = "/hostile/client-cases.txt";
@@ -116,14 +113,7 @@ final class HostileCases {
         Recorder(Path directory, String channel, List<Recorded> into) {
             this.channel = channel;
             this.into = into;
-            this.connection = (ShmClientConnection) Transports.connect(new ClientSpec(
-                    channel,
-                    directory,
-                    WaitStrategy.adaptive(),
-                    HostileConnection.SLOTS,
-                    HostileConnection.QUOTA,
-                    Duration.ofSeconds(20),
-                    Duration.ofSeconds(20)));
+            this.connection = LyingServer.connect(channel, directory, Duration.ofSeconds(20));
             connection.use(HostileScript.service(channel));
         }
 
@@ -372,7 +362,7 @@ final class HostileCases {
 
     private String hello(Random random) {
         String channel = channel(random);
-        byte[] hello = new Handshake.Hello(
+        byte[] hello = new Handshake.ClientHello(
                         random.nextInt(4) == 0 ? random.nextInt() : ControlLayout.VERSION,
                         random.nextInt(4) == 0 ? channel + "x\n" : channel,
                         random.nextInt(4) == 0 ? (int) HostileScript.bits(random) : 1 << random.nextInt(14),

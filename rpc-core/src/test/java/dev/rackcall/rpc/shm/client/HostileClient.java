@@ -7,9 +7,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A process that attacks. Arguments: the server's directory; the first seed; how many; {@code any} or {@code shared}, if only the shared arena is to be
- * attacked. Says {@code ready} and waits for a line. Runs the kept cases, unless it is only that, and then those of the seeds; says
- * {@code at CASE} now and then, {@code failed CASE LINE} if the server did what it must not, {@code done} at the end.
+ * A process that attacks. Arguments: the server's directory; the first seed; how many; {@code any} or {@code shared},
+ * if only the shared arena is to be attacked. Says {@code ready} and waits for a line. Runs the kept cases, unless it
+ * is only that, and then those of the seeds; says {@code at CASE} now and then, {@code failed CASE LINE} if the server
+ * did what it must not, {@code done} at the end.
  */
 public final class HostileClient {
     private static final int CASES_PER_PROBE = 200;

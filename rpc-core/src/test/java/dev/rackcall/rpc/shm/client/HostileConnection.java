@@ -25,8 +25,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The client's end of a connection after a proper handshake, for whoever wants to write there what no honest client does. All of its
- * memory can be written, and requests can be sent that are right but for what is asked. Used by one thread.
+ * The client's end of a connection after a proper handshake, for whoever wants to write there what no honest client
+ * does. All of its memory can be written, and requests can be sent that are right but for what is asked. Used by one
+ * thread.
  */
 final class HostileConnection implements AutoCloseable {
     /** In every text of the honest clients: whoever gets to see it has seen their memory. */
@@ -52,7 +53,7 @@ final class HostileConnection implements AutoCloseable {
     final UnixSocket socket;
     final MemorySegment memory;
     final MemorySegment shared;
-    final Handshake.Welcome welcome;
+    final Handshake.ServerHello serverHello;
     final SharedFile file;
     private final SharedFile sharedFile;
     private final Mapping mapping;
@@ -72,10 +73,13 @@ final class HostileConnection implements AutoCloseable {
     private boolean headerSpoilt;
 
     private HostileConnection(
-            UnixSocket socket, Message answer, Handshake.Welcome welcome, Map<Integer, byte[]> sharedIdentities) {
+            UnixSocket socket,
+            Message answer,
+            Handshake.ServerHello serverHello,
+            Map<Integer, byte[]> sharedIdentities) {
         this.sharedIdentities = sharedIdentities;
         this.socket = socket;
-        this.welcome = welcome;
+        this.serverHello = serverHello;
         this.file = answer.adopt(0);
         this.sharedFile = answer.adopt(1);
         this.mapping = file.map();
@@ -83,32 +87,35 @@ final class HostileConnection implements AutoCloseable {
         this.memory = mapping.memory();
         this.shared = sharedMapping.memory();
         this.requestArena = Arena.create(new ArenaSpec(
-                welcome.request().id(),
-                memory.asSlice(welcome.request().offset(), welcome.request().bytes()),
+                serverHello.request().id(),
+                memory.asSlice(
+                        serverHello.request().offset(), serverHello.request().bytes()),
                 file,
-                welcome.request().offset(),
+                serverHello.request().offset(),
                 TableHome.PRIVATE,
                 1,
                 32 << 10));
         refs.add(requestArena);
         sharedIdentities.computeIfAbsent(
-                welcome.shared().id(), id -> shared.asSlice(0, IDENTITY_BYTES).toArray(ValueLayout.JAVA_BYTE));
+                serverHello.shared().id(),
+                id -> shared.asSlice(0, IDENTITY_BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
     static HostileConnection open(Path directory, String channel, Map<Integer, byte[]> sharedIdentities)
             throws IOException {
         UnixSocket socket = dial(directory, channel);
         try {
-            socket.send(new Handshake.Hello(ControlLayout.VERSION, channel, SLOTS, QUOTA).encode());
-            Message answer = socket.receive(Duration.ofSeconds(20)).orElseThrow(() -> new IOException("no welcome"));
+            socket.send(new Handshake.ClientHello(ControlLayout.VERSION, channel, SLOTS, QUOTA).encode());
+            Message answer =
+                    socket.receive(Duration.ofSeconds(20)).orElseThrow(() -> new IOException("no serverHello"));
             if (answer.isEnd()) {
-                throw new IOException("hung up instead of a welcome");
+                throw new IOException("hung up instead of a serverHello");
             }
-            Handshake.Welcome welcome = Handshake.Welcome.decode(answer.bytes());
-            if (!welcome.status().isOk()) {
-                throw new IOException("refused: " + welcome.status());
+            Handshake.ServerHello serverHello = Handshake.ServerHello.decode(answer.bytes());
+            if (!serverHello.status().isOk()) {
+                throw new IOException("refused: " + serverHello.status());
             }
-            return new HostileConnection(socket, answer, welcome, sharedIdentities);
+            return new HostileConnection(socket, answer, serverHello, sharedIdentities);
         } catch (IOException | RuntimeException e) {
             socket.close();
             throw e;
@@ -131,7 +138,7 @@ final class HostileConnection implements AutoCloseable {
             case "slot" -> memory.asSlice(slot(), SlotLayout.BYTES);
             case "request" -> requestArena.memory();
             case "reply" ->
-                memory.asSlice(welcome.reply().offset(), welcome.reply().bytes());
+                memory.asSlice(serverHello.reply().offset(), serverHello.reply().bytes());
             case "shared" -> shared;
             default -> throw new IllegalArgumentException("no area " + name);
         };
@@ -147,10 +154,10 @@ final class HostileConnection implements AutoCloseable {
 
     /** The shared arena, as an honest participant joins it; what earlier cases have done to its identity is undone. */
     Arena sharedArena() {
-        byte[] identity = sharedIdentities.get(welcome.shared().id());
+        byte[] identity = sharedIdentities.get(serverHello.shared().id());
         MemorySegment.copy(identity, 0, shared, ValueLayout.JAVA_BYTE, 0, identity.length);
         Arena arena = Arena.attach(new ArenaSpec(
-                welcome.shared().id(), shared, sharedFile, 0, TableHome.SHARED, welcome.participant(), 0));
+                serverHello.shared().id(), shared, sharedFile, 0, TableHome.SHARED, serverHello.participant(), 0));
         refs.remove(arena.id());
         refs.add(arena);
         return arena;
@@ -275,7 +282,7 @@ final class HostileConnection implements AutoCloseable {
         } else {
             long offset = Ref.offset(SlotLayout.responseRef(memory, slot));
             long length = Math.clamp(SlotLayout.responseLength(memory, slot), 0, LONGEST_SEARCH);
-            if (offset > welcome.reply().bytes() - length) {
+            if (offset > serverHello.reply().bytes() - length) {
                 return;
             }
             answer = area("reply").asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);

@@ -39,9 +39,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A client, in a process of its own, that does whatever it can to its server, while an honest one calls on: the server answers the honest one,
- * always right, and has lost nothing when the other is gone. {@code -Drackcall.cases=100000} runs so many cases instead of a few
- * hundred; {@code -Drackcall.seed} repeats what a failure has printed.
+ * A client, in a process of its own, that does whatever it can to its server, while an honest one calls on: the server
+ * answers the honest one, always right, and has lost nothing when the other is gone. {@code -Drackcall.cases=100000}
+ * runs so many cases instead of a few hundred; {@code -Drackcall.seed} repeats what a failure has printed.
  */
 @Timeout(3600)
 class HostilePeerTest {
@@ -84,8 +84,9 @@ class HostilePeerTest {
     }
 
     /**
-     * What lies in the arena that all clients of a channel share, each of them can spoil; who uses it meets wrong values and exceptions that say so,
-     * but never waits for ever, and calls by value and in arenas of one's own stay right.
+     * What lies in the arena that all clients of a channel share, each of them can spoil; who uses it meets wrong
+     * values and exceptions that say so, but never waits for ever, and calls by value and in arenas of one's own stay
+     * right.
      */
     @Test
     void shouldServeThoseWhoUseTheSharedArenaWhileOneSpoilsIt() throws Exception {

@@ -179,7 +179,7 @@ final class HostileScript {
                 int layout = ControlLayout.VERSION + Integer.parseInt(step[1]);
                 hello(
                         channel,
-                        new Handshake.Hello(layout, channel, Integer.parseInt(step[2]), Long.parseLong(step[3]))
+                        new Handshake.ClientHello(layout, channel, Integer.parseInt(step[2]), Long.parseLong(step[3]))
                                 .encode());
             }
             case "silence" -> HostileConnection.dial(directory, channel).close();
@@ -204,9 +204,9 @@ final class HostileScript {
         int plus = text.indexOf('+');
         if (plus > 0) {
             int id = switch (text.substring(0, plus)) {
-                case "request" -> connection.welcome.request().id();
-                case "reply" -> connection.welcome.reply().id();
-                case "shared" -> connection.welcome.shared().id();
+                case "request" -> connection.serverHello.request().id();
+                case "reply" -> connection.serverHello.reply().id();
+                case "shared" -> connection.serverHello.shared().id();
                 default -> throw new IllegalArgumentException("no arena " + text);
             };
             return Ref.of(id, 0, Long.parseLong(text.substring(plus + 1)));
@@ -393,7 +393,7 @@ final class HostileScript {
         connection.socket.send(new byte[bytes], descriptors);
     }
 
-    /** Whatever is said instead of a hello: a welcome, a refusal or an end must come. */
+    /** Whatever is said instead of a hello: a serverHello, a refusal or an end must come. */
     private void hello(String channel, byte[] message) {
         try (UnixSocket socket = HostileConnection.dial(directory, channel)) {
             if (message.length > 0) {

@@ -13,12 +13,10 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.generated.EverythingProbe;
 import dev.rackcall.rpc.hostile.Catalogue;
 import dev.rackcall.rpc.hostile.HostileTarget;
-import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
-import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
@@ -26,7 +24,6 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import dev.rackcall.shm.types.SharedDataException;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Usage;
 import java.lang.foreign.MemorySegment;
@@ -48,8 +45,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A server that shakes hands properly and then answers whatever it likes: every call of the client ends, with a value or with an RpcException,
- * and later calls are not disturbed. {@code -Drackcall.cases} and {@code -Drackcall.seed} as in {@link HostilePeerTest}.
+ * A server that shakes hands properly and then answers whatever it likes: every call of the client ends, with a value
+ * or with an RpcException, and later calls are not disturbed. {@code -Drackcall.cases} and {@code -Drackcall.seed} as
+ * in {@link HostilePeerTest}.
  */
 @Timeout(900)
 class LyingAnswerTest {
@@ -62,14 +60,7 @@ class LyingAnswerTest {
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime() & Integer.MAX_VALUE);
 
     private ShmClientConnection connect(String channel, Duration timeout) {
-        ShmClientConnection connection = (ShmClientConnection) Transports.connect(new ClientSpec(
-                channel,
-                directory,
-                WaitStrategy.adaptive(),
-                LyingServer.SLOTS,
-                LyingServer.QUOTA,
-                Duration.ofSeconds(20),
-                timeout));
+        ShmClientConnection connection = LyingServer.connect(channel, directory, timeout);
         connection.use(HostileScript.service(channel));
         return connection;
     }

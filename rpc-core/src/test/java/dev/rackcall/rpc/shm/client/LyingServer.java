@@ -2,14 +2,18 @@ package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -22,8 +26,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A server for one channel that keeps to the protocol only as far as a test lets it: what it says to a client's hello, and how it answers
- * calls, is up to the test. Serves one client after the other, on a thread of its own.
+ * A server for one channel that keeps to the protocol only as far as a test lets it: what it says to a client's hello,
+ * and how it answers calls, is up to the test. Serves one client after the other, on a thread of its own.
  */
 final class LyingServer implements AutoCloseable {
     static final int SLOTS = 64;
@@ -35,10 +39,10 @@ final class LyingServer implements AutoCloseable {
 
     /** What a server says and gives when a client has said hello. */
     static final class Offer {
-        Handshake.Welcome welcome;
+        Handshake.ServerHello serverHello;
         SharedFile file;
         SharedFile shared;
-        /** Instead of {@link #welcome}, if not null; empty: hangs up. */
+        /** Instead of {@link #serverHello}, if not null; empty: hangs up. */
         byte[] message;
         /** Descriptors sent; null: those of the two files. */
         int[] fds;
@@ -78,6 +82,17 @@ final class LyingServer implements AutoCloseable {
     private volatile Throwable failure;
     private volatile boolean stopped;
     private volatile boolean hangingUp;
+
+    /** A client of such a server, or of an honest one. */
+    static ShmClientConnection connect(String channel, Path directory, Duration timeout) {
+        return (ShmClientConnection) Transports.connect(new ClientSpec(
+                channel,
+                ClientSpec.Place.here(directory),
+                WaitStrategy.adaptive(),
+                new ClientSpec.Capacity(SLOTS, QUOTA),
+                new ClientSpec.Timeouts(Duration.ofSeconds(20), timeout),
+                ClientSpec.Sealing.DEFAULT));
+    }
 
     LyingServer(Path directory, ServiceDefinition<?> definition) throws IOException {
         this.definition = definition;
@@ -121,10 +136,10 @@ final class LyingServer implements AutoCloseable {
         Offer offer = honestOffer();
         try (Mapping mapping = offer.file.map();
                 Mapping sharedMapping = offer.shared.map()) {
-            ControlLayout.initialise(mapping.memory(), offer.welcome.slots(), offer.welcome.instance());
+            ControlLayout.initialise(mapping.memory(), offer.serverHello.slots(), offer.serverHello.instance());
             offer.keep(sharedMapping);
             lie.tell(offer, socket);
-            byte[] message = offer.message != null ? offer.message : offer.welcome.encode();
+            byte[] message = offer.message != null ? offer.message : offer.serverHello.encode();
             if (!offer.silent && message.length > 0) {
                 socket.send(message, offer.fds != null ? offer.fds : new int[] {offer.file.fd(), offer.shared.fd()});
             }
@@ -142,17 +157,16 @@ final class LyingServer implements AutoCloseable {
         offer.file = SharedFile.memfd("rackcall-liar", requestAt + 2 * QUOTA);
         offer.file.reserve(0, requestAt);
         offer.shared = SharedFile.memfd("rackcall-liar-shared", SHARED_BYTES);
-        offer.welcome = new Handshake.Welcome(
+        offer.serverHello = new Handshake.ServerHello(
                 Status.OK,
                 42,
                 SLOTS,
                 2,
-                new Handshake.ArenaPlace(REQUEST_ID, requestAt, QUOTA),
-                new Handshake.ArenaPlace(REPLY_ID, requestAt + QUOTA, QUOTA),
-                new Handshake.ArenaPlace(SHARED_ID, 0, SHARED_BYTES),
-                definition.fingerprint(),
-                definition.type().getName(),
-                definition.description());
+                new Handshake.Arenas(
+                        new Handshake.ArenaPlace(REQUEST_ID, requestAt, QUOTA),
+                        new Handshake.ArenaPlace(REPLY_ID, requestAt + QUOTA, QUOTA),
+                        new Handshake.ArenaPlace(SHARED_ID, 0, SHARED_BYTES)),
+                ServedInterface.of(definition));
         return offer;
     }
 

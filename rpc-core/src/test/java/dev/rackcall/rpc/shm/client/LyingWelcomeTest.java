@@ -8,8 +8,9 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.Handshake.ArenaPlace;
-import dev.rackcall.rpc.shm.protocol.Handshake.Welcome;
+import dev.rackcall.rpc.shm.protocol.Handshake.ServerHello;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.testkit.Await;
@@ -64,61 +65,47 @@ class LyingWelcomeTest {
         return Arguments.of(name, lie);
     }
 
-    private static Arguments welcome(String name, UnaryOperator<Welcome> lie) {
-        return lie(name, (offer, socket) -> offer.welcome = lie.apply(offer.welcome));
+    private static Arguments serverHello(String name, UnaryOperator<ServerHello> lie) {
+        return lie(name, (offer, socket) -> offer.serverHello = lie.apply(offer.serverHello));
     }
 
-    private static Welcome numbers(Welcome w, int slots, int participant) {
-        return new Welcome(
-                w.status(),
-                w.instance(),
-                slots,
-                participant,
-                w.request(),
-                w.reply(),
-                w.shared(),
-                w.fingerprint(),
-                w.serviceName(),
-                w.description());
+    private static ServerHello numbers(ServerHello w, int slots, int participant) {
+        return new ServerHello(w.status(), w.instance(), slots, participant, w.arenas(), w.service());
     }
 
-    private static Welcome places(Welcome w, ArenaPlace request, ArenaPlace reply, ArenaPlace shared) {
-        return new Welcome(
+    private static ServerHello places(ServerHello w, ArenaPlace request, ArenaPlace reply, ArenaPlace shared) {
+        return new ServerHello(
                 w.status(),
                 w.instance(),
                 w.slots(),
                 w.participant(),
-                request,
-                reply,
-                shared,
-                w.fingerprint(),
-                w.serviceName(),
-                w.description());
+                new Handshake.Arenas(request, reply, shared),
+                w.service());
     }
 
     private static Arguments request(String name, int id, long offset, long bytes) {
-        return welcome(name, w -> places(w, new ArenaPlace(id, offset, bytes), w.reply(), w.shared()));
+        return serverHello(name, w -> places(w, new ArenaPlace(id, offset, bytes), w.reply(), w.shared()));
     }
 
     private static Arguments reply(String name, int id, long offset, long bytes) {
-        return welcome(name, w -> places(w, w.request(), new ArenaPlace(id, offset, bytes), w.shared()));
+        return serverHello(name, w -> places(w, w.request(), new ArenaPlace(id, offset, bytes), w.shared()));
     }
 
     private static Arguments shared(String name, int id, long offset, long bytes) {
-        return welcome(name, w -> places(w, w.request(), w.reply(), new ArenaPlace(id, offset, bytes)));
+        return serverHello(name, w -> places(w, w.request(), w.reply(), new ArenaPlace(id, offset, bytes)));
     }
 
     static Stream<Arguments> numbers() {
         return Stream.of(
-                welcome("2^30 slots", w -> numbers(w, 1 << 30, 2)),
-                welcome("more slots than asked for", w -> numbers(w, 128, 2)),
-                welcome("no slots", w -> numbers(w, 0, 2)),
-                welcome("negative slots", w -> numbers(w, Integer.MIN_VALUE, 2)),
-                welcome("three slots", w -> numbers(w, 3, 2)),
-                welcome("nobody's participant number", w -> numbers(w, LyingServer.SLOTS, 0)),
-                welcome("the server's participant number", w -> numbers(w, LyingServer.SLOTS, 1)),
-                welcome("a participant number too high", w -> numbers(w, LyingServer.SLOTS, 4096)),
-                welcome("a negative participant number", w -> numbers(w, LyingServer.SLOTS, -1)));
+                serverHello("2^30 slots", w -> numbers(w, 1 << 30, 2)),
+                serverHello("more slots than asked for", w -> numbers(w, 128, 2)),
+                serverHello("no slots", w -> numbers(w, 0, 2)),
+                serverHello("negative slots", w -> numbers(w, Integer.MIN_VALUE, 2)),
+                serverHello("three slots", w -> numbers(w, 3, 2)),
+                serverHello("nobody's participant number", w -> numbers(w, LyingServer.SLOTS, 0)),
+                serverHello("the server's participant number", w -> numbers(w, LyingServer.SLOTS, 1)),
+                serverHello("a participant number too high", w -> numbers(w, LyingServer.SLOTS, 4096)),
+                serverHello("a negative participant number", w -> numbers(w, LyingServer.SLOTS, -1)));
     }
 
     static Stream<Arguments> places() {
@@ -174,18 +161,9 @@ class LyingWelcomeTest {
                     offer.file = SharedFile.memfd("rackcall-liar-empty", END);
                 }),
                 lie("memory of another instance", (offer, socket) -> {
-                    Welcome w = offer.welcome;
-                    offer.welcome = new Welcome(
-                            w.status(),
-                            w.instance() + 1,
-                            w.slots(),
-                            w.participant(),
-                            w.request(),
-                            w.reply(),
-                            w.shared(),
-                            w.fingerprint(),
-                            w.serviceName(),
-                            w.description());
+                    ServerHello w = offer.serverHello;
+                    offer.serverHello = new ServerHello(
+                            w.status(), w.instance() + 1, w.slots(), w.participant(), w.arenas(), w.service());
                 }),
                 lie("a file that may shrink", (offer, socket) -> {
                     Path path = Path.of(
@@ -198,34 +176,36 @@ class LyingWelcomeTest {
                 lie("shared memory of 2 TiB", (offer, socket) -> {
                     offer.shared.close();
                     offer.shared = SharedFile.memfd("rackcall-liar-huge", 1L << 41);
-                    Welcome w = offer.welcome;
-                    offer.welcome = places(w, w.request(), w.reply(), new ArenaPlace(13, 0, 1L << 41));
+                    ServerHello w = offer.serverHello;
+                    offer.serverHello = places(w, w.request(), w.reply(), new ArenaPlace(13, 0, 1L << 41));
                 }));
     }
 
     static Stream<Arguments> messages() {
         return Stream.of(
                 lie("another protocol version", (offer, socket) -> {
-                    offer.message = offer.welcome.encode();
+                    offer.message = offer.serverHello.encode();
                     offer.message[11]++;
                 }),
                 lie("another protocol", (offer, socket) -> {
-                    offer.message = offer.welcome.encode();
+                    offer.message = offer.serverHello.encode();
                     offer.message[0]++;
                 }),
                 lie("a text that ends behind the message", (offer, socket) -> {
-                    offer.message = offer.welcome.encode();
+                    offer.message = offer.serverHello.encode();
                     offer.message[16] = 0x7f;
                 }),
                 lie("a text of negative length", (offer, socket) -> {
-                    offer.message = offer.welcome.encode();
+                    offer.message = offer.serverHello.encode();
                     offer.message[16] = (byte) 0xff;
                 }),
                 lie("one byte", (offer, socket) -> offer.message = new byte[1]),
                 lie("64 KiB of nothing", (offer, socket) -> offer.message = new byte[64 << 10]),
-                lie("half a welcome", (offer, socket) -> offer.message = Arrays.copyOf(offer.welcome.encode(), 60)),
+                lie(
+                        "half a serverHello",
+                        (offer, socket) -> offer.message = Arrays.copyOf(offer.serverHello.encode(), 60)),
                 lie("a refusal with descriptors, of a code that nobody knows", (offer, socket) -> {
-                    offer.message = Welcome.refusal(Status.Code.INTERNAL.with("100 %s of %n lies %d"))
+                    offer.message = ServerHello.refusal(Status.Code.INTERNAL.with("100 %s of %n lies %d"))
                             .encode();
                     offer.message[15] = 99;
                 }),
@@ -264,12 +244,12 @@ class LyingWelcomeTest {
     @Test
     void shouldRefuseWelcomesThatEndAnywhere() {
         byte[][] whole = new byte[1][];
-        server.lie((offer, socket) -> whole[0] = offer.welcome.encode());
+        server.lie((offer, socket) -> whole[0] = offer.serverHello.encode());
         open().close();
         Map<String, Integer> before = Usage.now();
         for (int length = 1; length < whole[0].length; length += length < 140 ? 1 : 97) {
             int end = length;
-            server.lie((offer, socket) -> offer.message = Arrays.copyOf(offer.welcome.encode(), end));
+            server.lie((offer, socket) -> offer.message = Arrays.copyOf(offer.serverHello.encode(), end));
             RpcException refused = catchThrowableOfType(RpcException.class, this::open);
             assertThat(refused).as("%d bytes", end).isNotNull();
             assertThat(refused.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);

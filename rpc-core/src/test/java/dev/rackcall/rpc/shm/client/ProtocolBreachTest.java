@@ -27,7 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Each thing that only a broken or hostile client sends ends its connection, and no other; {@link HostilePeerTest} tries them at random. */
+/**
+ * Each thing that only a broken or hostile client sends ends its connection, and no other; {@link HostilePeerTest}
+ * tries them at random.
+ */
 @Timeout(60)
 class ProtocolBreachTest {
     @TempDir
@@ -90,7 +93,7 @@ class ProtocolBreachTest {
     }
 
     private static long requestRef(HostileConnection connection, long offset) {
-        return Ref.of(connection.welcome.request().id(), 0, offset);
+        return Ref.of(connection.serverHello.request().id(), 0, offset);
     }
 
     /** What is wrong with a request. */
@@ -104,7 +107,7 @@ class ProtocolBreachTest {
         PAYLOAD_IN_ANOTHER_ARENA {
             @Override
             void send(HostileConnection connection, CountDownLatch inside) {
-                connection.place(16, Ref.of(connection.welcome.reply().id(), 0, 8192));
+                connection.place(16, Ref.of(connection.serverHello.reply().id(), 0, 8192));
                 call(connection, SlotLayout.OUTSIDE, 0);
             }
         },
@@ -112,7 +115,8 @@ class ProtocolBreachTest {
             @Override
             void send(HostileConnection connection, CountDownLatch inside) {
                 connection.place(
-                        16, requestRef(connection, connection.welcome.request().bytes() - 8));
+                        16,
+                        requestRef(connection, connection.serverHello.request().bytes() - 8));
                 call(connection, SlotLayout.OUTSIDE, 0);
             }
         },
@@ -190,7 +194,7 @@ class ProtocolBreachTest {
     }
 
     private static void sendWholeArena(HostileConnection hostile) {
-        hostile.place(hostile.welcome.request().bytes(), requestRef(hostile, 0));
+        hostile.place(hostile.serverHello.request().bytes(), requestRef(hostile, 0));
         hostile.publish(SlotLayout.word(0, method("items"), SlotLayout.OUTSIDE, 0));
     }
 
@@ -202,7 +206,10 @@ class ProtocolBreachTest {
         return Status.Code.ofNumber(SlotLayout.methodOrStatus(response));
     }
 
-    /** As when a client has all its slots taken: it tells by the socket, which the server may read first. What such a call returns nobody would ever give back. */
+    /**
+     * As when a client has all its slots taken: it tells by the socket, which the server may read first. What such a
+     * call returns nobody would ever give back.
+     */
     @Test
     void shouldCancelACallWhoseCancellationHasOvertakenIt() throws Exception {
         try (HostileConnection client = HostileConnection.open(directory, "/test/feed", new HashMap<>())) {

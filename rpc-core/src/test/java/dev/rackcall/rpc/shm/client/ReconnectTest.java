@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Connecting anew to a server that has come back and says nothing, with a bound of an hour: calls end by their own bounds, and closing does not wait. */
+/**
+ * Connecting anew to a server that has come back and says nothing, with a bound of an hour: calls end by their own
+ * bounds, and closing does not wait.
+ */
 @Timeout(60)
 class ReconnectTest {
     private static final CallOptions SHORT = CallOptions.DEFAULT.withTimeout(Duration.ofMillis(200));

@@ -20,8 +20,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Carriers without any device, within a process: a thread for each direction copies from one memory into the other, a little later than it was asked to, as a
- * device does. What must not change meanwhile is read then; what may is read at once.
+ * Carriers without any device, within a process: a thread for each direction copies from one memory into the other, a
+ * little later than it was asked to, as a device does. What must not change meanwhile is read then; what may is read at
+ * once.
  */
 public final class CopyCarriers implements CarrierProvider {
     private static final Map<URI, Reception> LISTENERS = new ConcurrentHashMap<>();

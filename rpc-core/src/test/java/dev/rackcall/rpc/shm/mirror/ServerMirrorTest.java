@@ -9,6 +9,7 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.shm.server.ConnectionFactory;
 import dev.rackcall.rpc.shm.server.ConnectionPlan;
 import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.shm.os.file.SharedFile;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -111,20 +112,19 @@ class ServerMirrorTest {
     @BeforeEach
     void open() {
         ConnectionPlan plan = ConnectionPlan.of(SLOTS, QUOTA, ControlLayout.PAGE);
-        Handshake.Welcome welcome = new Handshake.Welcome(
+        Handshake.ServerHello serverHello = new Handshake.ServerHello(
                 Status.OK,
                 1,
                 SLOTS,
                 2,
-                new Handshake.ArenaPlace(1, plan.requestAt(), QUOTA),
-                new Handshake.ArenaPlace(2, plan.replyAt(), QUOTA),
-                new Handshake.ArenaPlace(3, 0, QUOTA),
-                0,
-                "",
-                "");
-        file = SharedFile.memfd("rackcall-test", ConnectionFactory.bytes(welcome));
+                new Handshake.Arenas(
+                        new Handshake.ArenaPlace(1, plan.requestAt(), QUOTA),
+                        new Handshake.ArenaPlace(2, plan.replyAt(), QUOTA),
+                        new Handshake.ArenaPlace(3, 0, QUOTA)),
+                new ServedInterface("", 0, ""));
+        file = SharedFile.memfd("rackcall-test", ConnectionFactory.bytes(serverHello));
         file.reserve(0, file.bytes());
-        mirror = new ServerMirror(new Noting(), file.map(), welcome);
+        mirror = new ServerMirror(new Noting(), file.map(), serverHello);
         ControlLayout.initialise(mirror.memory(), SLOTS, 1);
     }
 
@@ -153,7 +153,10 @@ class ServerMirrorTest {
         assertThat(published).endsWith(63).hasSize(6);
     }
 
-    /** Whoever rings and finds that others ring all the time is not kept for ever; what they have published is carried all the same. */
+    /**
+     * Whoever rings and finds that others ring all the time is not kept for ever; what they have published is carried
+     * all the same.
+     */
     @Test
     void shouldCarryForOthersOnlyForAWhile() throws InterruptedException {
         int asked = 2000;
@@ -192,7 +195,9 @@ class ServerMirrorTest {
         assertThat(published).hasSize(asked);
     }
 
-    /** Answers that others published meanwhile would wait for ever: the connection ends instead, and they are told so. */
+    /**
+     * Answers that others published meanwhile would wait for ever: the connection ends instead, and they are told so.
+     */
     @Test
     void shouldEndWhenSomethingCannotBeCarried() {
         whilePublishing = () -> {
@@ -207,7 +212,10 @@ class ServerMirrorTest {
         assertThat(published).containsExactly(8);
     }
 
-    /** As when a client gives up all its calls while the server's poller has another handler to wait for: each says so by a number. */
+    /**
+     * As when a client gives up all its calls while the server's poller has another handler to wait for: each says so
+     * by a number.
+     */
     @Test
     void shouldHearOfEachCallThatIsCancelled() {
         List<Long> cancelled = new ArrayList<>();

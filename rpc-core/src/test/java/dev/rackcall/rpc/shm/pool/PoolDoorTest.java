@@ -10,6 +10,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.shm.pool.PoolCommons;
 import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.Await;
@@ -89,7 +90,9 @@ class PoolDoorTest {
         assertThat(outside.sit(4096)).isZero();
     }
 
-    /** What is taken for a host stays taken after the process, so a client that tries again and again must not take any. */
+    /**
+     * What is taken for a host stays taken after the process, so a client that tries again and again must not take any.
+     */
     @Test
     void shouldGiveItsKnockBackIfThereIsNoSeat() {
         PoolDoor door = PoolDoor.findOrMake(second, "/test/echo");
@@ -121,7 +124,7 @@ class PoolDoorTest {
         heard.answer(new byte[] {4}, new PoolHandshake.Window(8192, 4096), PoolHandshake.Window.NONE);
 
         assertThat(asked.isAnswered()).isTrue();
-        assertThat(asked.welcome()).containsExactly(4);
+        assertThat(asked.serverHello()).containsExactly(4);
         assertThat(asked.window()).isEqualTo(new PoolHandshake.Window(8192, 4096));
         assertThat(asked.shared()).isEqualTo(PoolHandshake.Window.NONE);
     }
@@ -173,12 +176,14 @@ class PoolDoorTest {
     /** Answers the next knock at the door of /a as a server would, but for where it says that the memory is. */
     private Thread answer(PoolDoor door, PoolHandshake.Window window, PoolHandshake.Window shared) {
         Handshake.ArenaPlace none = new Handshake.ArenaPlace(0, 0, 0);
-        byte[] welcome = new Handshake.Welcome(Status.OK, 1, 64, 2, none, none, none, 0, "", "").encode();
+        byte[] serverHello = new Handshake.ServerHello(
+                        Status.OK, 1, 64, 2, new Handshake.Arenas(none, none, none), new ServedInterface("", 0, ""))
+                .encode();
         return Thread.ofPlatform().daemon().start(() -> {
             long[] place = new long[1];
             Await.until("a knock", () -> (place[0] = door.take(0)) != 0);
             try {
-                PoolHandshake.at(first, place[0]).answer(welcome, window, shared);
+                PoolHandshake.at(first, place[0]).answer(serverHello, window, shared);
             } catch (Handshake.MalformedException e) {
                 throw new AssertionError(e);
             }

@@ -25,12 +25,14 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which connection's memory handlers can reach, with keys that are only counted. What the processor does about it: {@code ProtectedCallTest}. */
+/**
+ * Which connection's memory handlers can reach, with keys that are only counted. What the processor does about it:
+ * {@code ProtectedCallTest}.
+ */
 class HandlerWallsTest {
     private static final int CLIENTS = 20;
     private static final int KEYS = 5;
@@ -100,23 +102,14 @@ class HandlerWallsTest {
         ServerSpec spec = new ServerSpec(
                 List.of(service),
                 List.of(),
-                Dispatch.direct(),
-                WaitStrategy.adaptive(),
-                1,
-                Path.of("unused"),
-                count,
-                1 << 20,
-                1 << 20,
-                Isolation.TRUSTED,
-                SandboxPolicy.STRICT,
-                Duration.ofSeconds(1),
-                Optional.empty(),
-                Optional.empty(),
-                List.of());
+                new ServerSpec.Threads(Dispatch.direct(), WaitStrategy.adaptive(), 1, Duration.ofSeconds(1)),
+                new ServerSpec.Limits(count, 1 << 20, 1 << 20),
+                new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT),
+                ServerSpec.Place.here(Path.of("unused")));
         ConnectionFactory factory = new ConnectionFactory(
                 spec,
                 service,
-                Handlers.of(spec.dispatch()),
+                Handlers.of(spec.threads().dispatch()),
                 1 << 20,
                 id -> new SharedPool("/test/walls", id, 1 << 20),
                 HandlerWalls.with(keys));
@@ -125,7 +118,7 @@ class HandlerWallsTest {
             UnixSocket.Pair sockets = UnixSocket.pair();
             ConnectionFactory.Offer offer = factory.prepare(
                     sockets.left(),
-                    new Handshake.Hello(ControlLayout.VERSION, factory.channel(), 2, 1 << 20),
+                    new Handshake.ClientHello(ControlLayout.VERSION, factory.channel(), 2, 1 << 20),
                     new Peer(0, 0, 0),
                     new ConnectionCount());
             offer.close();

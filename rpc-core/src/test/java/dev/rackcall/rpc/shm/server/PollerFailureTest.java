@@ -25,7 +25,8 @@ class PollerFailureTest {
             });
             poller.post(after::countDown);
             assertThat(after.await(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(Pollers.isDrained(poller, TimeUnit.SECONDS.toNanos(30))).isTrue();
+            assertThat(PolledServer.isDrained(poller, TimeUnit.SECONDS.toNanos(30)))
+                    .isTrue();
         } finally {
             poller.stop(TimeUnit.SECONDS.toNanos(30), Duration.ofSeconds(1));
         }

@@ -31,8 +31,8 @@ class ReplyScopeTest {
     }
 
     /** A scope from which that many objects were returned. */
-    private ReplyScope reply(int objects) {
-        ReplyScope reply = replies.open();
+    private ReplyScopes.ReplyScope reply(int objects) {
+        ReplyScopes.ReplyScope reply = replies.open();
         for (int i = 0; i < objects; i++) {
             reply.returned(SharedObject.refOf(reply.scope().create(Page.class)));
         }
@@ -46,7 +46,7 @@ class ReplyScopeTest {
 
     @Test
     void shouldGoWhenAnyOfItsObjectsIsReleased() {
-        ReplyScope reply = reply(2);
+        ReplyScopes.ReplyScope reply = reply(2);
         long second = reply.roots().getLast();
         replies.handOver(reply, TICKET, () -> false);
         replies.release(second + 8);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every directory does, whatever it is kept in. */
+/** The contract of every directory, for each kind of store. */
 public abstract class DirectoryContractTest {
     private static final ChannelName CART = ChannelName.of("/shop/cart");
     private static final long CART_INTERFACE = 0xcafe;
@@ -33,10 +33,10 @@ public abstract class DirectoryContractTest {
     private Directory ours;
     private Directory theirs;
 
-    /** An address at which there is an empty directory. */
+    /** The address of an empty directory. */
     protected abstract URI address() throws Exception;
 
-    /** The options that members of this test use. */
+    /** The options of this test's members. */
     protected abstract DirectoryOptions options();
 
     /** A member whose lease can be made to end as a long pause would end it. */

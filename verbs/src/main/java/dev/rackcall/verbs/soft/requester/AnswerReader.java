@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Handles a responder's answers. Each answer also acknowledges all requests before it, since they are done in order.
- * Answers to requests that are not in flight belong to an earlier life of the queue pair and are ignored. Guarded by
- * the queue pair's monitor.
+ * Answers to requests that are not in flight belong to an earlier connection and are ignored. Guarded by the queue
+ * pair's monitor.
  */
 final class AnswerReader {
     private final SendQueue queue;
@@ -104,7 +104,7 @@ final class AnswerReader {
         if (retries.isPaused()) {
             return -1;
         }
-        // Only this refusal does not acknowledge the requests before it.
+        // Unlike all other refusals, NO_ANSWER does not acknowledge the requests before it.
         long position = refusal == Refusal.NO_ANSWER ? ring.position(packet) : finishBefore(packet);
         if (position < 0) {
             return -1;

@@ -55,7 +55,7 @@ public final class RequesterLink extends Link {
         LinkHello.check(hello, at);
         LinkHello.Answer answer = LinkHello.answer(hello, at);
         if (answer != LinkHello.Answer.ACCEPTED) {
-            throw new WireViolation("turned away: " + answer);
+            throw new WireViolation("the hello was rejected: " + answer);
         }
         if (!LinkHello.source(hello, at).equals(target)) {
             throw new WireViolation("another device answers in its place");

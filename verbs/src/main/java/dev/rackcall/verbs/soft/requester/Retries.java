@@ -3,7 +3,7 @@ package dev.rackcall.verbs.soft.requester;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.soft.wire.Refusal;
 
-/** How often and for how long a requester retries. Guarded by the queue pair's monitor. */
+/** The retries and timeouts of a requester. Guarded by the queue pair's monitor. */
 final class Retries {
     /**
      * Pauses of the receiver-not-ready timer by code, in units of 10 us (InfiniBand specification, RNR NAK timer

@@ -15,7 +15,9 @@ import dev.rackcall.verbs.soft.queue.SoftCompletionQueue;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
 import dev.rackcall.verbs.soft.wire.SendBuffer;
 
-/** Send requests from posting to completion. Everything but {@link #isOver} is guarded by the queue pair's monitor. */
+/**
+ * Send requests from posting to completion. Everything except {@link #isOver} is guarded by the queue pair's monitor.
+ */
 final class SendQueue {
     /** Many times the interval at which a responder acknowledges unsignaled requests. */
     private static final long UNSIGNALED_NANOS = 3_000_000_000L;

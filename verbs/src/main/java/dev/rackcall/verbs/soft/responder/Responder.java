@@ -76,7 +76,7 @@ final class Responder {
      */
     synchronized AsyncEvent.Type handle(MemorySegment frame, long at, int payload, AnswerRing answers) {
         if (frame.get(INT, at + FrameLayout.PACKET) != expected) {
-            // Sent before the peer received a refusal, or numbered wrongly; the peer's timeout ends that.
+            // Sent before the peer received a refusal, or numbered wrongly. In the second case the peer times out.
             return AsyncEvent.Type.UNKNOWN;
         }
         long start = Integer.toUnsignedLong(frame.get(INT, at + FrameLayout.OFFSET));
@@ -159,7 +159,7 @@ final class Responder {
         }
     }
 
-    /** Acknowledges done messages unasked. Otherwise they would look undone to the peer if this side ended later. */
+    /** Acknowledges done messages unasked. Otherwise they would look lost to the peer if this side closed later. */
     synchronized void acknowledgePending(AnswerRing answers) {
         if (pending) {
             pending = false;

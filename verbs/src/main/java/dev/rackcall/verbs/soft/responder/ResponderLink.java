@@ -61,7 +61,7 @@ public final class ResponderLink extends Link {
             LinkHello.Answer answer = links.judge(hello, at);
             send(LinkHello.write(device.gid(), peer, answer), answer == LinkHello.Answer.ACCEPTED);
             if (answer != LinkHello.Answer.ACCEPTED) {
-                throw new WireViolation("turned away: " + answer);
+                throw new WireViolation("the hello was rejected: " + answer);
             }
         }
         LinkHello.check(hello, at);

@@ -31,8 +31,8 @@ import java.nio.ByteOrder;
  *                    72 payload ...
  * </pre>
  *
- * A message longer than {@link #MAX_PAYLOAD} travels in several frames of one packet number. If a peer breaks these rules, its
- * link is closed.
+ * A message longer than {@link #MAX_PAYLOAD} travels in several frames of one packet number. If a peer breaks
+ * these rules, its link is closed.
  */
 public final class FrameLayout {
     public static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -7,7 +7,7 @@ import dev.rackcall.shm.types.Shared;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** A service with a method of each kind, each of which may take longer than its callers wait: {@code micros} is how long. */
+/** A service with a method of each kind. Each takes {@code micros}, which may be longer than its caller waits. */
 @RpcService("/test/chaos")
 public interface Chaos {
     /** A grain of a chain. */
@@ -41,7 +41,7 @@ public interface Chaos {
     @Rpc(oneWay = true)
     void show(Grain first, int micros);
 
-    /** The numbers from {@code from} on; the stream comes after {@code micros}. */
+    /** The numbers from {@code from} on, after {@code micros}. */
     @Rpc
     Stream<Long> count(long from, int elements, int micros);
 
@@ -52,7 +52,7 @@ public interface Chaos {
     @Rpc
     CompletableFuture<Long> sumLater(Grain first, int micros);
 
-    /** The sum of a chain in the channel's shared arena, whose memory is taken over and freed. */
+    /** The sum of a chain in the channel's shared arena; the handler adopts and frees its memory. */
     @Rpc
     long take(Grain first, int micros);
 
@@ -70,11 +70,11 @@ public interface Chaos {
     @Rpc
     long nested(long value, int depth, int micros);
 
-    /** What the caller sent along as {@code key}. */
+    /** The caller's header {@code key}. */
     @Rpc
     String header(String key, int micros);
 
-    /** Comes with its argument once as many calls are there at a time. */
+    /** Returns its argument when that many calls have arrived. */
     @Rpc
     CompletableFuture<byte[]> meet(int calls, byte[] value);
 
@@ -82,7 +82,7 @@ public interface Chaos {
     @Rpc
     CompletableFuture<Long> meetWith(int calls, Grain first);
 
-    /** Bytes that are taken in this connection's reply arena, and for handlers' temporary scopes. */
+    /** Used bytes of this connection's reply arena and of handlers' temporary scopes. */
     @Rpc
     long[] usedBytes();
 }

@@ -27,21 +27,21 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Calls of all kinds in random order, most of which are given up at some moment between before they are sent and after they were answered. What does come is
- * checked. Used by one thread.
+ * Calls of all kinds in random order. Most time out or are cancelled at some moment between sending and answer; every
+ * answer that arrives is checked. Used by one thread.
  */
 final class ChaosCaller {
-    /** The largest value that travels. */
+    /** The largest value that is sent. */
     static final int MOST_BYTES = 6_000;
 
     private static final int MOST_GRAINS = 200;
     private static final int MOST_ELEMENTS = 3_000;
-    /** Of streams and results each that are left for a while. */
+    /** The number of streams, and of results, that stay open for a while. */
     private static final int MOST_LEFT = 8;
 
     private static final int LEAST_MICROS = 100;
     private static final int MOST_MICROS = 20_000;
-    /** Far beyond what a call takes that nobody gives up. */
+    /** Far longer than any call takes. */
     private static final Duration PATIENT = Duration.ofSeconds(30);
 
     private enum Kind {
@@ -128,7 +128,7 @@ final class ChaosCaller {
             case FAILURE -> fail(value);
             case NESTED -> {
                 int depth = 1 + random.nextInt(2);
-                // Handlers that wait for each other's threads end by their deadlines only.
+                // Handlers that wait for each other's threads end only by their deadlines.
                 Chaos hasty = channel.stub(Chaos.class, CallOptions.DEFAULT.withTimeout(shortTime()));
                 check(kind, hasty.nested(value, depth, micros()) == value + depth + 1);
             }
@@ -201,7 +201,7 @@ final class ChaosCaller {
                 if (random.nextBoolean()) {
                     endEarly(found);
                 }
-                // The scope stays until nobody waits any more.
+                // The scope stays open until the future has completed.
                 check(kind, found.join() == sum);
             }
         }
@@ -245,7 +245,7 @@ final class ChaosCaller {
         }
     }
 
-    /** In one of the ways in which a caller can end a future itself. */
+    /** Ends a future in one of the ways open to a caller. */
     private void endEarly(CompletableFuture<?> future) {
         switch (random.nextInt(3)) {
             case 0 -> future.cancel(true);
@@ -277,12 +277,12 @@ final class ChaosCaller {
         return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(anyMicros()));
     }
 
-    /** How long a handler takes: half of them no time. */
+    /** The duration of a handler; half of them take no time. */
     private int micros() {
         return random.nextBoolean() ? 0 : anyMicros();
     }
 
-    /** Each order of magnitude as often. */
+    /** Every order of magnitude equally often. */
     private int anyMicros() {
         return (int) (LEAST_MICROS * Math.pow((double) MOST_MICROS / LEAST_MICROS, random.nextDouble()));
     }
@@ -316,13 +316,13 @@ final class ChaosCaller {
         return switch (end.code()) {
             case DEADLINE_EXCEEDED -> true;
             case RESOURCE_EXHAUSTED -> end.getMessage().contains("slots were taken until the deadline");
-            // Its handler's own call, whose caller waits no longer.
+            // A nested call of a handler whose caller has timed out.
             case CANCELLED -> kind == Kind.NESTED;
             default -> false;
         };
     }
 
-    /** Closes and releases what was left, once every future has ended. */
+    /** Closes and releases what stayed open, after every future has completed. */
     void end() {
         for (CompletableFuture<?> callback : callbacks) {
             Await.until("a future to end", callback::isDone);

@@ -15,17 +15,17 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** What holds of a connection on which nothing is under way: all its slots and streams are to be had, and no more memory is taken than at first. */
+/** An idle connection has all its slots and streams free and uses no more memory than at first. */
 final class ChaosCalm {
     static final int SLOTS = 16;
 
     private static final int STREAMS = 256;
-    /** Over RDMA a connection has more slots than its calls may have at once. */
+    /** Over RDMA a connection has more slots than concurrent calls. */
     private static final int TURNS = 4;
 
     private static final Duration BOUND = Duration.ofSeconds(20);
     private static final int GRAINS = 100;
-    /** A few pages that are kept for the next who wants some. */
+    /** A few pages that are kept for the next allocation. */
     private static final long SPARE_BYTES = 4 * 4096;
 
     private final RpcChannel channel;
@@ -37,7 +37,7 @@ final class ChaosCalm {
         this.chaos = channel.stub(Chaos.class, CallOptions.DEFAULT.withTimeout(BOUND));
     }
 
-    /** @throws AssertionError if something is still taken; the first time it is only noted what there is */
+    /** @throws AssertionError if something is still in use; the first call only records the usage */
     void check() {
         callOnce();
         useAllSlots();
@@ -92,7 +92,7 @@ final class ChaosCalm {
         }
     }
 
-    /** With values as large as any, so that each slot has the memory for such, and with arguments that are copied. */
+    /** Uses the largest values, so that each slot has memory for them, and copied arguments. */
     private void useAllSlots() {
         for (int turn = 0; turn < TURNS; turn++) {
             IntStream.range(0, SLOTS)
@@ -111,7 +111,10 @@ final class ChaosCalm {
         scopes.forEach(Scope::close);
     }
 
-    /** As many as a connection may have, and no more. What was told the server just now may still be on its way: then it is tried again. */
+    /**
+     * Opens exactly as many streams as a connection may have. Retries while the server has not yet handled the latest
+     * closes.
+     */
     private boolean canOpenAllStreams() {
         List<Stream<Long>> streams = new ArrayList<>();
         try {

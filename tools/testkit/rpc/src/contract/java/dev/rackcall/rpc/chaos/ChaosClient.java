@@ -15,7 +15,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A process with two channels to a server of {@link Chaos}, and six threads that call. Does what it is told, line by line, and answers each line. */
+/**
+ * A process with two channels to a server of {@link Chaos} and six calling threads. It obeys and answers its input line
+ * by line.
+ */
 final class ChaosClient {
     private static final int PLATFORM_THREADS = 4;
     private static final int VIRTUAL_THREADS = 2;
@@ -86,7 +89,7 @@ final class ChaosClient {
         return (address.equals("-") ? builder : builder.address(URI.create(address))).open();
     }
 
-    /** Each thread makes that many calls, and ends what is under way; returns how many came through. */
+    /** Each thread makes that many calls and ends those in flight; returns how many succeeded. */
     private String storm(long seed, int calls) throws InterruptedException {
         long begun = tally.begun();
         AtomicLong succeeded = new AtomicLong();

@@ -18,10 +18,10 @@ import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** Does what {@link Chaos} says, and counts what has begun and not ended. */
+/** Implements {@link Chaos} and counts its unfinished calls. */
 final class ChaosService implements Chaos {
     private static final SharedType<Grain> GRAIN = SharedType.of(Grain.class);
-    /** The memory of an argument whose caller waits no longer may be somebody else's by now, and lead anywhere. */
+    /** The memory of an argument whose caller has timed out may be reused and lead anywhere. */
     private static final int MOST_GRAINS = 1_000;
 
     final AtomicLong openStreams = new AtomicLong();
@@ -31,7 +31,7 @@ final class ChaosService implements Chaos {
 
     private final List<Runnable> met = new ArrayList<>();
 
-    /** Takes that long, whoever waits; an interrupt comes to nothing. */
+    /** Takes that long; ignores interrupts and cancellation. */
     private static void pause(int micros) {
         long end = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(micros);
         for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
@@ -188,7 +188,7 @@ final class ChaosService implements Chaos {
             all = List.copyOf(met);
             met.clear();
         }
-        // On another thread: whoever answers may have to wait for what another handler holds.
+        // On another thread, because the answer may wait for what another handler holds.
         Thread.startVirtualThread(() -> all.forEach(Runnable::run));
     }
 

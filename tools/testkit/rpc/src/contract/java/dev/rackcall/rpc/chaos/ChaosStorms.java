@@ -20,19 +20,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Storms of calls of all kinds from other processes, of which most are given up too early or too late, and calm after them: every call has ended once, calls go well, and no
- * stream, slot, memory, thread or descriptor is missing. The property {@code rackcall.chaos.rounds} says how many storms (1 by default), {@code rackcall.chaos.calls} how many calls
- * each of six threads makes in one (40), {@code rackcall.chaos.clients} how many processes with such threads there are (1), {@code rackcall.seed} what they call.
+ * Storms of calls of all kinds from other processes, most of which time out or are cancelled. After each storm, every
+ * call has ended once, new calls succeed, and no stream, slot, memory, thread or descriptor is missing. Properties:
+ * {@code rackcall.chaos.rounds}, the number of storms (1); {@code rackcall.chaos.calls}, the calls of each of six
+ * threads in a storm (40); {@code rackcall.chaos.clients}, the number of processes (1); {@code rackcall.seed}, which
+ * decides what they call.
  */
 @Timeout(900)
 public abstract class ChaosStorms {
     protected static final int ROUNDS = Integer.getInteger("rackcall.chaos.rounds", 1);
     private static final int CALLS = Integer.getInteger("rackcall.chaos.calls", 40);
     private static final int CLIENTS = Integer.getInteger("rackcall.chaos.clients", 1);
-    /** Short, so that handlers often lose the poller they run on. */
+    /** Short, so that handlers are often relieved of polling. */
     private static final Duration STUCK = Duration.ofMillis(3);
 
-    /** Of one storm on a busy machine. */
+    /** The bound of one storm on a busy machine. */
     private static final Duration BOUND = Duration.ofMinutes(5);
 
     @TempDir
@@ -41,7 +43,7 @@ public abstract class ChaosStorms {
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime());
     private final List<ChildJvm> clients = new ArrayList<>();
 
-    /** Where the server is found. */
+    /** Places the server. */
     protected RpcServer.Builder place(RpcServer.Builder server) {
         return server.directory(directory);
     }

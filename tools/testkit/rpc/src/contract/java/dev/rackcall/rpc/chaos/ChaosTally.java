@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Counts calls that have begun and not ended, and those that were said to end twice. Thread-safe. */
+/** Counts unfinished calls and calls that ended twice. Thread-safe. */
 final class ChaosTally {
     private final AtomicLong begun = new AtomicLong();
     private final AtomicLong ended = new AtomicLong();
     private final AtomicReference<String> endedTwice = new AtomicReference<>();
 
-    /** A call begins; returns who is to hear of its end. */
+    /** A call begins; returns the observer of its end. */
     CallObserver begin(String method) {
         begun.incrementAndGet();
         AtomicInteger ends = new AtomicInteger();

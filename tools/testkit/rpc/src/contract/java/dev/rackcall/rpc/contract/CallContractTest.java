@@ -37,26 +37,26 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every transport has to do, whatever threads run the handlers and however callers wait. */
+/** The contract of every transport, for each kind of dispatch and waiting. */
 @Timeout(60)
 public class CallContractTest extends RpcFixture {
-    /** Of each of six threads that call at once. */
+    /** Calls of each of six concurrent threads. */
     private static final int CALLS = Integer.getInteger("rackcall.contract.calls", 200);
 
     private final EchoService service = new EchoService();
 
-    /** Where servers are found; other transports are put under the same tests here. */
+    /** Places the server; subclasses override it to test other transports. */
     protected RpcServer.Builder place(RpcServer.Builder server) {
         return server.directory(directory);
     }
 
     /** As {@link #place(RpcServer.Builder)}. */
     protected RpcChannel.Builder place(RpcChannel.Builder channel) {
-        // Where an emulated processor loads the classes of a transport first, five seconds are not enough.
+        // Five seconds are too short for an emulated processor that first loads the classes of a transport.
         return channel.directory(directory).connectTimeout(Await.BOUND);
     }
 
-    /** What the user is told about where servers were looked for. */
+    /** The part of the error message that names where servers were searched. */
     protected String whereToLook() {
         return "RACKCALL_DIR";
     }
@@ -375,7 +375,7 @@ public class CallContractTest extends RpcFixture {
         RpcException full;
         do {
             full = catchThrowableOfType(RpcException.class, () -> hurried.add(1, 1));
-            // On a busy machine the deadline may pass before a slot is looked for.
+            // On a busy machine the deadline may pass before the search for a slot.
         } while (full.code() == Status.Code.DEADLINE_EXCEEDED);
         assertThat(full.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(full).hasMessageContaining("all 4 slots");
@@ -396,7 +396,7 @@ public class CallContractTest extends RpcFixture {
         assertThat(echo.bytes(new byte[1000])).hasSize(1000);
     }
 
-    /** Where both sides spin nobody wakes anybody: each has to find answers, deadlines and ends by looking. */
+    /** If both sides spin, neither wakes the other: each polls for answers, deadlines and ends. */
     @Test
     void shouldServeWhereBothSidesSpin() {
         Mode spinning = new Mode(Dispatch.direct(), WaitStrategy.busySpin());
@@ -482,7 +482,7 @@ public class CallContractTest extends RpcFixture {
         Echo echo = stub(channel(mode).open());
         assertThat(echo.add(1, 1)).isEqualTo(2);
         CompletableFuture<Integer> underWay = echo.later(5, 100);
-        // Requests are taken in order: from here on the server knows of that one, also where it shares no memory.
+        // The server takes requests in order, so it has now seen that one, also without shared memory.
         assertThat(echo.add(1, 1)).isEqualTo(2);
         assertThat(first.shutdown(Duration.ofSeconds(10))).isTrue();
         assertThat(underWay.join()).isEqualTo(5);

@@ -8,10 +8,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** The service that the transport contract is tested with: one method for each thing that can happen to a call. */
+/** The service of the transport contract: one method for each thing that can happen to a call. */
 @RpcService("/test/echo")
 public interface Echo {
-    /** A value with something of everything. */
+    /** A value with every kind of component. */
     record Parcel(
             String name, int weight, Kind kind, List<Double> sizes, Map<String, Long> stamps, Optional<String> note) {}
 
@@ -54,7 +54,7 @@ public interface Echo {
     @Rpc
     void crash(String message);
 
-    /** Blocks until the call is cancelled or the time is over; returns whether it was cancelled. */
+    /** Blocks until the call is cancelled or the time has passed; returns whether it was cancelled. */
     @Rpc
     boolean block(long millis);
 

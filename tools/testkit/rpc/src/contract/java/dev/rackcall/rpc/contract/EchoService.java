@@ -14,13 +14,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Does what {@link Echo} says and counts what tests ask about. */
+/** Implements {@link Echo} and counts what tests check. */
 public class EchoService implements Echo {
     public final AtomicInteger cancelled = new AtomicInteger();
     public final AtomicInteger blocking = new AtomicInteger();
     public final AtomicInteger closedStreams = new AtomicInteger();
     private final List<String> notes = new ArrayList<>();
-    /** Enough for every test that asks; others send notes without end. */
+    /** Enough for every test that reads them; other tests send without end. */
     private static final int KEPT_NOTES = 10_000;
 
     @Override

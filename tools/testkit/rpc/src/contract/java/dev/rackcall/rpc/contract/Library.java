@@ -7,7 +7,7 @@ import dev.rackcall.shm.types.Shared;
 import dev.rackcall.shm.types.SharedList;
 import java.util.List;
 
-/** The service that passing shared objects is tested with. */
+/** The service of the tests with shared objects. */
 @RpcService("/test/library")
 public interface Library {
     /** A page of a book, linked to the next. */

@@ -7,7 +7,7 @@ import dev.rackcall.shm.types.SharedList;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Does what {@link Library} says. */
+/** Implements {@link Library}. */
 public final class LibraryService implements Library {
     private final List<Book> kept = new ArrayList<>();
     private final List<Scope> scopes = new ArrayList<>();

@@ -12,7 +12,7 @@ import dev.rackcall.shm.Scope;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What transports do as well whose clients share memory with the server: the arena that all clients of a channel share. */
+/** The contract of transports over shared memory: the arena that all clients of a channel share. */
 public class SharedArenaCallTest extends SharedCallTest {
     @Test
     void shouldPassGraphsByPointerFromTheSharedArena() {

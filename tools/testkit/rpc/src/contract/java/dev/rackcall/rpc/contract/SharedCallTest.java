@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Shared objects as arguments and results: by pointer, never copied, owned by whom the documentation says. */
+/** Shared objects as arguments and results: passed by pointer, never copied, owned as documented. */
 @Timeout(60)
 public class SharedCallTest extends RpcFixture {
     private final LibraryService service = new LibraryService();
@@ -32,7 +32,7 @@ public class SharedCallTest extends RpcFixture {
     RpcChannel channel;
     Library library;
 
-    /** Where servers are found; other transports are put under the same tests here. */
+    /** Places the server; subclasses override it to test other transports. */
     protected RpcServer.Builder place(RpcServer.Builder builder) {
         return builder.directory(directory);
     }
@@ -132,7 +132,7 @@ public class SharedCallTest extends RpcFixture {
         try (Scope mine = channel.newScope()) {
             Book unfinished = mine.create(Book.class);
             RpcException e = catchThrowableOfType(RpcException.class, () -> isolated.texts(unfinished));
-            // Who breaks out of his argument gets PERMISSION_DENIED.
+            // A handler that leaves its argument's memory gets PERMISSION_DENIED.
             assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
             assertThat(e).hasMessageContaining("Book.pages of Book at Ref(");
         }
@@ -144,14 +144,14 @@ public class SharedCallTest extends RpcFixture {
             Page first = mine.create(Page.class);
             first.number(5);
             try (Scope closed = channel.newScope()) {
-                // Passed by itself, so that it travels to peers that have memory of their own, too.
+                // Passed by itself, so that it also reaches peers with separate memory.
                 Page other = chain(closed, 3);
                 assertThat(library.sum(other)).isEqualTo(3);
                 first.next(SharedObject.toRef(other));
                 assertThat(library.sum(first)).isEqualTo(8);
             }
             assertIsStale(first);
-            // Memory of the same kind in the same place does not make it good again.
+            // New memory at the same place does not make the Ref valid again.
             try (Scope later = channel.newScope()) {
                 Page other = chain(later, 3);
                 assertThat(library.sum(other)).isEqualTo(3);
@@ -196,7 +196,7 @@ public class SharedCallTest extends RpcFixture {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("Book whose object was released; read it before you release it");
         channel.release(released);
-        // The server hears of it with a later call, and says so with a later result.
+        // The server learns of it with a later call and confirms it with a later result.
         Await.until("a released result is stale", () -> {
             channel.release(library.write("later", 1));
             return isStale(space, ref);

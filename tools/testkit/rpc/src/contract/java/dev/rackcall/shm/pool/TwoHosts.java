@@ -7,7 +7,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** One pool as two hosts have it, here in one process over a file in the machine's memory; the rack test has them in two kernels. */
+/**
+ * One pool as two hosts have it, here in one process over a file in the machine's memory; the rack test has them in two
+ * kernels.
+ */
 public final class TwoHosts implements AutoCloseable {
     private static final long BYTES = 256L << 20;
 

@@ -20,7 +20,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that connect and say nothing: they are few, and hung up on, and nobody else notices them. */
 @Timeout(60)
-class GuestsTest {
+class PendingClientsTest {
     private static final long PATIENCE = 1_000;
 
     @TempDir
@@ -36,7 +35,7 @@ class GuestsTest {
 
     private final List<UnixSocket> ends = new ArrayList<>();
     private final EventPoll events = EventPoll.create();
-    private final Guests guests = new Guests(events, PATIENCE);
+    private final PendingClients guests = new PendingClients(events, PATIENCE);
 
     @AfterEach
     void close() {
@@ -49,7 +48,7 @@ class GuestsTest {
     private UnixSocket add(long tag, long since) {
         UnixSocket.Pair pair = UnixSocket.pair();
         ends.add(pair.right());
-        guests.add(new Guests.Guest(pair.left(), pair.left().peer(), null, since), tag);
+        guests.add(new PendingClients.Guest(pair.left(), pair.left().peer(), null, since), tag);
         return pair.right();
     }
 
@@ -73,12 +72,12 @@ class GuestsTest {
     @Test
     void shouldHangUpOnTheOldestWhenThereAreTooMany() {
         UnixSocket oldest = add(0, 0);
-        for (int i = 1; i < Guests.MOST; i++) {
+        for (int i = 1; i < PendingClients.MOST; i++) {
             add(i, 0);
         }
         assertThat(isHungUpOn(oldest)).isFalse();
-        UnixSocket last = add(Guests.MOST, 0);
-        assertThat(guests.size()).isEqualTo(Guests.MOST);
+        UnixSocket last = add(PendingClients.MOST, 0);
+        assertThat(guests.size()).isEqualTo(PendingClients.MOST);
         assertThat(isHungUpOn(oldest)).isTrue();
         assertThat(isHungUpOn(last)).isFalse();
     }
@@ -89,9 +88,9 @@ class GuestsTest {
         ends.add(pair.right());
         EventPoll closed = EventPoll.create();
         closed.close();
-        Guests unable = new Guests(closed, PATIENCE);
-        assertThatThrownBy(() ->
-                        unable.add(new Guests.Guest(pair.left(), pair.left().peer(), null, 0), 1))
+        PendingClients unable = new PendingClients(closed, PATIENCE);
+        assertThatThrownBy(() -> unable.add(
+                        new PendingClients.Guest(pair.left(), pair.left().peer(), null, 0), 1))
                 .isInstanceOf(IllegalStateException.class);
         assertThat(isHungUpOn(pair.right())).isTrue();
         assertThat(unable.size()).isZero();
@@ -104,19 +103,10 @@ class GuestsTest {
                         ServiceDefinition.of(Echo.class),
                         ServiceDefinition.of(Echo.class).dispatcher(new EchoService()))),
                 List.of(),
-                Dispatch.direct(),
-                WaitStrategy.adaptive(),
-                1,
-                directory,
-                4,
-                1 << 20,
-                1 << 20,
-                Isolation.TRUSTED,
-                SandboxPolicy.STRICT,
-                Duration.ofSeconds(1),
-                Optional.empty(),
-                Optional.empty(),
-                List.of());
+                new ServerSpec.Threads(Dispatch.direct(), WaitStrategy.adaptive(), 1, Duration.ofSeconds(1)),
+                new ServerSpec.Limits(4, 1 << 20, 1 << 20),
+                new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT),
+                ServerSpec.Place.here(directory));
         try (ShmServer server = ShmServer.start(spec, Duration.ofSeconds(1).toNanos())) {
             Path door = RuntimeDirectory.at(directory).socket("/test/echo");
             List<UnixSocket> silent = new ArrayList<>();
@@ -127,7 +117,7 @@ class GuestsTest {
             }
             try (RpcChannel channel =
                     RpcChannel.builder("/test/echo").directory(directory).open()) {
-                Await.until("hung up on", () -> silent.stream().allMatch(GuestsTest::isHungUpOn));
+                Await.until("hung up on", () -> silent.stream().allMatch(PendingClientsTest::isHungUpOn));
                 assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
                 assertThat(server.connections()).isEqualTo(1);
             }

@@ -7,11 +7,11 @@ import java.util.LinkedHashMap;
 import java.util.Optional;
 
 /**
- * Sockets that were accepted and have not said hello, as an honest client does at once: so they are few, and not here for long, whatever others do. For the accepting
- * thread.
+ * Accepted sockets that have not said hello yet. Honest clients do so at once, so they are few and stay briefly.
+ * Confined to the accepting thread.
  */
-final class Guests {
-    /** Who comes when there are that many takes the place of the one who has been silent longest. */
+final class PendingClients {
+    /** Beyond this number, the longest silent client is dropped for a new one. */
     static final int MOST = 256;
 
     private final long patienceNanos;
@@ -19,16 +19,16 @@ final class Guests {
     /** Oldest first. */
     private final LinkedHashMap<Long, Guest> waiting = new LinkedHashMap<>();
 
-    /** One of them, as of {@code since}, on the clock of {@link System#nanoTime}. */
-    record Guest(UnixSocket socket, PeerCredentials credentials, ChannelDoor door, long since) {}
+    /** A client that connected at {@code since}, on the clock of {@link System#nanoTime}. */
+    record Guest(UnixSocket socket, PeerCredentials credentials, ChannelSocket door, long since) {}
 
-    /** @param patienceNanos how long somebody may be silent */
-    Guests(EventPoll events, long patienceNanos) {
+    /** @param patienceNanos how long a client may be silent */
+    PendingClients(EventPoll events, long patienceNanos) {
         this.events = events;
         this.patienceNanos = patienceNanos;
     }
 
-    /** Waits for his hello under that tag. If that is not possible, his socket is closed. */
+    /** Waits for the client's hello under that tag; closes its socket if that is not possible. */
     void add(Guest guest, long tag) {
         try {
             if (waiting.size() >= MOST) {
@@ -42,7 +42,7 @@ final class Guests {
         waiting.put(tag, guest);
     }
 
-    /** The guest with that tag, who has said something and is whoever's who asks now; empty if there is none. */
+    /** Removes and returns the client with that tag, which has sent something; empty if there is none. */
     Optional<Guest> take(long tag) {
         Guest guest = waiting.remove(tag);
         if (guest != null) {
@@ -51,7 +51,7 @@ final class Guests {
         return Optional.ofNullable(guest);
     }
 
-    /** Drops those who have been silent for too long. */
+    /** Drops the clients that have been silent for too long. */
     void dropSilent(long now) {
         waiting.values().removeIf(guest -> {
             boolean tooLong = now - guest.since() >= patienceNanos;
@@ -74,7 +74,7 @@ final class Guests {
         return waiting.size();
     }
 
-    /** Closes all sockets; nobody is waited for any more. */
+    /** Closes all sockets. */
     void close() {
         waiting.values().forEach(guest -> guest.socket().close());
     }

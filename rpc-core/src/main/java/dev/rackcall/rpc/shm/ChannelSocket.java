@@ -20,12 +20,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The door of one channel on this host: the lock that says that it has a server, the socket on which that listens, and what makes its connections. */
-final class ChannelDoor {
-    private static final Logger LOG = LoggerFactory.getLogger(ChannelDoor.class);
+/**
+ * Where clients of this host connect to one channel: the lock that proves a living server, the listening socket, and
+ * the factory of its connections.
+ */
+final class ChannelSocket {
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelSocket.class);
     private static final int BACKLOG = 1024;
 
-    /** How long a lock may be held by somebody who only cleans up. */
+    /** How long a process may hold the lock that only cleans up. */
     private static final long LOCK_BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -35,7 +38,7 @@ final class ChannelDoor {
     private final UnixSocket socket;
     private final ConnectionFactory factory;
 
-    private ChannelDoor(RuntimeDirectory directory, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {
+    private ChannelSocket(RuntimeDirectory directory, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {
         this.directory = directory;
         this.lock = lock;
         this.socket = socket;
@@ -45,9 +48,10 @@ final class ChannelDoor {
     /**
      * Begins to listen.
      *
-     * @throws RpcException ALREADY_EXISTS if the channel has a living server, FAILED_PRECONDITION or RESOURCE_EXHAUSTED if this host does not let it have one
+     * @throws RpcException ALREADY_EXISTS if the channel has a living server, FAILED_PRECONDITION or RESOURCE_EXHAUSTED
+     *     if this host does not let it have one
      */
-    static ChannelDoor open(
+    static ChannelSocket open(
             RuntimeDirectory directory, ServerSpec spec, ServerSpec.Service<?> service, Handlers handlers) {
         String channel = service.definition().channel();
         RuntimeDirectory.checkName(channel);
@@ -55,10 +59,10 @@ final class ChannelDoor {
         ConnectionFactory factory = null;
         try {
             Files.deleteIfExists(directory.socket(channel));
-            ConnectionPlan.checkHost(channel, spec.hugePages());
+            ConnectionPlan.checkHost(channel, spec.place().hugePages());
             factory = new ConnectionFactory(spec, service, handlers);
             UnixSocket socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
-            return new ChannelDoor(directory, lock, socket, factory);
+            return new ChannelSocket(directory, lock, socket, factory);
         } catch (IOException | RuntimeException | Error e) {
             if (factory != null) {
                 factory.close();
@@ -88,7 +92,10 @@ final class ChannelDoor {
                 .asException(cause);
     }
 
-    /** The channel's lock. Whoever removes what a dead server left holds it for a moment, and may remove the directory when he was the last. */
+    /**
+     * Takes the channel's lock. A process that cleans up after a dead server holds it for a moment, and may remove the
+     * directory.
+     */
     private static OwnerLock acquire(RuntimeDirectory directory, String channel) {
         long end = System.nanoTime() + LOCK_BOUND_NANOS;
         while (true) {
@@ -127,7 +134,7 @@ final class ChannelDoor {
         return factory;
     }
 
-    /** Nobody comes in any more; another server may take the channel. The factory is closed once its connections have ended. */
+    /** Stops listening; another server may take the channel. The factory is closed once its connections have ended. */
     void shut() {
         socket.close();
         try {
