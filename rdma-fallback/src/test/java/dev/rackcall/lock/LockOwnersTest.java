@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Open files stand for processes here, which is how the kernel sees it; {@link LockKeeperTest} kills some. */
+/** Open files stand for processes, as the kernel sees it; {@link LockKeeperTest} kills real ones. */
 class LockOwnersTest {
     @TempDir
     private Path directory;
