@@ -210,7 +210,7 @@ class ALockTest extends LockFixture {
         lock.lock();
         finisher.close();
         lock.unlock();
-        assertThat(local().lock(0).tryLock()).as("nobody has to finish it").isTrue();
+        assertThat(local().lock(0).tryLock()).as("no unlock is left to finish").isTrue();
         session.close();
     }
 
@@ -311,11 +311,11 @@ class ALockTest extends LockFixture {
                         same.lock();
                         long own = tail();
                         left.countDown();
-                        Await.until("somebody behind this one", () -> tail() != own);
+                        Await.until("a waiter behind this one", () -> tail() != own);
                         same.unlock();
                     }
                 });
-                Await.until("somebody behind this one", () -> tail() != mine);
+                Await.until("a waiter behind this one", () -> tail() != mine);
                 lock.unlock();
                 left.await();
                 held(lock);
@@ -507,7 +507,7 @@ class ALockTest extends LockFixture {
         }
         assertThat(lock.isHeld()).isFalse();
         held.unlock();
-        assertThat(held.tryLock()).as("those who gave up were skipped").isTrue();
+        assertThat(held.tryLock()).as("waiters that gave up were skipped").isTrue();
         held.unlock();
         session.close();
         assertThat(local().lock(0).tryLock()).isTrue();

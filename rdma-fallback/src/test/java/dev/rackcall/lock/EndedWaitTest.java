@@ -60,8 +60,8 @@ class EndedWaitTest {
                 taking.take(lock);
                 return null;
             });
-            Await.until("somebody behind the holder", () -> tail(memory) != before);
-            Await.until("the keeper to take him out", () -> {
+            Await.until("a waiter behind the holder", () -> tail(memory) != before);
+            Await.until("the keeper to remove it", () -> {
                 keeper.recover(owner -> owner == WAITER);
                 return waiting.isDone();
             });
@@ -83,7 +83,7 @@ class EndedWaitTest {
     }
 
     @Test
-    void shouldTellWhoIsTakenForDeadWhileHeWaits() throws Exception {
+    void shouldTellAWaiterThatIsTakenForDead() throws Exception {
         for (Taking taking : new Taking[] {
             Lock::lock, Lock::lockInterruptibly, lock -> lock.tryLock(1, TimeUnit.DAYS),
         }) {
@@ -95,7 +95,7 @@ class EndedWaitTest {
     }
 
     @Test
-    void shouldTellHimOnTheQuickestWayToo() throws Exception {
+    void shouldTellAWaiterOnTheFastPathToo() throws Exception {
         LockSession session = plain.localSession(WAITER);
         ALock lock = session.lock(0);
         waiter.submit(() -> {

@@ -183,7 +183,7 @@ class FormerPlaceTest extends LockFixture {
     }
 
     @Test
-    void shouldEnterAtOnceWhoWaitsWithoutAnEnd() throws Exception {
+    void shouldEnterAtOnceWithoutATimeLimit() throws Exception {
         ALock held = local(HOLDER).lock(0);
         held.lock();
         ALock lock = local(WAITER).lock(0);
@@ -192,7 +192,7 @@ class FormerPlaceTest extends LockFixture {
                 .isFalse();
         long former = tail(true);
         Future<?> waiting = waiter.submit(lock::lock);
-        Await.until("his new place", () -> tail(true) != former);
+        Await.until("its new place", () -> tail(true) != former);
         held.unlock();
         waiting.get(1, TimeUnit.MINUTES);
         waiter.submit(lock::unlock).get();

@@ -192,7 +192,7 @@ class LockBellTest extends LockFixture {
     }
 
     @Test
-    void shouldSayWhomItCannotRingAndRingThemOverAnotherQueuePair() throws Exception {
+    void shouldReportAnUnreachableNodeAndRingItOverAnotherQueuePair() throws Exception {
         RemoteTable broken = waiters.newLink();
         LockPeers peers = LockPeers.create();
         assertThat(peers.isReachable(NODE)).as("nobody was added").isFalse();
@@ -261,7 +261,7 @@ class LockBellTest extends LockFixture {
     }
 
     @Test
-    void shouldFindOutByItselfWhatNobodyCouldRing() throws Exception {
+    void shouldFindOutByItselfWithoutARing() throws Exception {
         RemoteTable dead = waiters.newLink();
         waiters.last().cut();
         LockPeers broken = LockPeers.create().add(NODE, dead.queuePair(), dead.completions());

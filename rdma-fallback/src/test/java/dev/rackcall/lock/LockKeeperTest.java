@@ -59,7 +59,7 @@ class LockKeeperTest {
                 token = held.token();
                 ALock next = table.localSession(KEEPER).lock(1);
                 assertThat(keeper.recover(other -> false)).isZero();
-                assertThat(next.tryLock()).as("nobody is dead").isFalse();
+                assertThat(next.tryLock()).as("no owner is dead").isFalse();
                 end.cut();
                 assertThat(keeper.recover(other -> other == owner[0])).isZero();
                 assertThat(next.tryLock()).as("the holder is dead").isTrue();
@@ -74,14 +74,14 @@ class LockKeeperTest {
     }
 
     @Test
-    void shouldNeedNoDeviceWhereNobodyComesByRdma() throws InterruptedException {
+    void shouldNeedNoDeviceWithoutThreadsByRdma() throws InterruptedException {
         MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(4, 2), 64);
         LockTable table = LockTable.create(memory, 4, 2);
         try (LockKeeper keeper = table.localKeeper(KEEPER, owner -> false);
                 LockSession living = table.localSession(2)) {
             assertThat(table.localSession(1).lock(1).tryLock()).isTrue();
             ALock next = living.lock(1);
-            assertThat(next.tryLock()).as("nobody is dead").isFalse();
+            assertThat(next.tryLock()).as("no owner is dead").isFalse();
             assertThat(keeper.recover(owner -> owner == 1)).isZero();
             assertThat(next.tryLock()).as("the holder is dead").isTrue();
             next.unlock();

@@ -20,7 +20,7 @@ class LockOwnersTest {
     }
 
     @Test
-    void shouldSayWhoHasEnded() throws IOException {
+    void shouldSayWhichOwnersHaveEnded() throws IOException {
         Path file = file();
         try (LockOwners keeper = LockOwners.of(file)) {
             long first;
@@ -44,7 +44,7 @@ class LockOwnersTest {
     }
 
     @Test
-    void shouldCallNobodyDeadWhoCannotBeAnOwner() throws IOException {
+    void shouldNotCallNumbersDeadThatCannotBeOwners() throws IOException {
         try (LockOwners owners = LockOwners.of(file())) {
             assertThat(owners.isDead(0)).isFalse();
             assertThat(owners.isDead(LockLayout.NOBODY)).isFalse();

@@ -241,12 +241,12 @@ final class ScheduledCase {
         readersAtMost = Math.max(readersAtMost, reading.get(index).size());
         int seen = counter;
         for (int i = random.nextInt(30); i > 0; i--) {
-            assertThat(inside[index]).as("nobody holds lock %s alone", index).isZero();
+            assertThat(inside[index])
+                    .as("threads that hold lock %s alone", index)
+                    .isZero();
             schedule.step(mortal);
         }
-        assertThat(index == 0 ? counter : seen)
-                .as("nobody changes what is read")
-                .isEqualTo(seen);
+        assertThat(index == 0 ? counter : seen).as("the data while it is read").isEqualTo(seen);
         reading.get(index).remove(owner);
         lock.unlock();
     }
@@ -280,8 +280,8 @@ final class ScheduledCase {
     }
 
     private void enter(int index, ALock lock, long owner) {
-        assertThat(inside[index]).as("nobody else holds lock %s", index).isZero();
-        assertThat(reading.get(index)).as("nobody reads lock %s", index).isEmpty();
+        assertThat(inside[index]).as("other holders of lock %s", index).isZero();
+        assertThat(reading.get(index)).as("readers of lock %s", index).isEmpty();
         inside[index] = owner;
         if (random.nextInt(3) == 0) {
             long token = lock.token();
@@ -299,7 +299,7 @@ final class ScheduledCase {
             counter = seen + 1;
             counted++;
         }
-        assertThat(inside[index]).as("who holds lock %s", index).isEqualTo(owner);
+        assertThat(inside[index]).as("holder of lock %s", index).isEqualTo(owner);
         inside[index] = 0;
         lock.unlock();
     }

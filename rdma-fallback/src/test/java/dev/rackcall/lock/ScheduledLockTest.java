@@ -122,14 +122,14 @@ class ScheduledLockTest {
 
     @Test
     @Execution(ExecutionMode.CONCURRENT)
-    void shouldTakeOutTheDeadWhoseUnlocksAreOpen() throws InterruptedException {
+    void shouldRecoverDeadThreadsWithOpenUnlocks() throws InterruptedException {
         explore(CASES, true, false, 3, ScheduledLockTest::addFinished);
         explore(CASES / 5, true, true, 3, ScheduledLockTest::addFinished);
     }
 
     @Test
     @Execution(ExecutionMode.CONCURRENT)
-    void shouldLetReadersInTogetherAndNobodyBesideThem() throws InterruptedException {
+    void shouldLetReadersInTogetherAndNoWriterBesideThem() throws InterruptedException {
         assertThat(explore(CASES / 5, false, true, 0)).as("readers at a time").isGreaterThan(1);
         explore(CASES / 5, true, true, 0);
     }

@@ -198,7 +198,7 @@ public abstract class CarrierContract {
     }
 
     @Test
-    void shouldWakeNobodyAsLongAsThoseWhoWaitLook() {
+    void shouldWakeNoThreadWhileWaitingThreadsLook() {
         for (long turn = 1; turn <= 200; turn++) {
             client.publish(FLAG, turn);
             while (word(far) != turn) {
@@ -212,7 +212,7 @@ public abstract class CarrierContract {
     }
 
     @Test
-    void shouldTellOfWhatIsProclaimedAlthoughNobodyListens() throws Exception {
+    void shouldTellOfProclaimedWordsWithoutAListener() throws Exception {
         // The start's announcement, and one that may follow it.
         assertThat(there.published.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
         there.published.drainPermits();
@@ -272,7 +272,7 @@ public abstract class CarrierContract {
 
     /** That thread also carries publications of other threads. */
     @Test
-    void shouldGoOnWhenWhoeverCarriesFirstIsInterrupted() throws Exception {
+    void shouldGoOnWhenTheFirstCarryingThreadIsInterrupted() throws Exception {
         near.set(ValueLayout.JAVA_LONG, 64, 7);
         Thread.currentThread().interrupt();
         boolean carried = client.carryChanged(64, 8);

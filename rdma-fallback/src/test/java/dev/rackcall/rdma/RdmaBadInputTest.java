@@ -96,7 +96,7 @@ class RdmaBadInputTest {
     }
 
     @Test
-    void shouldNotWaitLongerThanToldForWhoDoesNotAnswer() throws IOException {
+    void shouldNotWaitLongerThanToldForASilentPeer() throws IOException {
         try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
                 RpcChannel _ = opened(server);
                 ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -108,7 +108,7 @@ class RdmaBadInputTest {
     }
 
     @Test
-    void shouldSayThatSomebodyElseListensThere() throws IOException {
+    void shouldSayThatAForeignServerListensThere() throws IOException {
         byte[] answer = "HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
         try (FakePeer peer = FakePeer.start((client, out) -> out.write(answer))) {
             assertThat(refused(peer.address())).hasMessageContainingAll("FAILED_PRECONDITION", "does not speak");
@@ -266,7 +266,7 @@ class RdmaBadInputTest {
 
     /** Any process that reaches the port can cause log lines: some a second are enough. */
     @Test
-    void shouldTurnAwayWhoSaysNothingAfterTheTimeThatIsSet() throws IOException {
+    void shouldRejectASilentClientAfterTheTimeout() throws IOException {
         assertThatThrownBy(() -> RdmaSettings.helloTimeout(Duration.ZERO)).hasMessageContaining("positive");
         RdmaSettings.helloTimeout(Duration.ofMillis(100));
         try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
@@ -280,7 +280,7 @@ class RdmaBadInputTest {
 
     /** A peer that sends a byte now and then must not occupy a place for hours. */
     @Test
-    void shouldTurnAwayWhoSaysALittleAgainAndAgain() throws IOException {
+    void shouldRejectAClientThatSendsAByteNowAndThen() throws IOException {
         RdmaSettings.helloTimeout(Duration.ofMillis(200));
         ByteArrayOutputStream frame = new ByteArrayOutputStream();
         hello(Gid.NONE, 1, ByteBuffer.allocate(60_000)).write(frame);

@@ -185,7 +185,7 @@ class RdmaFetchTest {
     }
 
     @Test
-    void shouldEndACallWhoseCallerIsGoneAndHangNobody() throws Exception {
+    void shouldEndACallWhoseCallerIsGone() throws Exception {
         Forest.Tree first = plant(NODES);
         CompletableFuture<Long> call = CompletableFuture.supplyAsync(() -> forest.walkTwice(first, NODES));
         assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();

@@ -67,7 +67,7 @@ class RdmaHoldersTest extends ShelfNodes {
     }
 
     @Test
-    void shouldPushNothingForWhatHasNotChangedAndIsPassedByWhom() {
+    void shouldPushNothingForWhatHasNotChanged() {
         try (Scope scope = writer.newSharedScope()) {
             Page first = chain(scope, 1000, 0).getFirst();
             written.put(1, first);

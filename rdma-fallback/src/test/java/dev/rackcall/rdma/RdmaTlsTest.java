@@ -82,7 +82,7 @@ class RdmaTlsTest {
     }
 
     @Test
-    void shouldCallWhoIsTrusted() {
+    void shouldCallAServerThatTrustsIt() {
         assertThat(call(SoftOptions.local().withTls(trusting(client, server)))).isEqualTo(3);
     }
 
@@ -97,7 +97,7 @@ class RdmaTlsTest {
     }
 
     @Test
-    void shouldRefuseWhoHasNoCertificate() {
+    void shouldRefuseAPeerWithoutACertificate() {
         shouldSayWhy(SoftOptions.local());
     }
 }

@@ -82,7 +82,7 @@ class MirrorCarrierTest {
     }
 
     @Test
-    void shouldRegisterOneTwinForAllWhoNeedItAtOnce() throws Exception {
+    void shouldRegisterOneShadowForThreadsThatNeedItAtOnce() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
         CountDownLatch begun = memory.hold(over);
         Future<Boolean> first = others.submit(() -> carrier.carryChanged(0, 64));
@@ -96,7 +96,7 @@ class MirrorCarrierTest {
 
     /** Later changes build on what was not carried. */
     @Test
-    void shouldEndTheConnectionIfNoTwinCanBeMade() {
+    void shouldEndTheConnectionIfNoShadowCanBeMade() {
         memory.refuse(new OsException("memfd_create", EMFILE));
         assertThat(carrier.carryChanged(0, 64)).isFalse();
         assertThat(carrier.whyEnded()).contains("memfd_create");

@@ -116,7 +116,7 @@ class QueueBadInputTest {
     }
 
     @Test
-    void shouldRefuseToListenWhereSomebodyElseDoes() {
+    void shouldRefuseToListenAtATakenPort() {
         assertThatThrownBy(() -> RpcServer.builder()
                         .directory(OwnDirectory.path().resolveSibling("rackcall-other"))
                         .service(Echo.class, new EchoService())
@@ -137,7 +137,7 @@ class QueueBadInputTest {
     }
 
     @Test
-    void shouldNotWaitLongerThanToldForWhoDoesNotAnswer() {
+    void shouldNotWaitLongerThanToldForASilentPeer() {
         MemoryRegion memory = hosts.servers().allocate(8192, EnumSet.of(Access.LOCAL_WRITE));
         try (MessagePort silent = hosts.servers().bind(65002)) {
             silent.give(memory, 0, 8192, 1);
@@ -327,7 +327,7 @@ class QueueBadInputTest {
 
     /** A client that names memory which it does not have keeps its place only until the server has checked. */
     @Test
-    void shouldGiveNobodyAPlaceWhoseMemoryCannotBeWritten() {
+    void shouldRejectAClientWhoseMemoryCannotBeWritten() {
         ByteBuffer packet = ByteBuffer.allocate(QueueHello.MAX_BYTES);
         try (RpcChannel channel = channel()) {
             Echo echo = echo(channel);
@@ -357,7 +357,7 @@ class QueueBadInputTest {
 
     /** Messages for a former connection, or for none. */
     @Test
-    void shouldNotHearWhatIsForNobody() {
+    void shouldDropMessagesForNoConnection() {
         try (RpcChannel channel = channel()) {
             Echo echo = echo(channel);
             assertThat(echo.add(1, 2)).isEqualTo(3);

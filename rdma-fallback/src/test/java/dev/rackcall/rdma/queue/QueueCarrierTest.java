@@ -70,7 +70,7 @@ class QueueCarrierTest extends CarrierContract {
      * about to.
      */
     @Test
-    void shouldWakeSleepersWhomNobodyReminds() throws Exception {
+    void shouldWakeSleepersWithoutReminders() throws Exception {
         QueueHub.remind(false);
         int turns = 1000;
         CompletableFuture<Integer> answered = new CompletableFuture<>();
@@ -112,7 +112,7 @@ class QueueCarrierTest extends CarrierContract {
 
     /** A device's acknowledgement does not promise that the peer's processor sees the write. */
     @Test
-    void shouldKnowThatThePeerSeesThatSomebodySleeps() {
+    void shouldKnowThatThePeerSeesThatAThreadSleeps() {
         QueueCarrier sleeps = (QueueCarrier) server;
         assertThat(sleeps.hasSeenListening()).isFalse();
         sleeps.listen();
@@ -150,7 +150,7 @@ class QueueCarrierTest extends CarrierContract {
      * peer is silent.
      */
     @Test
-    void shouldSayWhetherItWantsAttentionWhileSomebodyPosts() throws Exception {
+    void shouldSayWhetherItIsAttendedWhileAThreadPosts() throws Exception {
         QueueCarrier carrier = (QueueCarrier) client;
         ReentrantLock lock = CarrierLocks.of(carrier);
         lock.lock();

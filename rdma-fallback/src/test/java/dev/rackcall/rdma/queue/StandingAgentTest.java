@@ -78,7 +78,7 @@ class StandingAgentTest {
     }
 
     @Test
-    void shouldJoinOnceAndLetNobodyWaitForWhoHasMoreTime() throws Exception {
+    void shouldJoinOnceAndLetEachThreadWaitWithItsOwnTime() throws Exception {
         HostTenant host = new HostTenant(() -> folder);
         try (OwnerLock _ = OwnerLock.tryAcquire(folder.resolve(OWNER)).orElseThrow();
                 UnixSocket _ = silent(folder)) {
@@ -134,7 +134,7 @@ class StandingAgentTest {
 
     /** One thread makes the hub for all; the tenant's quota has room for only one. */
     @Test
-    void shouldMakeOneHubForAllWhoComeAtOnce() throws Exception {
+    void shouldMakeOneHubForThreadsThatComeAtOnce() throws Exception {
         int users = 16;
         try (MetaServer meta = MetaServer.open(QueueHosts.device("meta", SoftOptions.local()), 16, LONG);
                 Agent agent = Agent.open(
