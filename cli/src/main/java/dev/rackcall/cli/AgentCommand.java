@@ -22,20 +22,20 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code rackcall agent}: the host's part in the control plane as a process of its own, which processes of this user share. */
+/** {@code rackcall agent}: the host's agent of the control plane, a process that all processes of this user share. */
 @Command(
         name = "agent",
         description = "Serves virtual queues to the processes of this user on this host.",
         footer = {
-            "Runs until it is ended. Calls over virtual queues (vq://) are those of processes with this runtime folder; where no"
+            "Runs until it is terminated. Calls over virtual queues (vq://) are those of processes with this runtime folder; where no"
                     + " agent runs, processes have no virtual queues, unless they open an agent themselves, and calls over RDMA"
                     + " have queue pairs of their own (rdma://)."
         })
 final class AgentCommand implements Callable<Integer> {
     private static final double DAYS = 36_500 * 86_400.0;
-    /** So long an agent waits for a directory's first word of a meta server; it goes on without. */
+    /** How long an agent waits for a directory to name a meta server, before it starts without. */
     private static final Duration FIRST_NEWS = Duration.ofSeconds(2);
-    /** Between two looks whether it was told to end. */
+    /** The interval between checks for the end of the process. */
     private static final Duration MOMENT = Duration.ofMillis(200);
 
     @Spec
@@ -45,7 +45,7 @@ final class AgentCommand implements Callable<Integer> {
             names = "--host",
             paramLabel = "NAME",
             required = true,
-            description = "What this host is called in the control plane; required.")
+            description = "The name of this host in the control plane; required.")
     private String host = "";
 
     @Mixin
@@ -89,15 +89,14 @@ final class AgentCommand implements Callable<Integer> {
     @Option(
             names = "--report",
             paramLabel = "SECONDS",
-            description =
-                    "Say this often what there is: tenants, queue pairs, hosts, and the memory for what is known of"
-                            + " hosts (default: in the end only).")
+            description = "Report this often: tenants, queue pairs, hosts, and the memory for what is known of"
+                    + " hosts (default: in the end only).")
     private Optional<Double> report = Optional.empty();
 
     @Option(
             names = "--for",
             paramLabel = "SECONDS",
-            description = "End after so many seconds, for example 90 or 0.5 (default: when it is told to).")
+            description = "End after this many seconds, for example 90 or 0.5 (default: run until it is terminated).")
     private Optional<Double> seconds = Optional.empty();
 
     @Override
@@ -105,7 +104,7 @@ final class AgentCommand implements Callable<Integer> {
         validate();
         RuntimeDirectory runtime = RuntimeDirectory.at(folder.path());
         runtime.create();
-        // The outermost: a meta server's name is to be withdrawn before the JVM halts, too.
+        // The outermost resource: a meta server's name must also be withdrawn before the JVM halts.
         try (OrderlyShutdown farewell = OrderlyShutdown.open()) {
             return holdSeals(runtime.path(), farewell);
         }
@@ -154,14 +153,14 @@ final class AgentCommand implements Callable<Integer> {
         require(
                 seconds.orElse(1.0) > 0 && seconds.orElse(1.0) <= DAYS,
                 "--for " + seconds.orElse(0.0)
-                        + ": give a number of seconds above 0, or leave it out to serve until told to end");
+                        + ": give a number of seconds above 0, or leave it out to serve until the process is terminated");
         require(
                 report.orElse(1.0) > 0 && report.orElse(1.0) <= DAYS,
                 "--report " + report.orElse(0.0) + ": give a number of seconds above 0, or leave it out");
         device.validate();
         require(capacity.orElse(1) > 0, "--with-meta " + capacity.orElse(0) + ": needs room for one host at least");
         require(meta.isEmpty() || capacity.isEmpty(), "give --meta or --with-meta: one meta server is enough");
-        // One that RACKCALL_DIRECTORY names for all programs may be left aside for once.
+        // --meta may override RACKCALL_DIRECTORY.
         require(
                 meta.isEmpty() || !spec.commandLine().getParseResult().hasMatchedOption("--directory"),
                 "give --meta or --directory: a directory says itself where the meta server is");

@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The device of an agent, and how it works if it is a software device. */
+/** The options for an agent's device, and for how a software device works. */
 final class AgentDevice {
     private static final String CERTIFICATES = "certificates.pem";
     private static final String KEY = "key.pem";
@@ -53,12 +53,12 @@ final class AgentDevice {
         return name.startsWith(SoftDevice.PREFIX);
     }
 
-    /** Whether only agents on this host reach it, without anybody having said so. */
+    /** Whether only agents on this host reach it because no --listen was given. */
     boolean isForThisHostByDefault() {
         return isSoftware() && listen.isEmpty();
     }
 
-    /** Opens nothing. */
+    /** Checks the options without opening the device. */
     void validate() {
         require(
                 isSoftware() || (listen.isEmpty() && tls.isEmpty()),
@@ -79,12 +79,14 @@ final class AgentDevice {
             address = InetAddress.ofLiteral(text);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(
-                    spec.commandLine(), "--listen " + text + " is no address; give one of this host, as 10.0.0.1", e);
+                    spec.commandLine(),
+                    "--listen " + text + " is no address; give one of this host, such as 10.0.0.1",
+                    e);
         }
         require(
                 address instanceof Inet4Address && !address.isAnyLocalAddress(),
                 "--listen " + text
-                        + ": others are told this address, so give an IPv4 address of this host, as 10.0.0.1");
+                        + ": agents on other hosts use this address, so give an IPv4 address of this host, such as 10.0.0.1");
         return address;
     }
 
@@ -94,7 +96,7 @@ final class AgentDevice {
         }
     }
 
-    /** @throws dev.rackcall.verbs.VerbsException if there is none */
+    /** @throws dev.rackcall.verbs.VerbsException if there is no such device */
     Device find() {
         if (!isSoftware()) {
             return Devices.find(name);
@@ -111,7 +113,7 @@ final class AgentDevice {
         return SoftDevice.of(name.substring(SoftDevice.PREFIX.length()), options);
     }
 
-    /** What people should know of it, if there is something. */
+    /** A warning for the user, if there is one. */
     Optional<String> warning() {
         boolean isOpen = listen.map(this::address)
                 .filter(each -> !each.isLoopbackAddress())

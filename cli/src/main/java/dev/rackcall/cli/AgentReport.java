@@ -7,7 +7,10 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** What an agent process tells people while it runs: that it is no longer registered, or named, that it is again, and now and then what it has. Used by one thread. */
+/**
+ * The output of a running agent process: when it is registered or named, when that ends, and periodic totals. Used by
+ * one thread.
+ */
 final class AgentReport {
     private final Agent agent;
     private final AgentServer server;
@@ -20,9 +23,9 @@ final class AgentReport {
     private long said;
 
     /**
-     * @param naming why the meta server is not named in the directory, if so
-     * @param everyNanos between two reports; {@link Long#MAX_VALUE} for none
-     * @param say takes a line
+     * @param naming the reason why the meta server is not named in the directory; empty if it is
+     * @param everyNanos the interval of totals; {@link Long#MAX_VALUE} for none
+     * @param say prints a line
      */
     AgentReport(
             Agent agent,
@@ -38,7 +41,7 @@ final class AgentReport {
         this.everyNanos = everyNanos;
         this.say = say;
         said = System.nanoTime();
-        // Each is asked once: what goes away between two questions would never be said to have gone.
+        // Each is read once, so that no change between two reads is missed.
         Optional<String> unregistered = agent.registrationProblem();
         unregistered.ifPresent(problem -> say.accept("not registered yet: " + problem));
         isRegistered = unregistered.isEmpty();
@@ -47,7 +50,7 @@ final class AgentReport {
         isNamed = unnamed.isEmpty();
     }
 
-    /** Says what has changed, and what there is if it is time for that. */
+    /** Prints changes, and the totals if they are due. */
     void look() {
         Optional<String> problem = agent.registrationProblem();
         if (problem.isEmpty() != isRegistered) {
@@ -66,7 +69,7 @@ final class AgentReport {
         }
     }
 
-    /** What there is now. */
+    /** The current totals. */
     String all() {
         int tenants = server.tenants();
         String mine = "%s, %,d queue pairs, %s known in %,d bytes"

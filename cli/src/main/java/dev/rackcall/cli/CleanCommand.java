@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code rackcall clean}: removes what dead servers have left in the runtime folder. What living ones have there stays. */
+/** {@code rackcall clean}: removes the files of dead servers in the runtime folder. Files of living servers stay. */
 @Command(
         name = "clean",
         description = "Removes the sockets and lock files of dead servers.",
@@ -33,7 +33,7 @@ final class CleanCommand implements Callable<Integer> {
                 "%s: %s removed, %s.%n",
                 directory.path(),
                 removed.isEmpty() ? "nothing" : count(removed.size(), "dead channel"),
-                living.isEmpty() ? "nobody serves here" : count(living.size(), "channel") + " served");
+                living.isEmpty() ? "no server runs here" : count(living.size(), "channel") + " served");
         out.flush();
         return 0;
     }

@@ -24,14 +24,17 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code rackcall explain}: opens a channel as any client does, and says which way its calls would take and why not the others. */
+/**
+ * {@code rackcall explain}: opens a channel as any client does, and prints the route that calls use, and why not the
+ * other routes.
+ */
 @Command(
         name = "explain",
-        description = "Says by which way calls to a channel go from here, and why not by the others.",
+        description = "Shows which route calls to a channel take from this host, and why not the other routes.",
         footer = {
             "It connects to the channel's servers and calls nothing. Virtual queues (vq://) are those of this host's agent"
                     + " process, rackcall agent, if one runs; a program with an agent of its own may have others.",
-            "Exit code 1 if no server can be reached; the message then says what is wrong with each way."
+            "Exit code 1 if no server can be reached; the message then names the problem of each route."
         },
         sortOptions = false)
 final class ExplainCommand implements Callable<Integer> {
@@ -57,14 +60,14 @@ final class ExplainCommand implements Callable<Integer> {
     @Option(
             names = "--host",
             paramLabel = "NAME",
-            description = "What this host is called (default: RACKCALL_HOST, or what the kernel says).")
+            description = "The name of this host (default: RACKCALL_HOST, or what the kernel says).")
     private Optional<String> host = Optional.empty();
 
     @Option(
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "5",
-            description = "How long to try to reach the servers, which the ways share (default: ${DEFAULT-VALUE}).")
+            description = "How long to try to reach the servers, in all routes together (default: ${DEFAULT-VALUE}).")
     private double timeout;
 
     @Override
@@ -90,7 +93,7 @@ final class ExplainCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** The host's agent process lends its virtual queues, if there is one: programs here may use those, too. */
+    /** Joins the host's agent process, if it runs, to use its virtual queues as programs here may. */
     private Optional<Tenant> join(Path runtime) {
         if (directory.isEmpty() || !AgentFolder.isServed(runtime)) {
             return Optional.empty();
@@ -117,7 +120,7 @@ final class ExplainCommand implements Callable<Integer> {
         }
     }
 
-    /** What no server could change is wrong with the question. */
+    /** A wrong argument is reported as such. */
     private RpcChannel open(Path runtime, String here) {
         try {
             RpcChannel.Builder builder = RpcChannel.builder(channel)

@@ -3,18 +3,18 @@ package dev.rackcall.cli;
 import java.util.Locale;
 
 /**
- * One thing that {@code doctor} found out about the host.
+ * One finding of {@code doctor} about the host.
  *
- * @param level whether anything should be done about it
+ * @param level its severity
  * @param subject the feature, for example {@code memfd}
- * @param sentence what was found and what to do next
+ * @param sentence the finding and the next step
  */
 record Finding(Level level, String subject, String sentence) {
-    /** How much a finding matters. */
+    /** The severity of a finding. */
     enum Level {
-        /** There, and in order. */
+        /** Available and in order. */
         OK,
-        /** Not there or not ideal; Rackcall works without it. */
+        /** Missing or not ideal; Rackcall works without it. */
         NOTE,
         /** Something that Rackcall needs is missing. */
         PROBLEM

@@ -8,7 +8,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code rackcall help}: as {@code --help} behind the command, however deep that lies: {@code rackcall help demo rack}. */
+/** {@code rackcall help}: like {@code --help} after a command at any depth, as in {@code rackcall help demo rack}. */
 @Command(name = "help", description = "Says how a command is used; without one, which there are.", helpCommand = true)
 final class HelpCommand implements Runnable {
     @Spec

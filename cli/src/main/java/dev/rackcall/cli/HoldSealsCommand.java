@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
         description = "Holds the seals of clients, which then cannot lift them, until it is ended.",
         footer =
                 "Servers name its socket in SandboxPolicy.withEnforcedSeals, clients in RpcChannel.Builder.enforcedSeals. When it ends, nothing is"
-                        + " sealed any more, and calls under way whose arguments it had sealed fail.")
+                        + " sealed any more, and calls in flight with arguments that it had sealed fail.")
 final class HoldSealsCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
@@ -33,7 +33,7 @@ final class HoldSealsCommand implements Callable<Integer> {
         requireFree(spec, socket);
         PrintWriter out = spec.commandLine().getOut();
         try (SealHolder holder = SealHolder.start(socket)) {
-            // A process that is told to end runs no finally.
+            // A process that is terminated runs no finally.
             Runtime.getRuntime().addShutdownHook(new Thread(holder::close, "rackcall-exit"));
             out.println("holding seals at " + socket.toAbsolutePath());
             out.flush();
@@ -42,7 +42,7 @@ final class HoldSealsCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** The kernel says only that an address is in use. */
+    /** A message that says more than the kernel's "address in use". */
     static void requireFree(CommandSpec spec, Path socket) {
         Path folder = socket.toAbsolutePath().getParent();
         if (folder == null || !Files.isDirectory(folder)) {
@@ -63,7 +63,7 @@ final class HoldSealsCommand implements Callable<Integer> {
             return "that is a folder";
         }
         try (UnixSocket living = UnixSocket.connect(socket)) {
-            return "somebody serves there already, pid " + living.peer().pid();
+            return "another process serves there already, pid " + living.peer().pid();
         } catch (OsException e) {
             return "a file is there; if it is the socket of a holder that has ended, remove it";
         }

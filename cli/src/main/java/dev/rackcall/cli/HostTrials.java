@@ -9,7 +9,7 @@ import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import java.util.OptionalLong;
 
-/** What {@code doctor} finds out by trying; tests put other outcomes in its place. */
+/** What {@code doctor} tries on the host; tests substitute other results. */
 class HostTrials {
     private static final long BYTES = 4096;
 

@@ -4,7 +4,10 @@ import dev.rackcall.shm.os.file.HostFeatures.Trial;
 import java.util.List;
 import java.util.Set;
 
-/** What the kernel offers for shared memory and for its protection. Versions are those of the man pages named at each check. */
+/**
+ * Checks the kernel's features for shared memory and its protection. Versions are from the man pages named at each
+ * check.
+ */
 final class KernelChecks {
     private final HostFiles host;
     private final HostTrials trials;

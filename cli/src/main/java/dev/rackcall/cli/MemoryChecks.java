@@ -7,7 +7,7 @@ import java.nio.file.FileStore;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** How much memory pools may take, and of what kind it is. */
+/** Checks how much memory pools may take, and of which kind. */
 final class MemoryChecks {
     private static final long SMALL_SHM = 64L << 20;
 
@@ -59,7 +59,10 @@ final class MemoryChecks {
         }
     }
 
-    /** Trying tells what the counts cannot: whether a container may have any (its hugetlb control group), and whether all are promised. */
+    /**
+     * A trial shows what the counts cannot: whether a container may have any (its hugetlb control group), and whether
+     * all are reserved.
+     */
     private Finding hugePages() {
         String folder = "/sys/kernel/mm/hugepages/hugepages-2048kB/";
         long free = host.number(folder + "free_hugepages").orElse(0);

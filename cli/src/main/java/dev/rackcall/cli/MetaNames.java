@@ -1,12 +1,12 @@
 package dev.rackcall.cli;
 
 import dev.rackcall.cp.ControlAddress;
-import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.meta.MetaDirectory;
 import dev.rackcall.directory.Directory;
-import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.DirectoryException.Reason;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The directory in which an agent process finds the meta server and names its own one. It need not answer when the process starts, as hosts boot in any
- * order: it is asked again in the background until it does. Any thread may use it.
+ * The directory in which an agent process finds the meta server and announces its own one. If it does not answer when
+ * the process starts, because hosts boot in any order, it is retried in the background. Thread-safe.
  */
 final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
     private static final long RETRY_SECONDS = 2;
@@ -37,11 +37,11 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
     }
 
     /**
-     * Asks the directory once, and goes on in the background if it does not answer.
+     * Asks the directory once, and retries in the background if it does not answer.
      *
-     * @param own the meta server that this process has, which is to be named
-     * @param host where that runs, for messages
-     * @throws DirectoryException if the address is wrong, so that asking again would not help
+     * @param own this process's meta server, which is announced
+     * @param host its host, for messages
+     * @throws DirectoryException if the address is wrong, so that a retry would not help
      */
     static MetaNames open(URI address, Optional<ControlAddress> own, String host) {
         MetaNames opened = new MetaNames(address, own, host);
@@ -69,7 +69,7 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
         }
     }
 
-    /** Returns whether the directory is this object's now: not if that was closed meanwhile. */
+    /** Takes the directory over; returns false if this object was closed. */
     private synchronized boolean become(Directory found) {
         if (closing.getCount() == 0) {
             return false;
@@ -92,7 +92,7 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
                 try {
                     join();
                 } catch (RuntimeException e) {
-                    // Whatever it is: a thread that ended would leave what is said of asking again untrue.
+                    // Any exception is retried, because the message promises it.
                     heard(e);
                 }
             }
@@ -109,9 +109,11 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
     }
 
     /**
-     * Where the meta server is: the one that the directory names, as another one may have been there before the own one.
+     * The meta server's address: the directory's, because another one may have been there before this process's own
+     * one.
      *
-     * @throws ControlPlaneException UNREACHABLE if the directory names none, or has not answered yet, and there is no own one
+     * @throws ControlPlaneException UNREACHABLE if the directory names none, or has not answered yet, and this
+     *     process has none
      */
     @Override
     public ControlAddress get() {
@@ -123,7 +125,7 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
                 .get();
     }
 
-    /** Why the own meta server is not named, if so. */
+    /** The reason why this process's meta server is not named; empty if it is. */
     Optional<String> problem() {
         if (own.isEmpty()) {
             return Optional.empty();
@@ -132,7 +134,7 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
         return asked.isPresent() ? asked.get().problem() : Optional.of(silence);
     }
 
-    /** Withdraws the own meta server and leaves the directory. */
+    /** Withdraws this process's meta server and leaves the directory. */
     @Override
     public void close() {
         closing.countDown();

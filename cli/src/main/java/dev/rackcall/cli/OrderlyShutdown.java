@@ -4,11 +4,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Has a process that is ended by a signal close what it has open before the JVM halts: opened before all of that and closed after it, as the outermost of
- * try-with-resources. Any thread may ask; one closes.
+ * Lets a process close its resources before the JVM halts on a signal. It is opened before all of them and closed after
+ * them, as the outermost of try-with-resources. Any thread may query it; one closes it.
  */
 final class OrderlyShutdown implements AutoCloseable {
-    /** So long a signal waits for that; what a directory names then goes with its lease. */
+    /** How long the JVM waits for the resources. Later, names in a directory end with their lease. */
     private static final int PATIENCE_SECONDS = 10;
 
     private final CountDownLatch told = new CountDownLatch(1);
@@ -23,7 +23,7 @@ final class OrderlyShutdown implements AutoCloseable {
         return farewell;
     }
 
-    /** Whether the process was told to end. */
+    /** Whether the process is being terminated. */
     boolean isTold() {
         return told.getCount() == 0;
     }
@@ -37,14 +37,14 @@ final class OrderlyShutdown implements AutoCloseable {
         }
     }
 
-    /** Everything is closed. */
+    /** Everything is closed; the JVM may halt. */
     @Override
     public void close() {
         ended.countDown();
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException isRunning) {
-            // It is what ended this.
+            // The hook is running: it has caused this close.
             return;
         }
     }

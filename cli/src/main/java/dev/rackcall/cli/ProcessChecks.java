@@ -7,7 +7,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** What this user's processes may do: the JVM and its flags, cores, descriptors, a C compiler, the runtime directory. */
+/**
+ * Checks what this user's processes may use: the JVM and its flags, cores, descriptors, a C compiler, the runtime
+ * directory.
+ */
 final class ProcessChecks {
     private static final int NEEDED_JAVA = 25;
     private static final long FEW_DESCRIPTORS = 1024;

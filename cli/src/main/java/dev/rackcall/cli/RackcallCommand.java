@@ -12,7 +12,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The {@code rackcall} command. Its exit code is 0 for success, 1 for a failure that was explained, 2 for wrong arguments. */
+/** The {@code rackcall} command. Its exit code is 0 for success, 1 for an explained failure, 2 for wrong arguments. */
 @Command(
         name = "rackcall",
         description = "RPC by pointer for processes that share memory.",
@@ -57,7 +57,7 @@ public final class RackcallCommand {
         return commandLine;
     }
 
-    /** Without the whole usage, above which nobody would find the one line that matters. */
+    /** Prints the error without the usage text, which would hide it. */
     private static int refuse(ParameterException failure, String[] arguments) {
         CommandLine command = failure.getCommandLine();
         PrintWriter err = command.getErr();
@@ -78,7 +78,9 @@ public final class RackcallCommand {
                 : "unexpected argument '" + word + "'";
     }
 
-    /** Failures that carry a sentence for people need no stack trace; anything else is a defect and shows where it arose. */
+    /**
+     * Failures with a message for people need no stack trace; any other is a defect, and its stack trace is printed.
+     */
     private static int explain(Exception failure, CommandLine command, ParseResult arguments) {
         PrintWriter err = command.getErr();
         boolean expected = failure instanceof UncheckedIOException
@@ -94,7 +96,7 @@ public final class RackcallCommand {
         return FAILED;
     }
 
-    /** What the operating system says may not be enough; what this project says to people should be. */
+    /** A message of the operating system may not be enough; those of this project should be. */
     private static String traceHint(Exception failure) {
         return failure instanceof UncheckedIOException || failure instanceof java.io.IOException
                 ? " (" + TRACE_VARIABLE + "=1 shows the stack trace)"

@@ -9,7 +9,7 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 
-/** The folder where servers of this user leave their sockets and lock files: whose it is and who may look in. */
+/** Checks the owner and the permissions of the folder where this user's servers keep their sockets and lock files. */
 final class RuntimeFolderCheck {
     private static final String SUBJECT = "runtime folder";
 
@@ -70,7 +70,7 @@ final class RuntimeFolderCheck {
                 : Finding.note(SUBJECT, served + " Dead servers have left files of " + dead + ": ./rackcall clean");
     }
 
-    /** Tried next to it, since permissions do not say what a file system takes: in /proc nobody makes a folder. */
+    /** Tries it beside the folder: permissions do not show what a file system accepts, as in /proc. */
     private Finding absent() {
         Path present = folder.toAbsolutePath().getParent();
         while (present != null && !Files.exists(present)) {

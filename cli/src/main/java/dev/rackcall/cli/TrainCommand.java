@@ -14,8 +14,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /**
- * Loads what the other commands need at their start, and what a first call needs at both ends. The launcher runs it once after a build, with
- * {@code -XX:AOTCacheOutput}, so that the JVM keeps those classes ready (JEP 483, JEP 514).
+ * Loads the classes that other commands need at their start, and those of a first call at both ends. The launcher runs
+ * it once after a build, with {@code -XX:AOTCacheOutput}, so that the JVM caches these classes (JEP 483, JEP 514).
  */
 @Command(name = "train", hidden = true, description = "Loads classes for the start-up cache.")
 final class TrainCommand implements Callable<Integer> {

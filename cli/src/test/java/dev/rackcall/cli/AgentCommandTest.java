@@ -170,7 +170,7 @@ class AgentCommandTest {
             }
             assertThat(serve(folder.resolve("e"), "600", "--hold-seals", socket.toString()))
                     .isEqualTo(2);
-            assertThat(err.toString()).contains("cannot serve at " + socket + ": somebody serves there already");
+            assertThat(err.toString()).contains("cannot serve at " + socket + ": another process serves there already");
         } finally {
             agent.interrupt();
         }
@@ -223,7 +223,7 @@ class AgentCommandTest {
         assertThat(err.toString()).contains("rackcall: --listen host-a is no address; give one of this host");
         assertThat(run("agent", "--host", "h", "--listen", "0.0.0.0", "--dir", dir))
                 .isEqualTo(2);
-        assertThat(err.toString()).contains("rackcall: --listen 0.0.0.0: others are told this address");
+        assertThat(err.toString()).contains("rackcall: --listen 0.0.0.0: agents on other hosts use this address");
         assertThat(run("agent", "--host", "h", "--tls", dir, "--dir", dir)).isEqualTo(2);
         assertThat(err.toString()).contains("rackcall: --tls: " + folder.resolve("certificates.pem"));
         assertThat(folder).isEmptyDirectory();

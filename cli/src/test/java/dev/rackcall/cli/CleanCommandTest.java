@@ -45,7 +45,7 @@ class CleanCommandTest {
         directory = directory.resolve("none");
 
         assertThat(clean()).isZero();
-        assertThat(out.toString()).contains("nothing removed, nobody serves here");
+        assertThat(out.toString()).contains("nothing removed, no server runs here");
     }
 
     private int clean() {

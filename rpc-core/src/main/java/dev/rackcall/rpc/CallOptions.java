@@ -7,10 +7,11 @@ import java.util.Optional;
 /**
  * What a stub applies to each of its calls: a time-out, headers, isolation. Immutable.
  *
- * <p>The time-out starts anew with every call (in gRPC a stub's deadline is one moment, after which that stub is useless; here it is a duration).
+ * <p>The time-out restarts with every call. (In gRPC a stub's deadline is one moment, after which that stub is
+ * useless.)
  */
 public final class CallOptions {
-    /** The channel's default time-out, which the server does not hear of; no headers. */
+    /** The channel's default time-out, which the server is not told; no headers. */
     public static final CallOptions DEFAULT = new CallOptions(null, null, Metadata.EMPTY, Isolation.DEFAULT);
 
     private final Duration timeout;
@@ -25,7 +26,7 @@ public final class CallOptions {
         this.isolation = isolation;
     }
 
-    /** Every call has this long. */
+    /** Limits every call to this duration. */
     public CallOptions withTimeout(Duration value) {
         if (value.isNegative() || value.isZero()) {
             throw new IllegalArgumentException("a call's time-out must be positive, not " + value);
@@ -43,7 +44,7 @@ public final class CallOptions {
         return new CallOptions(timeout, deadline, headers.with(value), isolation);
     }
 
-    /** How every call keeps the shared objects that it passes safe, whatever the method declares. */
+    /** How every call isolates the shared objects that it passes, whatever the method declares. */
     public CallOptions withIsolation(Isolation value) {
         return new CallOptions(timeout, deadline, headers, Objects.requireNonNull(value, "isolation"));
     }

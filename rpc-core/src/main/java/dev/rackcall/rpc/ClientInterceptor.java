@@ -19,7 +19,7 @@ public interface ClientInterceptor {
     /**
      * Called on the caller's thread, first interceptor first.
      *
-     * @return who hears how the call ends
+     * @return the observer of the call's end
      * @throws RpcException to refuse the call with that status
      */
     CallObserver onCall(Call call);

@@ -5,14 +5,15 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * Seals of {@link Isolation#SEALED} calls that the caller cannot lift, because another process holds them, which both sides trust: a
- * {@link dev.rackcall.sandbox.SealHolder}. It may be the server's own.
+ * Seals of {@link Isolation#SEALED} calls that the caller cannot lift: another process holds them, which both sides
+ * trust. It is a {@link dev.rackcall.sandbox.SealHolder}, possibly the server's own.
  *
- * <p>A client that has its seals held so gives up, <b>for its whole process and as long as that lives</b>: userfaultfd (so seals of its own), io_uring, programs that
- * gain privileges when they are started, and unmapping the memory of such connections. docs/isolation.md says what that stops and what it does not.
+ * <p>A client with enforced seals loses, <b>for its whole process and lifetime</b>: userfaultfd (and so its own seals),
+ * io_uring, programs that gain privileges when they start, and unmapping the memory of such connections.
+ * docs/isolation.md says what that stops and what it does not.
  *
- * @param holder the socket that the holder serves at; the same for client and server
- * @param wish what to do where the other side or the host has none: go on with less, or refuse
+ * @param holder the holder's socket; the same for client and server
+ * @param wish whether to refuse a peer or host without a holder, or to go on with less
  */
 public record EnforcedSeals(Path holder, Wish wish) {
     public EnforcedSeals {
@@ -20,7 +21,7 @@ public record EnforcedSeals(Path holder, Wish wish) {
         Objects.requireNonNull(wish, "wish");
     }
 
-    /** Whether to refuse what is less. */
+    /** Whether to refuse anything less. */
     public boolean isRequired() {
         return wish == Wish.REQUIRE;
     }

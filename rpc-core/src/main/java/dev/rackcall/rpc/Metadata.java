@@ -10,11 +10,12 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Key-value pairs that travel beside a call: headers with the request, trailers with the response. Keys are lower-case ASCII; a key ending in
- * {@code -bin} holds bytes, any other holds text. Immutable, so that one instance may serve many calls and threads.
+ * Key-value pairs that travel with a call: headers with the request, trailers with the response. Keys are lower-case
+ * ASCII; a key ending in {@code -bin} holds bytes, any other holds text. Immutable, so that one instance may serve many
+ * calls and threads.
  *
- * <p>It is for small things: at most {@value #MAX_PAIRS} pairs, and {@value #MAX_BYTES} bytes of keys and values. What is larger is an
- * {@link IllegalArgumentException} where it is put together.
+ * <p>Metadata is small: at most {@value #MAX_PAIRS} pairs, and {@value #MAX_BYTES} bytes of keys and values. Building a
+ * larger one throws {@link IllegalArgumentException}.
  */
 public final class Metadata {
     public static final Metadata EMPTY = new Metadata(Map.of());
@@ -114,7 +115,7 @@ public final class Metadata {
         /**
          * Adds or replaces a pair of text.
          *
-         * @throws IllegalArgumentException if the key is none for text, or this would be too much
+         * @throws IllegalArgumentException if the key is not one for text, or the metadata becomes too large
          */
         public Builder add(String key, String value) {
             if (key.endsWith(BINARY_SUFFIX)) {
@@ -128,7 +129,7 @@ public final class Metadata {
         /**
          * Adds or replaces a pair of bytes, which are copied.
          *
-         * @throws IllegalArgumentException if the key does not end in {@code -bin}, or this would be too much
+         * @throws IllegalArgumentException if the key does not end in {@code -bin}, or the metadata becomes too large
          */
         public Builder add(String key, byte[] value) {
             if (!key.endsWith(BINARY_SUFFIX)) {
@@ -141,7 +142,7 @@ public final class Metadata {
 
         private void put(String key, byte[] value) {
             if (!KEY.matcher(key).matches()) {
-                // It may be a peer's, of any length.
+                // A peer's key may have any length.
                 String shown = key.length() <= SHOWN_CHARS ? key : key.substring(0, SHOWN_CHARS) + "...";
                 throw new IllegalArgumentException(
                         "metadata key '" + shown + "' must consist of lower-case letters, digits and _ . -");

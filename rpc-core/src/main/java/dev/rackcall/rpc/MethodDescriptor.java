@@ -1,6 +1,6 @@
 package dev.rackcall.rpc;
 
-/** One method of a service as both ends know it. Compared by identity: generated code makes one a method. */
+/** One method of a service as both ends know it. Compared by identity: generated code makes one per method. */
 public final class MethodDescriptor {
     /** How a method is called. */
     public enum Kind {
@@ -17,17 +17,17 @@ public final class MethodDescriptor {
     private final Kind kind;
     private final boolean idempotent;
     private final Isolation isolation;
-    /** Kept: the call path hands it on for the sake of messages. */
+    /** Cached for the call path, which needs it for messages. */
     private final String fullName;
 
     /**
      * @param service the channel name, for example {@code /shop/search}
      * @param name the Java method's name
-     * @param signature the method as a user reads it, for example {@code long put(String key, byte[] value)}; part of the fingerprint
-     * @param index position in {@code ServiceDefinition.methods()}; what travels in a request
+     * @param signature for people, for example {@code long put(String key, byte[] value)}; part of the fingerprint
+     * @param index position in {@code ServiceDefinition.methods()}, which travels in a request
      * @param kind how the method is called
      * @param idempotent whether the runtime may repeat it
-     * @param isolation how its shared arguments are kept safe unless the caller chooses
+     * @param isolation of its shared arguments, unless the caller chooses
      */
     public MethodDescriptor(
             String service,
@@ -57,7 +57,7 @@ public final class MethodDescriptor {
         return name;
     }
 
-    /** The method as a user reads it, for example {@code long put(String key, byte[] value)}. */
+    /** The method for people, for example {@code long put(String key, byte[] value)}. */
     public String signature() {
         return signature;
     }
@@ -76,12 +76,12 @@ public final class MethodDescriptor {
         return idempotent;
     }
 
-    /** How its shared arguments are kept safe unless the caller chooses; never {@link Isolation#DEFAULT}. */
+    /** The isolation of its shared arguments unless the caller chooses; never {@link Isolation#DEFAULT}. */
     public Isolation isolation() {
         return isolation;
     }
 
-    /** {@code /shop/search/put}, the form that grpc-java users know from full method names. */
+    /** {@code /shop/search/put}, the form of grpc-java's full method names. */
     public String fullName() {
         return fullName;
     }

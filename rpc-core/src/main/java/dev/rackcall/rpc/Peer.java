@@ -1,8 +1,8 @@
 package dev.rackcall.rpc;
 
 /**
- * Who is at the other end, as the kernel says it, not as the peer does; only for a client on another host of a pool ({@link RpcServer.Builder#pool}) as it says
- * itself, since no kernel knows.
+ * The process at the other end, as the kernel reports it. A client on another host of a pool ({@link
+ * RpcServer.Builder#pool}) describes itself, since no kernel knows it.
  *
  * @param pid process id in this process's pid namespace (0 if it lies outside)
  * @param uid effective user id

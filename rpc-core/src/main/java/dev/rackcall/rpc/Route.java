@@ -1,20 +1,20 @@
 package dev.rackcall.rpc;
 
 /**
- * One way from a channel to one of its servers, and what has become of it: what {@code rackcall explain} prints.
+ * One way for a channel to reach an endpoint, and its state, as {@code rackcall explain} prints it.
  *
  * @param endpoint the server's id in the directory
  * @param host where it runs
- * @param kind how it would be reached
+ * @param kind how it is reached
  * @param address where; empty if the server has none of this kind
- * @param state whether calls go there
+ * @param state whether calls use it
  * @param reason why it is in that state, as a sentence
- * @param calls under way there that were counted: those of channels that balance
+ * @param calls in flight that were counted: those of channels that balance
  */
 public record Route(String endpoint, String host, Kind kind, String address, State state, String reason, int calls) {
-    /** Ways to reach a server, best first. */
+    /** Kinds of routes, best first. */
     public enum Kind {
-        /** The same process: its own memory. */
+        /** The memory of one process. */
         PROCESS("same process"),
         /** The same host: memory that the kernel shares. */
         HOST("host memory"),
@@ -35,7 +35,7 @@ public record Route(String endpoint, String host, Kind kind, String address, Sta
             this.text = text;
         }
 
-        /** Whether arguments are passed by pointer there and nothing is carried over. */
+        /** Whether arguments are passed by pointer and nothing is carried over. */
         public boolean isMemory() {
             return this == PROCESS || this == HOST || this == POOL;
         }
@@ -52,19 +52,19 @@ public record Route(String endpoint, String host, Kind kind, String address, Sta
         }
     }
 
-    /** What becomes of a way. */
+    /** What becomes of a route. */
     public enum State {
-        /** Calls go there. */
+        /** Calls use it. */
         USED,
         /** It works, but calls have failed there so often that others are preferred for a while. */
         EJECTED,
-        /** Nothing new goes there; what is under way ends, and scopes of it are still open. */
+        /** No new calls use it. Calls in flight end, and scopes of it are still open. */
         LEAVING,
-        /** It is being tried for the first time, and nobody has answered yet. */
+        /** It is being tried for the first time, and no answer has come yet. */
         TRYING,
         /** It was not tried, because a better one works. */
         NOT_NEEDED,
-        /** It was tried without success, and will be tried again. */
+        /** It was tried without success, and will be retried. */
         FAILED,
         /** One of the two ends lacks what it needs. */
         IMPOSSIBLE

@@ -35,17 +35,18 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.CLASS)
 public @interface Rpc {
     /**
-     * The caller does not wait: no result, no error comes back. Only for {@code void} methods. A shared object among the arguments has to stay until the handler is done with it, which the caller
-     * learns only by another call; a scope that is closed before makes the call fail unseen.
+     * The caller does not wait: no result and no error comes back. Only for {@code void} methods. A shared argument has
+     * to stay until the handler is done with it, which the caller learns only by another call; if its scope is closed
+     * before, the call fails unnoticed.
      */
     boolean oneWay() default false;
 
-    /** Calling twice does no harm, so that the runtime may repeat the call after a lost connection. */
+    /** Calling twice does no harm, so the runtime may repeat the call after a lost connection. */
     boolean idempotent() default false;
 
     /**
-     * How shared objects among the arguments are kept safe. A caller may choose otherwise with {@link CallOptions#withIsolation}; a server refuses a
-     * call whose shared arguments come as {@link Isolation#TRUSTED} where this says something safer.
+     * How shared arguments are isolated. A caller may choose otherwise with {@link CallOptions#withIsolation}. If this
+     * demands isolation, a server refuses calls whose shared arguments come as {@link Isolation#TRUSTED}.
      */
     Isolation isolation() default Isolation.DEFAULT;
 }

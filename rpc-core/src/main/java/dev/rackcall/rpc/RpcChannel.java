@@ -10,7 +10,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A client's way to one named channel: connects, connects anew when the server was restarted, makes stubs and scopes. Thread-safe.
+ * A client's access to one named channel: connects, reconnects when the server was restarted, makes stubs and scopes.
+ * Thread-safe.
  *
  * <pre>{@code
  * try (RpcChannel channel = RpcChannel.open("/shop/search")) {
@@ -19,13 +20,14 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>Calls of one connection reach the server in the order in which they were begun. Arguments are encoded after that: an iterator, a getter or a
- * serializer that takes long, or blocks, holds up the calls that other threads begin after it on this channel, at most until their deadlines.
- * Have such values ready before the call. A call that an argument makes while it is encoded is no such case, unless it is left to another thread and
- * waited for there: that call waits for this one, and fails at its deadline.
+ * <p>Calls of one connection reach the server in the order in which they begin. Arguments are encoded after that: a
+ * slow iterator, getter or serializer delays the later calls of other threads on this channel, at most until their
+ * deadlines. Have such values ready before the call. An argument may itself make a call while it is encoded, on the
+ * same thread. If it waits for another thread's call, that call waits for this one, and fails at its deadline.
  *
- * <p>Scopes, and shared objects that calls returned, lie in the connection's memory, which goes when the connection ends: when the channel is
- * closed, its server dies or stops. Reading such an object then throws {@link IllegalStateException} ("Already closed"); copy what has to last.
+ * <p>Scopes, and shared objects that calls returned, lie in the connection's memory, which ends with the connection:
+ * when the channel is closed, or its server stops or dies. Reading such an object then throws {@link
+ * IllegalStateException} ("Already closed"); copy what has to last.
  */
 public interface RpcChannel extends AutoCloseable {
     /** First bytes of a scope that names no size. */
@@ -34,7 +36,7 @@ public interface RpcChannel extends AutoCloseable {
     /**
      * Connects with default settings.
      *
-     * @throws RpcException NOT_FOUND if nobody serves the channel, UNAVAILABLE if its server does not answer
+     * @throws RpcException NOT_FOUND if no server has the channel, UNAVAILABLE if its server does not answer
      */
     static RpcChannel open(String channel) {
         return builder(channel).open();
@@ -67,8 +69,9 @@ public interface RpcChannel extends AutoCloseable {
     Scope newScope(long firstBytes);
 
     /**
-     * A scope in the arena that the server and all clients of the channel share: what is built there may be handed by the server to other clients. If the server shares no memory with this process,
-     * opening, closing and resetting it takes a round trip, others have what was there when something of it was last passed, and they fetch what they read.
+     * A scope in the arena that the server and all clients of the channel share; the server may hand its objects to
+     * other clients. If the server shares no memory with this process, opening, closing and resetting it takes a round
+     * trip. Other clients then fetch what they read, as it was when an object of the scope was last passed.
      */
     default Scope newSharedScope() {
         return newSharedScope(DEFAULT_SCOPE_BYTES);
@@ -78,39 +81,47 @@ public interface RpcChannel extends AutoCloseable {
     Scope newSharedScope(long firstBytes);
 
     /**
-     * Gives back a shared object that a call returned, and everything that the handler allocated for it. Reading {@code result} afterwards is an exception at once, and
-     * following a Ref into it once the server has heard of it; parts and containers that were taken from it before must not be used any more. Objects in other places are left alone, and so is what was given back before.
+     * Gives back a shared object that a call returned, with everything that the handler allocated for it. Reading
+     * {@code result} then fails at once, and following a Ref into it fails once the server has been told. Parts and
+     * containers taken from it before must not be used any more. Other objects, and those already given back, are left
+     * alone.
      */
     void release(Object result);
 
-    /** The ways to the channel's servers, and why calls take one and not the others; none unless it was opened by a directory. */
+    /**
+     * The routes to the channel's servers, and why calls use one and not the others; empty unless the channel was
+     * opened with a directory.
+     */
     List<Route> routes();
 
     /**
-     * Has calls go by a pool from now on where that is the best way ({@link #routes}), as if the channel had been opened with it; the one that it had is {@linkplain #leavePool left}. Returns before they do.
+     * Makes later calls use a pool where that is the best route ({@link #routes}), as if the channel had been opened
+     * with it. The previous pool is {@linkplain #leavePool left}. Returns before the calls change over.
      *
-     * @param pool stays the caller's, who may close it while the channel is open: calls under way by it end with UNAVAILABLE then, later ones go on by the next way
+     * @param pool stays the caller's, who may close it while the channel is open: its calls in flight then end with
+     *     UNAVAILABLE, and later ones use the next route
      * @throws RpcException FAILED_PRECONDITION if the channel was opened without a directory, or the pool is closed
      */
     void usePool(Pool pool);
 
     /**
-     * Has calls that begin from now on go by the next way. Those under way by the channel's pool end there; then, a second at least after this, its memory is left, and what lies in it cannot be read any more. Once
-     * {@link #routes} names no way by pool memory that is {@link Route.State#LEAVING}, nothing is lost by closing the pool; what a connection has of a pool that is
-     * closed before stays taken until this host is reclaimed. For a channel without a pool this does nothing.
+     * Makes later calls use the next route. Calls in flight through the channel's pool end there. After at least a
+     * second the pool's memory is left, and its objects cannot be read any more. The pool can be closed without loss
+     * once {@link #routes} has no pool route that is {@link Route.State#LEAVING}; if it is closed before, the
+     * connection's memory stays taken until this host is reclaimed. Does nothing for a channel without a pool.
      *
      * @throws RpcException FAILED_PRECONDITION if the channel was opened without a directory
      */
     void leavePool();
 
-    /** Ends the connection; calls under way end with CANCELLED, later ones too. Idempotent. */
+    /** Ends the connection; calls in flight, and later ones, end with CANCELLED. Idempotent. */
     @Override
     void close();
 
     /** Collects a channel's settings. */
     interface Builder {
 
-        /** Adds an interceptor behind those added before. */
+        /** Adds an interceptor after those added before. */
         Builder interceptor(ClientInterceptor interceptor);
 
         /** The directory of the server's socket: {@code RACKCALL_DIR} by default, else {@code $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary directory. */
@@ -119,7 +130,7 @@ public interface RpcChannel extends AutoCloseable {
         /** How callers wait; {@link WaitStrategy#adaptive} by default. */
         Builder waiting(WaitStrategy value);
 
-        /** Calls under way at once, a power of two; 64 by default. */
+        /** Calls in flight, a power of two; 64 by default. */
         Builder slots(int value);
 
         /** Bytes that the connection's arenas may grow to, each; 256 MiB by default; the server may allow less. */
@@ -127,64 +138,71 @@ public interface RpcChannel extends AutoCloseable {
 
         Builder connectTimeout(Duration value);
 
-        /** Time-out of calls that set none; 30 s by default. The server does not hear of it ({@link RpcContext#deadline}). */
+        /** Time-out of calls that set none; 30 s by default. The server is not told ({@link RpcContext#deadline}). */
         Builder defaultTimeout(Duration value);
 
         /**
-         * From how many bytes on a call with {@link Isolation#AUTO} seals its arguments' scope, also if that changes from call to call. Smaller ones are
-         * copied by the server unless they are found to stay as they are ({@link #keepSealed}), or, from 1 MiB on, calls with them were found to take less time when they are
-         * sealed. 64 MiB by default.
+         * Bytes of a scope that a call with {@link Isolation#AUTO} always seals; 64 MiB by default. Smaller scopes are
+         * copied by the server, unless they do not change between calls ({@link #keepSealed}), or, from 1 MiB on,
+         * sealed calls were measured to be faster.
          */
         Builder sealFrom(long bytes);
 
         /**
-         * How many scopes, and pages of 4 KiB of them, stay write-protected after calls that have sealed them, besides the last one; 1,024 by default. The
-         * first use of such a scope (a store by one of its objects, an allocation, a reset, a close) opens it; if there is none, its next sealed call
-         * costs no system call. With 0 a scope is open as soon as its call has ended: for those who store to it otherwise than by its objects.
+         * Scopes, and pages of 4 KiB of them, that stay write-protected after sealed calls, besides the last one; 1,024
+         * by default. The first use of such a scope (a store by one of its objects, an allocation, a reset, a close)
+         * opens it; if it stays unused, its next sealed call costs no system call. With 0, a scope is open as soon as
+         * its call has ended: needed if code stores to it other than by its objects.
          */
         Builder keepSealed(int scopesOrPages);
 
         /**
-         * Connects to a server that serves a pool of several hosts ({@link RpcServer.Builder#pool}), on whichever of them it runs.
+         * Connects to a server that serves a pool of several hosts ({@link RpcServer.Builder#pool}), on any of them.
          *
-         * @param value open as long as the channel, unless that was opened with a directory, see {@link RpcChannel#usePool}; stays the caller's
+         * @param value stays the caller's; open as long as the channel, unless the channel has a directory, see {@link
+         *     RpcChannel#usePool}
          */
         Builder pool(Pool value);
 
         /**
-         * Connects to a server that shares no memory with this process ({@link RpcServer.Builder#listen}). Calls, results and shared objects are the same; what
-         * is passed by pointer is carried over as far as it has changed. The connection's arenas are memory that is
-         * used and not only a bound: 16 MiB each by default.
+         * Connects to a server that shares no memory with this process ({@link RpcServer.Builder#listen}). Calls,
+         * results and shared objects work the same; objects passed by pointer are carried over as far as they have
+         * changed. The connection's arenas are reserved as a whole: 16 MiB each by default.
          *
-         * @param value {@code rdma://host:port}, {@code soft://host:port} or {@code vq://host:port}, as the server listens; where only one of both hosts has an RDMA device, {@code soft}
+         * @param value {@code rdma://host:port}, {@code soft://host:port} or {@code vq://host:port}, as the server
+         *     listens; {@code soft} if only one of both hosts has an RDMA device
          */
         Builder address(URI value);
 
         /**
-         * Has the seals of this channel's calls held by another process, so that this one cannot lift them, and servers that demand that believe it. Not by
-         * default: <b>it restricts the whole process for as long as that lives</b>, see {@link EnforcedSeals}.
+         * Lets another process hold the seals of this channel's calls, so that this process cannot lift them, and
+         * servers that demand that trust them. Not by default: <b>it restricts the whole process for its lifetime</b>,
+         * see {@link EnforcedSeals}.
          *
          * @param holder the socket of the holder that the server trusts
-         * @param wish with {@link Wish#PREFER} the channel has seals of its own, or snapshots, where the server or the host has none; with
-         *     {@link Wish#REQUIRE} it does not open (FAILED_PRECONDITION)
+         * @param wish with {@link Wish#PREFER} the channel uses its own seals, or snapshots, if the server or the host
+         *     has no holder; with {@link Wish#REQUIRE} it does not open (FAILED_PRECONDITION)
          */
         Builder enforcedSeals(Path holder, Wish wish);
 
         /**
-         * Finds the channel's servers in a directory and picks a way to each: memory where both ends reach the same, else RDMA, else the software device over
-         * TCP. When a way fails, calls take the next one, and return when it is back; several servers share the calls. Docs: {@code docs/directory.md}.
+         * Finds the channel's servers in a directory and picks a route to each: shared memory where both ends reach it,
+         * else RDMA, else the software device over TCP. If a route fails, calls take the next one, and return when it
+         * recovers; several servers share the calls. See {@code docs/directory.md}.
          *
-         * @param value {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code directory-zookeeper}
+         * @param value {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code
+         *     directory-zookeeper}
          */
         Builder directory(URI value);
 
-        /** The name of this host in the directory; {@code RACKCALL_HOST}, or what the kernel says, by default. */
+        /** The name of this host in the directory; {@code RACKCALL_HOST}, or the kernel's, by default. */
         Builder host(String value);
 
         /**
          * Connects.
          *
-         * @throws RpcException NOT_FOUND if nobody serves the channel, UNAVAILABLE if its server, or the directory, does not answer
+         * @throws RpcException NOT_FOUND if no server has the channel, UNAVAILABLE if its server, or the directory,
+         *     does not answer
          */
         RpcChannel open();
     }

@@ -4,8 +4,8 @@ import dev.rackcall.shm.Scope;
 import java.util.Optional;
 
 /**
- * What a handler may know about the call that it serves. Obtained by {@link #current} on the handler's thread; may be kept and passed on, and
- * stays readable after the call has ended.
+ * A handler's view of its call. Obtained by {@link #current} on the handler's thread; may be kept, passed on, and read
+ * after the call has ended.
  */
 public interface RpcContext {
     /** The call that the current thread serves, empty outside a handler. */
@@ -15,52 +15,56 @@ public interface RpcContext {
 
     MethodDescriptor method();
 
-    /** What the caller sent along. */
+    /** The caller's headers. */
     Metadata headers();
 
     /**
-     * When the caller stops waiting, if its call set a time-out or a deadline, or inherited one; calls that the handler makes inherit it. A channel's default time-out is its own affair: it does
-     * not travel, so a service whose handlers make calls wants its callers to say {@link CallOptions#withTimeout}.
+     * When the caller stops waiting, if its call has set or inherited a deadline; calls that the handler makes inherit
+     * it. A channel's default time-out does not travel: callers of a service whose handlers make calls should set
+     * {@link CallOptions#withTimeout}.
      */
     Optional<Deadline> deadline();
 
     /**
-     * Whether the caller has cancelled, or is gone, or its deadline has passed: nobody wants the result any more. A handler that was told so may return anything: the call
-     * ends as cancelled or with DEADLINE_EXCEEDED.
+     * Whether the caller has cancelled or died, or its deadline has passed. A handler that was told so may return
+     * anything: the call ends as cancelled or with DEADLINE_EXCEEDED.
      */
     boolean isCancelled();
 
     /**
-     * Runs {@code action} once when the caller cancels or dies, on a thread that may block; at once, on the calling thread, if that has happened. Several run in
-     * the order in which they were given. Not called for a call that ended before.
+     * Runs {@code action} once when the caller cancels or dies, on a thread that may block; if that has happened, at
+     * once on the calling thread. Several actions run in the order in which they were given. Not called after the call
+     * has ended.
      */
     void onCancel(Runnable action);
 
     Peer peer();
 
     /**
-     * Where the handler allocates a shared object that it returns by pointer. The object belongs to the caller, who gives it back by
-     * {@code RpcChannel.release}; if the call fails, the scope is closed. Used by the handler's thread while the call lasts: of a {@code Stream} of shared
-     * objects, all are allocated before the method returns.
+     * The scope for shared objects that the handler returns by pointer. They belong to the caller, who gives them back
+     * by {@code RpcChannel.release}; if the call fails, the scope is closed. Only for the handler's thread during the
+     * call: a {@code Stream} of shared objects is allocated before the method returns.
      */
     Scope replyScope();
 
     /**
-     * Where the handler allocates shared objects that it needs only while it works: no caller sees this memory, and it is freed when the call ends. Its
-     * objects may refer to each other and to whatever the arguments may refer to. Used by the handler's thread while the call lasts.
+     * The scope for shared objects that the handler needs only during the call: no caller sees this memory, which is
+     * freed when the call ends. Its objects may refer to each other and to whatever the arguments may refer to. Only
+     * for the handler's thread during the call.
      */
     Scope temporaryScope();
 
     /**
-     * Takes over the scope of an argument that lies in the channel's shared arena: its memory then belongs to this server and stays when the
-     * caller closes the scope, or dies; closing is all that the caller may still do with it. Without this, arguments belong to the caller and must not be kept. Used by the handler's thread while
-     * the call lasts. Of a caller that shares no memory with this server what the argument can reach is copied, and the argument's flyweight is moved onto the copy:
-     * take Refs of it, or of what it leads to, afterwards.
+     * Takes over the scope of an argument in the channel's shared arena. Its memory then belongs to this server, and
+     * outlives the caller, who may only close it. Otherwise arguments belong to the caller and must not be kept. Only
+     * for the handler's thread during the call. If the caller shares no memory with this server, the argument is copied
+     * with all that it can reach, and its flyweight moves onto the copy: take Refs afterwards.
      *
      * @param argument a shared object that the caller built in {@code RpcChannel.newSharedScope}
-     * @return the scope, only to be closed, by any thread, when the objects in it are no longer wanted
-     * @throws RpcException FAILED_PRECONDITION if the argument lies in the caller's own arena, which ends with its connection, or if its scope is
-     *     not the caller's any more
+     * @return the scope, which any thread may close when its objects are no longer needed; nothing else may be done
+     *     with it
+     * @throws RpcException FAILED_PRECONDITION if the argument lies in the caller's own arena, which ends with its
+     *     connection, or if its scope does not belong to the caller any more
      */
     Scope adopt(Object argument);
 }

@@ -1,8 +1,8 @@
 package dev.rackcall.rpc;
 
 /**
- * A call that did not succeed. A handler throws it to choose the status and the trailers that the caller sees; a caller catches it. No
- * failure of a peer shows as anything else.
+ * A failed call. A handler throws it to choose the status and the trailers that the caller sees; a caller catches it.
+ * Every failure of a peer appears as this exception.
  */
 public final class RpcException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -10,7 +10,7 @@ public final class RpcException extends RuntimeException {
     private final transient Status status;
     private final transient Metadata trailers;
 
-    /** @throws IllegalArgumentException if the status is OK: a call that ends so has not failed */
+    /** @throws IllegalArgumentException if the status is OK, which is not a failure */
     public RpcException(Status status) {
         this(status, Metadata.EMPTY, null);
     }
@@ -40,7 +40,7 @@ public final class RpcException extends RuntimeException {
         return status.code();
     }
 
-    /** Details that the server attached; empty if none. */
+    /** Details from the server; empty if none. */
     public Metadata trailers() {
         return trailers;
     }

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Serves one or more services. Thread-safe. A server that is still open when its process ends in an orderly way, by an interrupt from the
- * keyboard for example, closes itself and leaves no files.
+ * Serves one or more services. Thread-safe. A server that is still open when its process exits in order, for example by
+ * an interrupt from the keyboard, closes itself and leaves no files.
  *
  * <pre>{@code
  * try (RpcServer server = RpcServer.builder().service(Search.class, new SearchService()).start()) {
@@ -27,24 +27,29 @@ public interface RpcServer extends AutoCloseable {
     /** The channels that it serves. */
     List<String> channels();
 
-    /** Where clients connect that share no memory with this process, if they may at all: the first address at which it was told to listen. */
+    /** The first address at which it listens for clients that share no memory with this process, if any. */
     Optional<URI> address();
 
-    /** All addresses at which clients connect that share no memory with this process, in the order in which it was told to listen there. */
+    /**
+     * All addresses at which it listens for clients that share no memory with this process, in the order in which they
+     * were added.
+     */
     List<URI> addresses();
 
     /** Clients that are connected now. */
     int connections();
 
     /**
-     * Calls of all clients that are here and have not ended, those included that wait for a polling thread: as many as that found when this was asked the last time, so that it waits for nobody. Not exact
-     * while calls come and go. It is what a directory is told as the server's load.
+     * Calls of all clients that have not ended, including requests that waited for a polling thread when that last
+     * counted; this method triggers the next count. Does not wait, and is approximate while calls come and go.
+     * Directories get it as the server's load.
      */
     int callsUnderWay();
 
     /**
-     * Ends gracefully: takes no new clients, lets calls under way end, for at most {@code bound}, then closes. Returns whether all calls ended. Whoever asks while another thread is at it
-     * waits for that one, for at most {@code bound}, and returns false if it is not done by then.
+     * Stops gracefully: accepts no new clients, lets calls in flight end for at most {@code bound}, then closes.
+     * Returns whether all calls ended. If another thread is already shutting down, waits for it for at most {@code
+     * bound}, and returns false if it is not done by then.
      */
     boolean shutdown(Duration bound);
 
@@ -58,12 +63,12 @@ public interface RpcServer extends AutoCloseable {
     @Override
     void close();
 
-    /** Collects what a server needs to know. Every setting but the services has a default. */
+    /** Collects a server's settings. All but the services have defaults. */
     interface Builder {
-        /** Adds a service; its channel is the one of its {@link RpcService} annotation. */
+        /** Adds a service; its channel is that of its {@link RpcService} annotation. */
         <S> Builder service(Class<S> type, S implementation);
 
-        /** Adds an interceptor behind those added before. */
+        /** Adds an interceptor after those added before. */
         Builder interceptor(ServerInterceptor interceptor);
 
         /** Which threads run handlers; {@link Dispatch#direct} by default. */
@@ -78,19 +83,22 @@ public interface RpcServer extends AutoCloseable {
         /** Where sockets and lock files lie; see {@link RpcChannel.Builder#directory(Path)}. */
         Builder directory(Path value);
 
-        /** Clients at once; 10,000 by default. */
+        /** Maximum number of connected clients; 10,000 by default. */
         Builder maxConnections(int value);
 
-        /** Bytes that one client's request arena, and its reply arena, may grow to; 256 MiB by default, 64 KiB at least. Memory is taken as it is needed. */
+        /**
+         * Bytes of one client's request arena, and of its reply arena; 256 MiB by default, at least 64 KiB. Memory is
+         * reserved as needed.
+         */
         Builder arenaQuota(long bytes);
 
-        /** Bytes that a channel's shared arena may grow to; 4 GiB by default. Memory is taken as it is needed. */
+        /** Bytes of a channel's shared arena; 4 GiB by default. Memory is reserved as needed. */
         Builder sharedQuota(long bytes);
 
         /**
-         * The least isolation with which calls may pass shared objects, {@link Isolation#TRUSTED} by default; a call below it fails with
-         * FAILED_PRECONDITION. {@link Isolation#SEALED} believes a caller that says it has sealed its scope; {@link Isolation#SNAPSHOT} and
-         * {@link Isolation#AUTO} believe nobody, and copy what no trusted process has sealed.
+         * The least isolation of calls that pass shared objects; {@link Isolation#TRUSTED} by default. A call below it
+         * fails with FAILED_PRECONDITION. {@link Isolation#SEALED} trusts a caller's own seal. {@link
+         * Isolation#SNAPSHOT} and {@link Isolation#AUTO} trust no caller, and copy what no trusted process has sealed.
          */
         Builder minimumIsolation(Isolation value);
 
@@ -101,50 +109,56 @@ public interface RpcServer extends AutoCloseable {
         Builder stuckAfter(Duration value);
 
         /**
-         * Serves the processes of all hosts that map a pool ({@link Pool#dax(java.nio.file.Path, int)}) instead of those of this host. Arenas are taken from the pool
-         * whole, at most a 64th part of it each. No kernel tells of a peer's death there: a client that has given no sign of life for 5 s counts
-         * as gone.
+         * Serves the processes of all hosts that map a pool ({@link Pool#dax(java.nio.file.Path, int)}) instead of this
+         * host's. Each arena takes at most a 64th of the pool. No kernel reports a peer's death there: a client without
+         * a sign of life for 5 s counts as gone.
          *
          * @param value open as long as the server; stays the caller's
          */
         Builder pool(Pool value);
 
         /**
-         * The memory of each connection consists of huge pages of 2 MiB, so that large scopes, which then begin on pages of their own, are sealed in a
-         * few microseconds whatever their size; smaller ones cannot be sealed there and are sent as snapshots. A connection takes three huge pages at
-         * first. With {@link Wish#PREFER} one has small pages if the host has too few huge ones left ({@code vm.nr_hugepages}) or the client asks for
-         * less than one; with {@link Wish#REQUIRE} it is refused with RESOURCE_EXHAUSTED, and a server on a host without any does not start. Do not
-         * combine it with clients that are not trusted: docs/isolation.md says why. Small pages by default; a {@link #pool}
-         * has the pages it has.
+         * Uses huge pages of 2 MiB for each connection's memory, which takes three of them at first. Large scopes begin
+         * on their own pages and are sealed in a few microseconds whatever their size; smaller ones cannot be sealed
+         * and are sent as snapshots. With {@link Wish#PREFER} a connection has small pages if too few huge ones are
+         * left ({@code vm.nr_hugepages}) or the client asks for less than one. With {@link Wish#REQUIRE} it is refused
+         * with RESOURCE_EXHAUSTED, and a server does not start on a host without any. Not for untrusted clients, see
+         * docs/isolation.md. Small pages by default; a {@link #pool} has its own.
          */
         Builder hugePages(Wish wish);
 
         /**
-         * Serves clients that share no memory with this process as well; may be called for several addresses, which then serve the same. Whoever reaches the address may call: who they are is
-         * not known there, so name one that only friends reach.
+         * Also serves clients that share no memory with this process. May be called for several addresses, which then
+         * serve the same. Every client that reaches the address may call, since its user is not known: choose one that
+         * only trusted hosts reach.
          *
-         * @param value {@code rdma://host:port} for a queue pair for each client, by this host's RDMA device if it has one, else by a software device over TCP; {@code soft://host:port} for the latter in
-         *     any case; {@code vq://host:port} for virtual queues of the control plane; with port 0 any free one, see {@link RpcServer#addresses}
+         * @param value {@code rdma://host:port} for a queue pair per client, on this host's RDMA device if it has one,
+         *     else on a software device over TCP; {@code soft://host:port} for the latter in any case; {@code
+         *     vq://host:port} for virtual queues of the control plane. Port 0 chooses a free one, see {@link
+         *     RpcServer#addresses}
          */
         Builder listen(URI value);
 
         /**
-         * Names the server in a directory, so that clients find it and the best way to it by its channels' names: this host's memory or the {@link #pool},
-         * and the addresses at which it {@link #listen}s. It is named as long as it lives; a server that is closed withdraws first.
+         * Announces the server in a directory, where clients find it by its channels' names, with the best route: this
+         * host's memory or the {@link #pool}, and the addresses at which it {@link #listen}s. The entry lasts as long
+         * as the server; a server that is closed withdraws it first.
          *
-         * @param value {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code directory-zookeeper}
+         * @param value {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code
+         *     directory-zookeeper}
          */
         Builder directory(URI value);
 
-        /** The name of this host in the directory; {@code RACKCALL_HOST}, or what the kernel says, by default. */
+        /** The name of this host in the directory; {@code RACKCALL_HOST}, or the kernel's, by default. */
         Builder host(String value);
 
         /**
          * Begins to serve.
          *
-         * @throws RpcException ALREADY_EXISTS if a living server has one of the channels, PERMISSION_DENIED or FAILED_PRECONDITION if the
-         *     directory cannot be used, FAILED_PRECONDITION if huge pages are required and there are none, or if the directory has another interface
-         *     for a channel, UNAVAILABLE if the directory does not answer
+         * @throws RpcException ALREADY_EXISTS if a living server has one of the channels, PERMISSION_DENIED or
+         *     FAILED_PRECONDITION if the runtime directory cannot be used, FAILED_PRECONDITION if huge pages are
+         *     required and there are none, or if the directory has another interface for a channel, UNAVAILABLE if the
+         *     directory does not answer
          */
         RpcServer start();
     }

@@ -21,6 +21,6 @@ public @interface RpcService {
     /** Classes that travel by Kryo because they are neither records, enums, collections nor shared types. The order is part of the fingerprint. */
     Class<?>[] registered() default {};
 
-    /** The isolation of methods that do not say. */
+    /** The isolation of methods that declare none. */
     Isolation isolation() default Isolation.DEFAULT;
 }

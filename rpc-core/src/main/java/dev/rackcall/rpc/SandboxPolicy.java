@@ -8,9 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/**
- * What a server's handlers may reach from the arguments of a call that is not {@link Isolation#TRUSTED}, besides the scope that was passed. Immutable.
- */
+/** What handlers may reach from the arguments of an isolated call, besides the passed scope. Immutable. */
 public final class SandboxPolicy {
     /** The passed scope and nothing else, any number of Refs, snapshots of up to 64 MiB. */
     public static final SandboxPolicy STRICT =
@@ -39,12 +37,15 @@ public final class SandboxPolicy {
         this.enforcedSeals = enforcedSeals;
     }
 
-    /** Refs may lead into the arena that all clients of the channel share; what lies there, any of them may change at any time. */
+    /** Refs may lead into the channel's shared arena, whose contents any client may change at any time. */
     public SandboxPolicy withSharedArena() {
         return new SandboxPolicy(true, arenas, maxRefs, maxSnapshotBytes, protectionKeys, enforcedSeals);
     }
 
-    /** Refs may lead into an arena that this process has mapped, of a pool for example. It stays mapped as long as the server. */
+    /**
+     * Refs may lead into an arena that this process has mapped, for example of a pool. It stays mapped as long as the
+     * server.
+     */
     public SandboxPolicy withArena(Arena arena) {
         List<Arena> more = new ArrayList<>(arenas);
         more.add(Objects.requireNonNull(arena, "arena"));
@@ -52,7 +53,10 @@ public final class SandboxPolicy {
                 sharedArena, List.copyOf(more), maxRefs, maxSnapshotBytes, protectionKeys, enforcedSeals);
     }
 
-    /** A call ends with PERMISSION_DENIED when its handler has followed that many Refs: a bound on cycles that a caller may have built. */
+    /**
+     * Ends a call with PERMISSION_DENIED when its handler has followed that many Refs, which bounds cycles that a
+     * caller may have built.
+     */
     public SandboxPolicy withMaxRefs(long count) {
         if (count < 1) {
             throw new IllegalArgumentException("a handler must be allowed to follow at least 1 Ref, not " + count);
@@ -61,8 +65,9 @@ public final class SandboxPolicy {
     }
 
     /**
-     * The largest scope that is copied for one call; larger ones are refused with RESOURCE_EXHAUSTED. Clients are told when they connect, so AUTO seals what is larger
-     * (where the client can seal at all, and the server believes seals; over RDMA nothing is sealed).
+     * The largest scope that is copied for a call; larger ones are refused with RESOURCE_EXHAUSTED. Clients are told
+     * when they connect, so that AUTO seals larger scopes, if the client can seal and the server trusts its seals. Over
+     * RDMA nothing is sealed.
      */
     public SandboxPolicy withMaxSnapshot(long bytes) {
         if (bytes < 1) {
@@ -72,25 +77,27 @@ public final class SandboxPolicy {
     }
 
     /**
-     * While a handler runs, the memory of all other clients' connections is closed to its thread by protection keys of the processor, also to native code
-     * and {@code Unsafe} in it, whatever the call's isolation. What it reaches for there is not done, and the call ends with PERMISSION_DENIED. Not by
-     * default.
+     * Closes the memory of all other clients' connections to a handler's thread by the processor's protection keys,
+     * also for native code and {@code Unsafe}, whatever the call's isolation. A forbidden access does not happen, and
+     * the call ends with PERMISSION_DENIED. Not by default.
      *
-     * <p>Only on the thread that serves the call: not what the handler leaves to other threads, nor the elements of a stream. A channel's shared arena
-     * stays open. Keys are few: more than 13 clients' handlers at once wait for each other, at most a second each, and fail with
-     * RESOURCE_EXHAUSTED then. At most 1,000 clients or so can be served behind keys.
+     * <p>This covers only the thread that serves the call: neither other threads nor the elements of a stream. A
+     * channel's shared arena stays open. Keys are few: with more than 13 clients' handlers at once, further ones wait
+     * for at most a second, and then fail with RESOURCE_EXHAUSTED. At most about 1,000 clients can be served behind
+     * keys.
      *
-     * @param wish what to do where the processor, the kernel or the C compiler that the guard needs is missing, or handlers run on virtual threads: go on
-     *     without, or refuse to start
+     * @param wish whether to go on without keys, or to refuse to start, if the processor, the kernel or the C compiler
+     *     lacks what they need, or handlers run on virtual threads
      */
     public SandboxPolicy withProtectionKeys(Wish wish) {
         return new SandboxPolicy(sharedArena, arenas, maxRefs, maxSnapshotBytes, Optional.of(wish), enforcedSeals);
     }
 
     /**
-     * Clients whose seals that holder has, so that they cannot lift them, are believed when they say that a scope is sealed, also where {@link Isolation#AUTO} is
-     * demanded; where {@link Isolation#SNAPSHOT} is, they are not. With {@link Wish#REQUIRE} no other seal will do: a call that passes shared objects
-     * trusted, or under a seal that its client holds itself, fails with FAILED_PRECONDITION; snapshots are welcome. Not by default.
+     * Trusts the seals of clients whose seals that holder has, which they cannot lift, also where {@link
+     * Isolation#AUTO} is demanded, but not where {@link Isolation#SNAPSHOT} is. With {@link Wish#REQUIRE} no other
+     * seals are accepted: a call that passes shared objects as trusted, or under its client's own seal, fails with
+     * FAILED_PRECONDITION; snapshots are accepted. Not by default.
      *
      * @param holder the socket of a {@link dev.rackcall.sandbox.SealHolder} that this process trusts, or has started
      */
@@ -120,7 +127,7 @@ public final class SandboxPolicy {
         return maxSnapshotBytes;
     }
 
-    /** Who holds seals that callers cannot lift, and whether there must be one. */
+    /** The holder of seals that callers cannot lift, and whether there must be one. */
     public Optional<EnforcedSeals> enforcedSeals() {
         return enforcedSeals;
     }

@@ -6,7 +6,7 @@ public interface ServerInterceptor {
     /**
      * Called on the handler's thread, first interceptor first, before arguments are decoded.
      *
-     * @return who hears how the call ends
+     * @return the observer of the call's end
      * @throws RpcException to refuse the call with that status
      */
     CallObserver onCall(RpcContext call);

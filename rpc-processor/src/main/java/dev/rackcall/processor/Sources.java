@@ -19,6 +19,9 @@ import javax.lang.model.element.TypeElement;
 
 /** The common parts of all generated classes: their head, their constants and their files. */
 final class Sources {
+    /** The value of {@code @Generated}: the name of the entry point, which depends on this class. */
+    private static final String GENERATOR = "dev.rackcall.processor.RackcallProcessor";
+
     private static final int MAX_LITERAL = 16_000;
 
     private Sources() {}
@@ -28,7 +31,7 @@ final class Sources {
         return TypeSpec.classBuilder(name)
                 .addOriginatingElement(origin)
                 .addAnnotation(AnnotationSpec.builder(Generated.class)
-                        .addMember("value", "$S", RackcallProcessor.class.getName())
+                        .addMember("value", "$S", GENERATOR)
                         .build());
     }
 

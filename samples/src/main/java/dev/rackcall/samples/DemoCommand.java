@@ -31,7 +31,7 @@ import tools.jackson.databind.json.JsonMapper;
                     + " Unix domain socket."
         },
         footer =
-                "Ends by itself and leaves nothing behind. Exit code 1 if something is left, or if the two ways disagree.",
+                "Ends by itself and leaves nothing behind. Exit code 1 if something is left, or if the two results differ.",
         sortOptions = false,
         subcommands = {RackDemoCommand.class, SampleCommand.class})
 public final class DemoCommand implements Callable<Integer> {

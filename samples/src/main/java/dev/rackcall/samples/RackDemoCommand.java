@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "rack",
         description = {
-            "Runs the document store on three hosts in two racks and prints who talks to whom over what.",
+            "Runs the document store on three hosts in two racks and prints each client's server and route.",
             "",
             "Hosts are processes with runtime folders of their own. host-a serves; host-b, in the same rack, shares its memory; host-c, in another"
                     + " rack, reaches it over the network. Then the memory is taken away from host-b, and is given back."

@@ -1,7 +1,7 @@
 package dev.rackcall.sandbox;
 
-import dev.rackcall.sandbox.os.ProcessMemory.FileMapping;
 import dev.rackcall.sandbox.os.ProcessMemory;
+import dev.rackcall.sandbox.os.ProcessMemory.FileMapping;
 import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;

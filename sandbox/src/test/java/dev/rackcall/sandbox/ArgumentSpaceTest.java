@@ -121,7 +121,8 @@ class ArgumentSpaceTest {
                 Node node = scope.create(Node.class);
                 node.next(SharedObject.toRef(foreign));
                 enter(true, SharedObject.toRef(node).bits());
-                assertThatThrownBy(() -> sum(space, SharedObject.toRef(node).bits())).isInstanceOf(SandboxException.class);
+                assertThatThrownBy(() -> sum(space, SharedObject.toRef(node).bits()))
+                        .isInstanceOf(SandboxException.class);
 
                 declared.add(other);
 
@@ -156,13 +157,14 @@ class ArgumentSpaceTest {
     @ValueSource(booleans = {false, true})
     void shouldRefuseAnObjectThatSaysItEndsBehindTheScope(boolean copied) {
         try (Scope scope = sender.newScope()) {
-            long string = SharedObject.toRef(SharedString.create(scope, "short")).bits();
+            long string =
+                    SharedObject.toRef(SharedString.create(scope, "short")).bits();
             MemorySegment header = mapping.memory();
             header.set(ValueLayout.JAVA_INT_UNALIGNED, Ref.offset(string) + Integer.BYTES, 2000);
             enter(copied, string);
 
-            assertThatThrownBy(() ->
-                            SharedType.of(dev.rackcall.shm.types.SharedString.class).attach(space, string))
+            assertThatThrownBy(() -> SharedType.of(dev.rackcall.shm.types.SharedString.class)
+                            .attach(space, string))
                     .isInstanceOf(RefException.class)
                     .hasMessageContaining("2000 bytes");
         }

@@ -145,17 +145,17 @@ final class LocalSubjects {
         // As a server sees it: the arena's table is the client's.
         Arena peers = memory.attach();
         Scope scope = memory.arena().newScope();
-        BenchLink head = null;
+        BenchListNode head = null;
         for (int i = 0; i < NODES; i++) {
-            BenchLink node = scope.create(BenchLink.class);
+            BenchListNode node = scope.create(BenchListNode.class);
             node.value(i);
             node.next(head == null ? Ref.nullRef() : SharedObject.toRef(head));
             head = node;
         }
         long first = SharedObject.toRef(head).bits();
-        SharedType<BenchLink> type = SharedType.of(BenchLink.class);
+        SharedType<BenchListNode> type = SharedType.of(BenchListNode.class);
         RefSpace space = space(walk, peers, memory.arena().scopeOf(first));
-        BenchLink node = type.flyweight();
+        BenchListNode node = type.flyweight();
         return local(
                 sequence -> {
                     type.move(node, space, first);

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A channel's connection, made anew when it has ended. One thread at a time connects; whoever waits for it waits no longer than its own call may take, and takes a failure that came
- * meanwhile for its own instead of failing once more in the same way. Thread-safe.
+ * A channel's connection, which is replaced when it has ended. One thread connects at a time. Other threads wait, at
+ * most as long as their own calls may take, and fail with the same error if that attempt fails. Thread-safe.
  */
 final class ChannelConnection {
     private final ClientSpec spec;
@@ -23,7 +23,7 @@ final class ChannelConnection {
     private volatile Failure lastFailure = new Failure(0, Optional.empty());
     private volatile boolean closed;
 
-    /** The {@code number}-th attempt that failed, all in all; none if that is 0. */
+    /** The {@code number}-th failed attempt in total; none if that is 0. */
     private record Failure(long number, Optional<Status> status) {}
 
     /** Connects for the first time, within the channel's own bound. */
@@ -37,21 +37,22 @@ final class ChannelConnection {
         return membership.isPresent() ? Router.get().connect(within, membership.get()) : Transports.connect(within);
     }
 
-    /** The connection, whatever its state: for the fast path, which finds out by itself. */
+    /** The connection in whatever state: the fast path checks that by itself. */
     ClientConnection present() {
         return present;
     }
 
-    /** The connection for what may take as long as a call that sets no deadline. */
+    /** The connection, with the time of a call that sets no deadline. */
     ClientConnection usable() {
         return usable(0);
     }
 
     /**
-     * The connection for the next call: the present one, or a new one if that has ended.
+     * A usable connection: the present one, or a new one if that has ended.
      *
      * @param deadline nanoTime; 0 for the channel's default time-out
-     * @throws RpcException UNAVAILABLE if the server does not answer, DEADLINE_EXCEEDED if there was no time to find out, CANCELLED if the channel was closed
+     * @throws RpcException UNAVAILABLE if the server does not answer, DEADLINE_EXCEEDED if there was no time to find
+     *     out, CANCELLED if the channel was closed
      */
     ClientConnection usable(long deadline) {
         ClientConnection now = present;
@@ -79,7 +80,7 @@ final class ChannelConnection {
             present = attempt(deadline);
             ended.close();
             if (closed) {
-                // Paired with close(), which says so first and then looks at what is present.
+                // Paired with close(), which sets `closed` and then looks at the present connection.
                 present.close();
             }
             requireOpen();
@@ -104,14 +105,14 @@ final class ChannelConnection {
             }
             Status status = afterwards(e.status());
             if (hasTime) {
-                // Otherwise it says nothing to others, who may have more time.
+                // Threads with more time must not fail with this error.
                 lastFailure = new Failure(lastFailure.number + 1, Optional.of(status));
             }
             throw status.asException(e);
         }
     }
 
-    /** Of a channel that was served before, NOT_FOUND is no mistake in its name. */
+    /** The channel was served before, so NOT_FOUND does not mean a wrong name. */
     private Status afterwards(Status status) {
         return status.code() == Status.Code.NOT_FOUND
                 ? Status.Code.UNAVAILABLE.with(
@@ -149,7 +150,7 @@ final class ChannelConnection {
         }
     }
 
-    /** Ends it, without waiting for whoever connects. Idempotent. */
+    /** Ends it, without waiting for a thread that connects. Idempotent. */
     void close() {
         closed = true;
         present.close();

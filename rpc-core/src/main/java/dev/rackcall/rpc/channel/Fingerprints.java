@@ -7,7 +7,7 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/** Compares what the two ends of a connection were built from, and says in which lines they differ. */
+/** Compares the interfaces of a connection's two ends, and names the lines that differ. */
 final class Fingerprints {
     private Fingerprints() {}
 

@@ -12,10 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
-/** A server that has started: closes its endpoint once, also when the process exits. Thread-safe. */
+/** A started server: closes its endpoint once, also when the process exits. Thread-safe. */
 final class RunningServer implements RpcServer {
     private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
-    /** What a server that nobody closed still gets for its calls when its process is told to end. */
+    /** Time for the calls of an open server when its process is told to exit. */
     private static final Duration EXIT_BOUND = Duration.ofSeconds(1);
 
     private final ServerEndpoint endpoint;
@@ -116,7 +116,7 @@ final class RunningServer implements RpcServer {
         try {
             Runtime.getRuntime().removeShutdownHook(exitHook);
         } catch (IllegalStateException e) {
-            // The process is ending, and this may be the hook itself: there is nothing left to forget.
+            // The process is exiting, and this may be the hook itself.
             return;
         }
     }

@@ -19,7 +19,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Begins the calls of one stub: picks the connection, settles deadline and headers, asks the interceptors. */
+/** Begins the calls of one stub: picks the connection, computes deadline and headers, and asks the interceptors. */
 final class StubCalls implements ClientCalls {
     private static final Logger LOG = LoggerFactory.getLogger(StubCalls.class);
 
@@ -32,7 +32,7 @@ final class StubCalls implements ClientCalls {
     private final long timeoutNanos;
     private final long fixedDeadline;
 
-    /** The connection that was found to serve what this stub was built from. */
+    /** The connection whose server has this stub's interface. */
     private volatile ClientConnection checked;
 
     StubCalls(

@@ -4,15 +4,15 @@ import com.esotericsoftware.kryo.KryoException;
 import com.esotericsoftware.kryo.io.Input;
 
 /**
- * Kryo's input, except that it compares every length with what remains before it allocates: Kryo trusts its bytes, and five of them can ask
- * for an array of 2 GiB.
+ * Kryo's input, with every length checked against the remaining bytes before memory is allocated. Kryo trusts its
+ * input, in which five bytes can ask for an array of 2 GiB.
  */
 final class BoundedInput extends Input {
     BoundedInput() {
         super(new byte[0]);
     }
 
-    /** A length of elements that take at least one byte each. */
+    /** A count of elements of at least one byte each. */
     int readLength() {
         return require(readVarInt(true), 1);
     }
@@ -25,7 +25,7 @@ final class BoundedInput extends Input {
         return elements;
     }
 
-    /** Compares the length of the text that comes next; ASCII text has none, it is searched for its end. */
+    /** Checks the length of the next text; the end of ASCII text is searched for. */
     private void requireText() {
         int start = position;
         if (readVarIntFlag()) {

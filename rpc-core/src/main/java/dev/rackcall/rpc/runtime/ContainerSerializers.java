@@ -28,8 +28,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Kryo serializers of collections, maps and object arrays that write every element, so that a length can be compared with the bytes that
- * remain. Kryo's own may write a thousand nulls into three bytes, and read them back just so.
+ * Kryo serializers of collections, maps and object arrays that write every element, so that counts can be checked
+ * against the remaining bytes. Kryo's own can write a thousand nulls into three bytes.
  */
 final class ContainerSerializers {
     private ContainerSerializers() {}
@@ -55,7 +55,7 @@ final class ContainerSerializers {
         kryo.register(String[].class, new OfArray());
     }
 
-    /** Classes that no annotation can name, because the JDK hides them behind {@code List.of} and its like. */
+    /** Classes that the JDK hides behind {@code List.of} and the like, so that no annotation can name them. */
     private static void registerImmutable(Kryo kryo) {
         List<Integer> list = List.of(1, 2, 3);
         for (Class<?> hidden : List.of(
@@ -72,7 +72,7 @@ final class ContainerSerializers {
         }
     }
 
-    /** The serializer for a class that the user registered, where this class has one. */
+    /** The serializer for a class that the user registered, if there is one here. */
     static boolean register(Kryo kryo, Class<?> type) {
         if (type.isArray() && !type.getComponentType().isPrimitive()) {
             kryo.register(type, new OfArray());

@@ -44,9 +44,8 @@ public final class KryoCodec implements ObjectCodec {
     private static final int MAX_DEPTH = 256;
 
     static {
-        // Must come before Kryo looks at it. Kryo's Unsafe access stores whatever a peer sent into a field without
-        // looking at its
-        // class: a hostile peer could corrupt this heap.
+        // Before Kryo looks at it: with Unsafe, Kryo would store a peer's object into a field without checking its
+        // class, so that a hostile peer could corrupt this heap.
         if (System.getProperty("kryo.unsafe") == null) {
             System.setProperty("kryo.unsafe", "false");
         }
@@ -114,7 +113,7 @@ public final class KryoCodec implements ObjectCodec {
         return value;
     }
 
-    /** What Kryo threw, as one sentence. Kryo wraps what happens in a field, once per level. */
+    /** Kryo's exception as one sentence: Kryo wraps a field's exception once per level. */
     private static PayloadException failure(String what, Throwable thrown) {
         for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
             if (cause instanceof PayloadException e) {
@@ -191,7 +190,7 @@ public final class KryoCodec implements ObjectCodec {
         kryo.register(UUID.class, new DefaultSerializers.UUIDSerializer());
     }
 
-    /** Says where to register what is not registered. */
+    /** Names where to register an unregistered class. */
     private static final class RegisteredKryo extends Kryo {
         @Override
         @SuppressWarnings("rawtypes") // as Kryo declares it

@@ -24,8 +24,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The directory in which servers leave their sockets and lock files, one pair a channel. A living server holds its lock file by a
- * lock that the kernel releases; a pair whose lock is free belongs to a dead server and may be removed by anybody who takes the lock.
+ * The directory of the sockets and lock files of this host's servers, one pair per channel. A living server holds a
+ * lock on its lock file, which the kernel releases when it dies. A pair with a free lock belongs to a dead server, and
+ * may be removed by any process that takes the lock.
  */
 public final class RuntimeDirectory {
     private static final String SOCKET = ".sock";
@@ -39,7 +40,7 @@ public final class RuntimeDirectory {
     private static final int MAX_OWNER_TEXT = 200;
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
     private static final Set<PosixFilePermission> OWNERS_FILE = PosixFilePermissions.fromString("rw-------");
-    /** A socket's name with its suffix, in the longest path of a directory's descriptor, has to fit into a socket's address. */
+    /** A socket's name must fit into a socket address, after the longest path of a directory descriptor. */
     private static final int MAX_NAME = 80;
 
     private final Path path;
@@ -60,7 +61,7 @@ public final class RuntimeDirectory {
                 : Path.of(System.getProperty("java.io.tmpdir"), "rackcall-" + Uid.current());
     }
 
-    /** What this host is called in directories of several hosts: {@code RACKCALL_HOST}, else what the kernel says. */
+    /** The name of this host in directories of several hosts: {@code RACKCALL_HOST}, else the kernel's. */
     public static String hostName() {
         String chosen = System.getenv("RACKCALL_HOST");
         if (chosen != null && !chosen.isEmpty()) {
@@ -82,15 +83,15 @@ public final class RuntimeDirectory {
     }
 
     /**
-     * Makes the directory, readable for its owner only, unless it is there.
+     * Makes the directory, for its owner only, unless it exists.
      *
-     * @throws dev.rackcall.rpc.RpcException PERMISSION_DENIED if others could put sockets into it
+     * @throws dev.rackcall.rpc.RpcException PERMISSION_DENIED if other users could put sockets into it
      */
     public void create() {
         try {
             int attempts = 0;
             while (!makeOrCheck()) {
-                // The last server that was in it has removed it just now.
+                // The last server in it has just removed it.
                 if (++attempts == MAX_ATTEMPTS) {
                     throw new NoSuchFileException(path.toString());
                 }
@@ -102,7 +103,7 @@ public final class RuntimeDirectory {
         }
     }
 
-    /** Whether the directory is there, made now or before. */
+    /** Whether the directory exists now. */
     private boolean makeOrCheck() throws IOException {
         try {
             if (path.getParent() != null) {
@@ -135,7 +136,10 @@ public final class RuntimeDirectory {
         }
     }
 
-    /** Checks a channel's name, by the rule of directories and the processor: {@code /} and segments of letters, digits, {@code . _ -} other than {@code .} and {@code ..}; 80 characters at most. */
+    /**
+     * Checks a channel's name by the rule of directories and the processor: segments of letters, digits, {@code . _ -},
+     * each after a slash, except {@code .} and {@code ..}; at most 80 characters.
+     */
     public static void checkName(String channel) {
         if (channel.length() > MAX_NAME) {
             throw Status.Code.INVALID_ARGUMENT
@@ -166,7 +170,7 @@ public final class RuntimeDirectory {
         return channel.substring(1).replace('/', '+');
     }
 
-    /** The channels that have files here, dead or alive. */
+    /** The channels that have files here, of living and dead servers. */
     public List<String> channels() {
         List<String> channels = new ArrayList<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*" + LOCK)) {
@@ -179,7 +183,7 @@ public final class RuntimeDirectory {
                         "/" + name.substring(0, name.length() - LOCK.length()).replace('+', '/'));
             }
         } catch (NoSuchFileException | DirectoryIteratorException e) {
-            // It was not there, or went while it was read.
+            // It did not exist, or was removed while it was read.
             return List.of();
         } catch (IOException e) {
             throw Status.Code.FAILED_PRECONDITION
@@ -190,8 +194,9 @@ public final class RuntimeDirectory {
     }
 
     /**
-     * Whether a server of this user made that file. Others make files of such names, too, and whoever names the wrong directory must not lose them. A server that was killed
-     * before it wrote its pid left an empty one: that is believed in a directory that is as servers make it.
+     * Whether a server of this user made that file. Other programs use such names, too, and must not lose their files
+     * in a wrongly named directory. A server killed before it wrote its pid left an empty file: that counts in a
+     * directory with a server's permissions.
      */
     private boolean isOwnersFile(Path file) {
         try {
@@ -207,7 +212,7 @@ public final class RuntimeDirectory {
                     ? Files.getPosixFilePermissions(path).equals(PRIVATE)
                     : OWNER_TEXT.matcher(Files.readString(file)).matches();
         } catch (IOException e) {
-            // Gone meanwhile, or nothing that can be read as text.
+            // Removed meanwhile, or not readable as text.
             return false;
         }
     }
@@ -216,7 +221,7 @@ public final class RuntimeDirectory {
         return OwnerLock.isHeld(lock(channel));
     }
 
-    /** Removes a dead server's files; returns whether there were any. Safe beside servers that start at the same moment. */
+    /** Removes a dead server's files; returns whether there were any. Safe beside servers that are starting. */
     public boolean clean(String channel) {
         if (!isOwnersFile(lock(channel))) {
             return false;
@@ -258,17 +263,17 @@ public final class RuntimeDirectory {
         return cleaned;
     }
 
-    /** Leaves no empty directory behind; a server that starts meanwhile makes it again. What is not a directory stays. */
+    /** Removes an empty directory; a server that starts meanwhile makes it again. Anything else stays. */
     public void removeIfEmpty() {
         try {
             if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
                 Files.deleteIfExists(path);
             }
         } catch (DirectoryNotEmptyException e) {
-            // Somebody else's channels.
+            // Other channels have files here.
             return;
         } catch (IOException e) {
-            // Leaving an empty directory harms nobody.
+            // An empty directory does no harm.
             return;
         }
     }

@@ -1,6 +1,35 @@
 /**
- * The shared-memory transport: one memfd per connection, requests and responses in slots, one release store each way.
- * {@code SlotLayout} and {@code ControlLayout} draw the memory; {@code ShmClientConnection} and {@code ShmServerConnection} are the two ends
- * of it. {@code Poller} runs the server's end, {@code ClientReactor} what the client's end cannot do on its callers' threads.
+ * Calls over memory: {@code Transports} connects channels and starts servers; {@code ShmServer} accepts clients of this host.
+ * The rooms below are {@code protocol} (what both ends agree on), {@code client}, {@code server}, {@code pool} (hosts that share a pool) and {@code mirror}
+ * (ends with memory of their own).
+ *
+ * <p>One synchronous call in shared memory, in reading order.
+ *
+ * <p>Client:
+ *
+ * <ol>
+ *   <li>{@code rpc.channel.StubCalls}: deadline, headers, connection
+ *   <li>{@code client.ShmClientConnection}: begins the call; later publishes the request
+ *   <li>{@code client.ClientSlots} and its {@code client.ClientSlot}: a free slot, by one compare-and-set
+ *   <li>{@code client.ShmClientCall}: the call from its first argument to its end
+ *   <li>{@code client.ClientRequest}: headers and arguments
+ *   <li>{@code protocol.SlotLayout}: the words that publish request and response
+ *   <li>{@code client.AnswerWaiting}: spins, then sleeps, until the response is there
+ *   <li>{@code client.ClientAnswer}: the result, or the failure
+ * </ol>
+ *
+ * <p>Server:
+ *
+ * <ol>
+ *   <li>{@code server.Poller}: the polling thread, turn by turn over its connections
+ *   <li>{@code server.ShmServerConnection}: takes requests in slot order
+ *   <li>{@code protocol.SlotLayout}, and {@code protocol.ControlLayout} for the connection's header
+ *   <li>{@code server.Handlers}: on the poller, on workers, or on a virtual thread
+ *   <li>{@code server.Relief}: another thread polls on if a handler does not return
+ *   <li>{@code server.ShmServerCall}: interceptors, the generated dispatcher, the answer
+ *   <li>{@code server.ServerRequest}: header and arguments, checked
+ *   <li>{@code server.ServiceBinding}: methods, interceptors, and what the server demands
+ *   <li>{@code server.ServerResponse}: the result, and the word that publishes it
+ * </ol>
  */
 package dev.rackcall.rpc.shm;

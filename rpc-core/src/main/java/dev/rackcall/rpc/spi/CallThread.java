@@ -3,17 +3,17 @@ package dev.rackcall.rpc.spi;
 import java.util.Optional;
 
 /**
- * A platform thread that serves calls and knows which one it is serving. Setting the current call is one plain field store, where a
- * {@link ThreadLocal} would cost a look-up on every call; other threads (virtual ones) do use a {@code ThreadLocal}.
+ * A platform thread that serves calls and knows the current one. Setting that is one plain field store, where a {@link
+ * ThreadLocal} would cost a look-up per call. Other threads, such as virtual ones, use a {@code ThreadLocal}.
  */
 public final class CallThread extends Thread {
     private static final int NONE = -1;
     private static final ThreadLocal<ServerCall> ELSEWHERE = new ThreadLocal<>();
 
-    /** Whether any other thread than a CallThread has ever served a call; until then nobody needs to look there. */
+    /** Whether any other kind of thread has served a call; until then the {@code ThreadLocal} is not read. */
     private static volatile boolean servedElsewhere;
 
-    /** The calls of the connection that is being served; stored only when the connection changes, see {@link #serve}. */
+    /** The calls of the connection being served; stored only when the connection changes, see {@link #serve}. */
     private ServerCall[] calls;
 
     private int serving = NONE;
@@ -24,8 +24,9 @@ public final class CallThread extends Thread {
     }
 
     /**
-     * Says that the current thread serves {@code candidates[index]} from now on. An array that stays the same and an index, because
-     * storing a reference costs a garbage collector's barrier, often with a full fence, and storing an int does not.
+     * Marks {@code candidates[index]} as the call that the current thread serves. The array rarely changes, so only the
+     * index is stored: a reference store costs a garbage collector's barrier, often with a full fence, and an int store
+     * does not.
      */
     public static void serve(ServerCall[] candidates, int index) {
         if (Thread.currentThread() instanceof CallThread thread) {
@@ -39,7 +40,7 @@ public final class CallThread extends Thread {
         }
     }
 
-    /** Says that the current thread serves no call any more. */
+    /** The current thread serves no call any more. */
     public static void serveNone() {
         if (Thread.currentThread() instanceof CallThread thread) {
             thread.serving = NONE;

@@ -5,20 +5,21 @@ import dev.rackcall.shm.os.file.SharedFile;
 import java.util.Optional;
 
 /**
- * Carries what one end of a connection has written into the memory of the other end, at the same offsets. Everything arrives in the order in which it was
- * given, by whichever thread; what is carried or stored sets out with what is published next, or at {@link #flush}. Thread-safe; methods wait for room on the way, at
- * most as long as the carrier bears a peer that takes nothing.
+ * Carries what one end of a connection has written into the other end's memory, at the same offsets and in the given
+ * order, from any thread. Carried and stored bytes leave with the next publication, or at {@link #flush}. Thread-safe.
+ * Methods wait for room, at most until the carrier gives up on a peer that takes nothing.
  *
- * <p>Whoever waits for the peer spins, and {@link #look looks} meanwhile; or sleeps, and {@link #listen listens} before.
+ * <p>A thread that waits for the peer spins and {@link #look looks}, or {@link #listen listens} and sleeps.
  *
- * <p>Methods that return false have found the peer gone, or the carrier closed; what was given before may or may not have arrived.
+ * <p>Methods return false if the peer is gone or the carrier closed; earlier bytes may or may not have arrived.
  */
 public interface Carrier extends AutoCloseable {
-    /** What the peer does. Called by threads of the carrier, one at a time, which must not be held up. */
+    /** Hears what the peer does. Called by the carrier's threads, one at a time, which must not be blocked. */
     interface Arrivals {
         /**
-         * Somebody who sleeps should look at the memory: the peer has {@link Carrier#proclaim proclaimed} something, or {@link Carrier#publish published} it after this
-         * side began to {@link Carrier#listen listen}. Also called without need.
+         * A sleeping thread should look at the memory: the peer has {@link Carrier#proclaim proclaimed} something, or
+         * {@link Carrier#publish published} it after this side began to {@link Carrier#listen listen}. May be called
+         * without need.
          */
         void published();
 
@@ -29,62 +30,68 @@ public interface Carrier extends AutoCloseable {
         void ended();
     }
 
-    /** Begins to say what arrives; what has arrived before is said now. To be called once. */
+    /** Begins to report arrivals, including earlier ones. Called once. */
     void start(Arrivals arrivals);
 
-    /** The peer's {@link System#nanoTime} less that of this process, as they were measured when the two were connected. */
+    /** The peer's {@link System#nanoTime} minus this process's, as measured when the two connected. */
     long clockAhead();
 
-    /** Carries bytes that do not change before the peer has answered them. */
+    /** Carries bytes that stay unchanged until the peer has answered. */
     boolean carry(long offset, long length);
 
-    /** Carries of these bytes those that the peer does not have yet; they may be written again at once. */
+    /** Carries the bytes that the peer does not have yet; they may be overwritten at once. */
     boolean carryChanged(long offset, long length);
 
-    /** Carries 8 bytes, which need not be what is in the memory. Offset is a multiple of 8. */
+    /** Carries 8 bytes, which need not be in the memory. The offset is a multiple of 8. */
     boolean store(long offset, long value);
 
-    /** As {@link #store}, and then lets those at the peer know who look or listen. */
+    /** As {@link #store}, and notifies the peer's threads that look or listen. */
     boolean publish(long offset, long value);
 
-    /** As {@link #publish}, of what somebody should hear of who neither looks nor listens. */
+    /** As {@link #publish}, and notifies the peer even if no thread looks or listens. */
     boolean proclaim(long offset, long value);
 
-    /** Lets set out what was carried and stored. */
+    /** Sends what was carried and stored. */
     boolean flush();
 
-    /** Tells the peer a number, beside the memory. */
+    /** Sends the peer a number, outside the memory. */
     boolean tell(long number);
 
-    /** Takes in what has arrived, on the calling thread. To be called again and again by a thread that spins for a change in the memory. Allocates nothing. */
+    /**
+     * Takes in what has arrived, on the calling thread. Called repeatedly by a thread that spins. Allocates nothing.
+     */
     void look();
 
-    /** About how many pauses of a processor a {@link #look} takes that finds nothing. */
+    /** About how many processor pauses a {@link #look} takes that finds nothing. */
     int pausesPerLook();
 
-    /** The next publication is to be {@link Arrivals#published told of}. To be called by a thread that is about to sleep, before its last look at the memory. */
+    /**
+     * Requests that the next publication is {@link Arrivals#published reported}. Called by a thread that is about to
+     * sleep, before its last look at the memory.
+     */
     void listen();
 
     /**
-     * Where {@link #fetch} reads into. To be called once, before that.
+     * Sets where {@link #fetch} reads into. Called once, before that.
      *
-     * @param area a file that the caller reserves as it fetches, and keeps open; the carrier maps it for itself until it is closed
+     * @param area a file that the caller reserves as it fetches, and keeps open; the carrier has its own mapping until
+     *     it is closed
      */
     void fetchInto(SharedFile area);
 
     /**
-     * Reads bytes of the peer's memory into the area, as they are there now, and waits for them.
+     * Reads bytes of the peer's memory into the area, and waits for them.
      *
      * @param offset in the peer's memory
-     * @param areaOffset where in the area they go
+     * @param areaOffset in the area
      * @param deadline {@link System#nanoTime} until which to wait
      * @return false if the peer is gone, or has not answered in time; the bytes may still come then
      */
     boolean fetch(long offset, long areaOffset, long length, long deadline);
 
     /**
-     * Why it has ended, described by a clause, if more is known than that the peer is gone: RESOURCE_EXHAUSTED if one of the ends lacks what such a connection needs, so that the next one
-     * would soon end, too; otherwise UNAVAILABLE. Only after {@link Arrivals#ended}.
+     * A clause that says why it has ended, if more is known than that the peer is gone. RESOURCE_EXHAUSTED if an end
+     * lacks what every such connection needs; otherwise UNAVAILABLE. Only after {@link Arrivals#ended}.
      */
     default Optional<Status> endCause() {
         return Optional.empty();

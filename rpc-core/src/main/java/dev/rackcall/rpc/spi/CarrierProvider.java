@@ -11,7 +11,7 @@ import java.util.ServiceLoader;
 
 /** Connects processes that share no memory. Found by {@link ServiceLoader}; stateless and thread-safe. */
 public interface CarrierProvider {
-    /** Of the addresses that it understands: {@code rdma}, {@code soft}, {@code vq}. */
+    /** The scheme of its addresses: {@code rdma}, {@code soft} or {@code vq}. */
     String scheme();
 
     /**
@@ -19,15 +19,17 @@ public interface CarrierProvider {
      *
      * @param memory of this end; the caller keeps it mapped until the carrier is closed
      * @param hello handed to the peer's {@link Reception}
-     * @param publications that may be on their way to this end at a time
-     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if nobody answers there in time or the port of this host's device is down, FAILED_PRECONDITION if it is somebody else or this host has no device for it
+     * @param publications that may be in flight to this end
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if no server answers there in time or the port of this host's
+     *     device is down, FAILED_PRECONDITION if the peer is another program or this host has no device for it
      */
     Greeted connect(URI address, Memory memory, ByteBuffer hello, int publications, Duration timeout);
 
     /**
-     * What one end of a connection is mirrored in, all of it reserved.
+     * The memory of one end, all of it reserved.
      *
-     * @param file for carriers whose device is another process's, which maps it, too; it stays the caller's, who may close it once the ends are connected
+     * @param file for carriers whose device belongs to another process, which maps it, too; the caller's, who may close
+     *     it once the ends are connected
      * @param mapped all of the file, in this process
      */
     record Memory(SharedFile file, MemorySegment mapped) {}
@@ -41,7 +43,7 @@ public interface CarrierProvider {
     record Greeted(ByteBuffer welcome, Optional<Carrier> carrier) {}
 
     /**
-     * Whether it would carry by a device in hardware: the two ends of a connection must be alike in that.
+     * Whether it would use a hardware device: both ends of a connection must agree in that.
      *
      * @param address where it listens or connects
      */
@@ -50,25 +52,26 @@ public interface CarrierProvider {
     }
 
     /**
-     * Whether it would carry there by a device that is like the peer's in that, as far as that is known without asking anybody.
+     * Whether its device for that address is of the peer's kind, as far as that is known locally.
      *
-     * @param hardware whether the peer's is one in hardware
+     * @param hardware whether the peer's is a hardware device
      */
     default boolean isAlike(URI address, boolean hardware) {
         return isHardware(address) == hardware;
     }
 
     /**
-     * What clients on other hosts are told of a place where it listens: an address whose scheme says which of their devices they need.
+     * The address that clients on other hosts are told: its scheme says which of their devices they need.
      *
-     * @param listening as it was given or chosen
+     * @param listening as given or chosen
      */
     default URI announced(URI listening) {
         return listening;
     }
 
     /**
-     * What this process lacks to connect there, as a clause that says why it does not; empty if it can try. Nobody is asked, and whoever asks does not wait; to be asked often.
+     * A clause that says what this process lacks to connect there; empty if it can try. Only local checks, which do not
+     * wait; called often.
      *
      * @param address where it would connect
      */
@@ -85,18 +88,18 @@ public interface CarrierProvider {
 
     /** A place where peers connect. */
     interface Listener extends AutoCloseable {
-        /** Where, with the port that was chosen if the address asked for any. */
+        /** Its address, with the chosen port if the address asked for any. */
         URI address();
 
-        /** Takes no new peers. Connections stay. Idempotent. */
+        /** Accepts no new peers. Connections stay. Idempotent. */
         @Override
         void close();
     }
 
-    /** Answers peers. Called by threads of the listener, which may be held up. */
+    /** Answers peers. Called by the listener's threads, which may be blocked. */
     @FunctionalInterface
     interface Reception {
-        /** @param hello of a peer that may be anybody */
+        /** @param hello of an untrusted peer */
         Answer greet(ByteBuffer hello);
     }
 
@@ -116,17 +119,17 @@ public interface CarrierProvider {
         /** As in {@link CarrierProvider#connect}. */
         int publications();
 
-        /** The peer is connected; the carrier is the seat's now. */
+        /** The peer is connected; the seat owns the carrier now. */
         void take(Carrier carrier);
 
-        /** What a peer is told that cannot be connected for this reason; {@link #leave} follows. */
+        /** The answer to a peer that cannot be connected for this reason; {@link #leave} follows. */
         ByteBuffer refusal(Status why);
 
         /** The peer could not be connected. */
         void leave();
     }
 
-    /** The one for an address; empty also if it lacks a module that it needs. */
+    /** The provider for an address; empty also if it lacks a module that it needs. */
     static Optional<CarrierProvider> of(URI address) {
         return CarrierSearch.first(
                 ServiceLoader.load(CarrierProvider.class, CarrierProvider.class.getClassLoader())

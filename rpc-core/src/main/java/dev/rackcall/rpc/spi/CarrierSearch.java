@@ -5,15 +5,15 @@ import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
-/** Looks a carrier up among those of a {@link ServiceLoader}, of which some may lack what they need. */
+/** Finds a provider among those of a {@link ServiceLoader}, some of which may lack modules. */
 final class CarrierSearch {
-    /** A loader that fails in itself need not get on to the next one by that, and would be asked for ever. */
+    /** {@code next()} may fail repeatedly without advancing, so the attempts are bounded. */
     private static final int MAX_FAILURES = 100;
 
     private CarrierSearch() {}
 
     /**
-     * The first of this scheme; empty also if the loader fails again and again before one comes.
+     * The first provider of this scheme; empty also if the loader keeps failing.
      *
      * @param scheme of an address; null finds none
      */
@@ -29,7 +29,7 @@ final class CarrierSearch {
                     return Optional.of(next);
                 }
             } catch (ServiceConfigurationError | NoClassDefFoundError e) {
-                // Its module is there, one that it needs is not: the others are looked at all the same.
+                // A module that this provider needs is missing; the others are still looked at.
                 failures++;
             }
         }

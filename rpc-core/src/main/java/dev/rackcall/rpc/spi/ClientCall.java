@@ -55,7 +55,7 @@ public abstract class ClientCall {
     /** Sends the call and waits for its result, which is valid until {@link #close}. */
     public abstract PayloadReader invoke();
 
-    /** Sends the call; the future completes on a thread of the runtime or of whoever waits for it. */
+    /** Sends the call. The future completes on a thread of the runtime, or on one that waits for it. */
     public abstract <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader);
 
     /** Sends the call; nothing comes back. */
@@ -68,8 +68,8 @@ public abstract class ClientCall {
     public abstract <T> T shared(Class<T> type, long ref);
 
     /**
-     * What to throw for an argument that cannot be encoded (INVALID_ARGUMENT) or a result that cannot be decoded (INTERNAL). Does not
-     * end the call.
+     * The exception for an argument that cannot be encoded (INVALID_ARGUMENT) or a result that cannot be decoded
+     * (INTERNAL). Does not end the call.
      */
     public abstract RpcException rejected(PayloadException cause);
 

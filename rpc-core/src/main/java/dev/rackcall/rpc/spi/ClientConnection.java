@@ -25,7 +25,10 @@ public abstract class ClientConnection implements AutoCloseable {
     /** Whether new calls may start here: the peer lives and does not drain. */
     public abstract boolean isUsable();
 
-    /** Why it has ended, if more is known than that its server is gone; see {@link Carrier#endCause}. Only once it is not usable. */
+    /**
+     * Why it has ended, if more is known than that its server is gone, as {@link Carrier#endCause}. Only once it is not
+     * usable.
+     */
     public Optional<Status> endCause() {
         return Optional.empty();
     }
@@ -36,25 +39,28 @@ public abstract class ClientConnection implements AutoCloseable {
     /** A scope in the arena that all clients of the channel share. */
     public abstract Scope newSharedScope(long firstBytes);
 
-    /** Says which service calls will be for, so that its registered classes can be encoded. */
+    /** Names the service of later calls, so that its registered classes can be encoded. */
     public abstract void use(ServiceDefinition<?> definition);
 
-    /** Gives back a shared object that a call returned, with all that was allocated for it; other objects are left alone. Returns whether it was given back. */
+    /**
+     * Gives back a shared object that a call returned, with all that was allocated for it; other objects are left
+     * alone. Returns whether it was given back.
+     */
     public abstract boolean release(Object result);
 
-    /** Whether the server can follow the Ref of a shared object over this connection. False for what is no shared object. */
+    /** Whether the server can follow the Ref of a shared object over this connection. False for any other object. */
     public abstract boolean maps(Object sharedObject);
 
     /** Calls that have begun here and not ended. */
     public abstract int callsUnderWay();
 
-    /** The ways to the channel's servers, if there is a choice. */
+    /** The routes to the channel's servers, if there is a choice. */
     public List<Route> routes() {
         return List.of();
     }
 
     /**
-     * Has calls use another pool than before, or none. Only for connections that have a choice.
+     * Makes later calls use another pool, or none. Only for connections that have a choice.
      *
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if this one has none, or the pool is closed
      */
@@ -68,7 +74,7 @@ public abstract class ClientConnection implements AutoCloseable {
     /** The service at the other end. */
     public abstract ServedInterface service();
 
-    /** Ends the connection; calls under way end with CANCELLED. Idempotent. */
+    /** Ends the connection; calls in flight end with CANCELLED. Idempotent. */
     @Override
     public abstract void close();
 }

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Lets a few lines a second into the log and counts the rest: what a peer can cause at will must not fill a disk. One for each kind of
- * line. Thread-safe.
+ * Limits the lines per second in a log and counts the rest: a peer must not be able to fill a disk. One for each kind
+ * of line. Thread-safe.
  */
 public final class LogLimit {
     private static final int LINES_PER_SECOND = 10;
@@ -42,7 +42,7 @@ public final class LogLimit {
         return false;
     }
 
-    /** What to say behind the line of those that were left out before it; empty if none was. */
+    /** A remark on the lines omitted before this one; empty if there were none. */
     public synchronized String skipped() {
         if (skipped == 0) {
             return "";

@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.ServiceLoader;
 
 /**
- * Tells others of servers, and finds them and the best way to each, by a directory. Found by {@link ServiceLoader}, so that who names channels by hand needs
- * no directory on the class path; stateless and thread-safe.
+ * Announces servers in a directory, and finds them and the best route to each. Found by {@link ServiceLoader}, so that
+ * channels named by hand need no directory on the class path. Stateless and thread-safe.
  */
 public interface Router {
     /**
@@ -24,17 +24,18 @@ public interface Router {
         }
     }
 
-    /** What others are told of one server. */
+    /** What the directory says about one server. */
     interface Announcement extends AutoCloseable {
-        /** Withdraws it. Clients that are connected stay so. Idempotent. */
+        /** Withdraws it. Connected clients stay connected. Idempotent. */
         @Override
         void close();
     }
 
     /**
-     * Connects to a channel, wherever it is served; the connection changes its ways by itself.
+     * Connects to a channel, wherever it is served; the connection changes its routes by itself.
      *
-     * @throws dev.rackcall.rpc.RpcException NOT_FOUND if the directory names no endpoint, UNAVAILABLE if none of them, or the directory, can be reached
+     * @throws dev.rackcall.rpc.RpcException NOT_FOUND if the directory names no endpoint, UNAVAILABLE if none of them,
+     *     or the directory, can be reached
      */
     ClientConnection connect(ClientSpec spec, Membership membership);
 

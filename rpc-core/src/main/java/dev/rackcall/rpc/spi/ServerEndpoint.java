@@ -6,17 +6,17 @@ import java.util.List;
 
 /** A transport that serves. Thread-safe. */
 public interface ServerEndpoint extends AutoCloseable {
-    /** Takes no new connections and tells clients to go elsewhere; calls under way go on. Returns at once. */
+    /** Accepts no new connections and tells clients to connect elsewhere; calls in flight go on. Returns at once. */
     void drain();
 
-    /** Waits until no call is under way any more. Only after {@link #drain}. Returns whether that happened in time. */
+    /** Waits until no call is in flight; returns whether that happened in time. Only after {@link #drain}. */
     boolean awaitDrained(Duration bound);
 
-    /** Ends everything; calls under way end with UNAVAILABLE at the caller. */
+    /** Ends everything; calls in flight end with UNAVAILABLE at the caller. */
     @Override
     void close();
 
-    /** Where clients connect that share no memory with this process; none if they may not. */
+    /** Where clients connect that share no memory with this process; empty if there is no such address. */
     default List<URI> addresses() {
         return List.of();
     }
@@ -25,8 +25,8 @@ public interface ServerEndpoint extends AutoCloseable {
     int connections();
 
     /**
-     * Calls of all clients that are here and have not ended: whose handlers have begun, and what waited for a polling thread when that counted it last, at this method's last call or a little later. Not
-     * exact while calls come and go. Waits for nobody.
+     * Calls of all clients that have not ended: running handlers, and requests that waited for a polling thread at its
+     * last count, which this method's previous call has triggered. Approximate while calls come and go. Does not wait.
      */
     int callsUnderWay();
 }

@@ -25,7 +25,7 @@ public abstract class ServiceDefinition<S> {
      */
     public abstract long fingerprint();
 
-    /** One line per method and per type it mentions, so that two unequal fingerprints can be explained to a person. */
+    /** One line per method and per type it mentions, to explain unequal fingerprints to people. */
     public abstract String description();
 
     /** Classes to register with Kryo, in order. */

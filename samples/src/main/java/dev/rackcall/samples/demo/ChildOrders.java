@@ -22,7 +22,7 @@ final class ChildOrders {
     private final BlockingQueue<Order> orders = new LinkedBlockingQueue<>();
     private long lastProgress = System.nanoTime();
 
-    /** What a process does, from its first line to {@link Order#QUIT}. */
+    /** The work of a process, from its start to {@link Order#QUIT}. */
     @FunctionalInterface
     interface Work {
         void run(ChildOrders orders) throws Exception;
@@ -68,7 +68,7 @@ final class ChildOrders {
         Runtime.getRuntime().halt(1);
     }
 
-    /** Says that the process is ready. */
+    /** Reports that the process is ready for orders. */
     void ready() {
         answer(new Done());
     }

@@ -28,7 +28,7 @@ final class ClientWork implements AutoCloseable {
     private long badLines;
     private Optional<QueryPlan> queries = Optional.empty();
 
-    /** @param progress hears now and then how many documents or searches of the present order are done */
+    /** @param progress receives the number of documents or searches that the current order has completed */
     ClientWork(Setup setup, LongConsumer progress) throws IOException {
         this.setup = setup;
         this.progress = progress;

@@ -7,16 +7,16 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Runs the store in several processes, by pointer and then serialised, and compares what came of it. */
+/** Runs the store in several processes, by pointer and then serialised, and compares the results. */
 public final class Demo {
     private static final double NANOS = 1e9;
 
     private Demo() {}
 
     /**
-     * Takes some seconds. Nothing is left behind, however it ends.
+     * Runs the demo, which takes some seconds and leaves nothing behind.
      *
-     * @throws DemoException if it cannot be done; the message says why
+     * @throws DemoException if it fails; the message says why
      */
     public static Report run(DemoPlan plan, DemoProgress progress) {
         long start = System.nanoTime();

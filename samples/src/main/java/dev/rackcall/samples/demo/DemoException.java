@@ -1,6 +1,6 @@
 package dev.rackcall.samples.demo;
 
-/** The demo cannot go on. The message is a sentence for whoever started it. */
+/** The demo cannot continue. The message is a sentence for the user. */
 public final class DemoException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

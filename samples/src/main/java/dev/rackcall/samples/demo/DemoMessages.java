@@ -21,7 +21,7 @@ final class DemoMessages {
 
     private DemoMessages() {}
 
-    /** What a process of the store demo is. */
+    /** The kinds of processes in the store demo. */
     enum Role {
         SERVER,
         CLIENT
@@ -30,11 +30,11 @@ final class DemoMessages {
     /** The setup of a process of the store demo; {@code client} is a client's number, from 0. */
     record Setup(Role role, StoreTransport transport, Path directory, DemoPlan plan, int client) {}
 
-    /** What a process can be told to do. */
+    /** The orders to a process. */
     enum Order {
         /** A client reads or makes its next documents; the answer is {@link Prepared}. */
         PREPARE,
-        /** A client hands over some of them and searches, so that its code and the server's is compiled; {@link Done}. */
+        /** A client hands over some of them and searches, so that both sides' code is compiled; {@link Done}. */
         WARM_UP,
         /** The server forgets all documents; {@link Done}. */
         CLEAR,

@@ -5,27 +5,32 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * What a run of the demo does.
+ * The settings of a run.
  *
- * @param input where the documents come from
+ * @param input the source of the documents
  * @param clients number of client processes
  * @param searches searches in all
  * @param batch documents that a client hands over in one call
  */
 public record DemoPlan(Input input, int clients, int searches, int batch) {
-    /** Documents that a client prepares in its heap before the clock starts; it then hands them over, and prepares the next ones. */
+    /**
+     * Documents that a client prepares in its heap before the clock starts. It hands them over, and then prepares the
+     * next ones.
+     */
     static final int WINDOW = 10_000;
 
-    /** Documents that a client hands over before anything is measured. */
+    /** Documents that a client hands over before measurement starts. */
     static final int WARM_UP = 5_000;
 
-    /** Searches that a client makes before anything is measured. */
+    /** Searches that a client makes before measurement starts. */
     static final int WARM_UP_SEARCHES = 1_000;
 
-    /** Found documents that a search returns and the client reads. */
+    /** The number of found documents that a search returns and the client reads. */
     static final int LIMIT = 10;
 
-    /** Spinning is for those who have a processor to themselves; with more processes than that, it takes from others who have work to do. */
+    /**
+     * A process spins only if each has a processor; otherwise spinning takes processors from processes that have work.
+     */
     WaitStrategy waiting() {
         return clients + 1 > Runtime.getRuntime().availableProcessors()
                 ? WaitStrategy.blocking()
@@ -37,7 +42,7 @@ public record DemoPlan(Input input, int clients, int searches, int batch) {
     }
 
     /**
-     * Where the documents come from.
+     * The source of the documents.
      *
      * @param file lines of JSON; if empty, documents are generated
      * @param count how many to generate

@@ -6,7 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Tells people how far the demo is: in one line that changes if they look at a terminal, else in a line every few seconds. One thread. */
+/**
+ * Reports progress: on a terminal in one line that changes, otherwise in a line every few seconds. Used by one thread.
+ */
 public final class DemoProgress {
     private static final long TERMINAL_NANOS = 200_000_000L;
     private static final long LINES_NANOS = 5_000_000_000L;
@@ -21,7 +23,7 @@ public final class DemoProgress {
         this.terminal = terminal;
     }
 
-    /** Writes to the standard error stream's {@code out}, and looks where that leads. */
+    /** Writes to {@code out}, which leads to the standard error stream, and checks whether that is a terminal. */
     public static DemoProgress to(PrintWriter out) {
         return new DemoProgress(out, isTerminal());
     }
@@ -60,7 +62,7 @@ public final class DemoProgress {
         }
     }
 
-    /** Says something that stays. */
+    /** Prints a line that stays. */
     void say(String line) {
         end();
         out.println(line);

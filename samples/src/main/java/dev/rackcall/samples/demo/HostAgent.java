@@ -19,11 +19,13 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A host's part in the control plane of the rack demo: calls of this process go over its virtual queues as long as it is open. One thread. */
+/**
+ * A host's agent in the rack demo: calls of this process use its virtual queues while it is open. Used by one thread.
+ */
 final class HostAgent implements AutoCloseable {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** Empty if it is a process of its own. */
+    /** Empty if the agent is a process of its own. */
     private final Optional<Agent> agent;
 
     private final Tenant tenant;
@@ -35,9 +37,10 @@ final class HostAgent implements AutoCloseable {
     }
 
     /**
-     * With an agent of this process if the host has a meta server, otherwise with the machine's agent process. Nothing if neither is there or takes this process: each connection then has a queue pair of its own.
+     * Opens an agent in this process if the host has a meta server, otherwise joins the machine's agent process.
+     * Returns empty if neither is possible: each connection then has a queue pair of its own.
      *
-     * @param patience how long an agent process may take to let this process in
+     * @param patience how long an agent process may take to admit this process
      */
     static Optional<HostAgent> open(RackHost.Setup setup, Duration patience) {
         try {
@@ -62,7 +65,7 @@ final class HostAgent implements AutoCloseable {
         return new HostAgent(Optional.of(agent), agent.admit(host));
     }
 
-    /** Each attempt takes 5 s at most, which is little on a machine that is emulated and does more than it can. */
+    /** Each attempt takes at most 5 s, which is short on an emulated, overloaded machine. */
     private static Tenant join(Path folder, String host, Duration patience) {
         long begin = System.nanoTime();
         while (true) {

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Builds documents in the channel's shared arena and hands them over by Ref; reads those that it finds where they lie. */
+/** Builds documents in the channel's shared arena, hands them over by Ref, and reads found documents in place. */
 final class PointerClient implements StoreClient {
     private final RpcChannel channel;
     private final DocumentStore store;
@@ -56,7 +56,7 @@ final class PointerClient implements StoreClient {
         return new Outcome(found.total(), read, digests);
     }
 
-    /** What the generated stub writes: counts and lengths have 4 bytes. */
+    /** The bytes that the generated stub writes: counts and lengths have 4 bytes. */
     private static long encodedBytes(Query query) {
         long bytes = Integer.BYTES + Integer.BYTES;
         for (String name : query.path()) {

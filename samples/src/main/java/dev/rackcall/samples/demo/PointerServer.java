@@ -9,7 +9,7 @@ import java.time.Duration;
 
 /** The store as a Rackcall service. */
 final class PointerServer implements StoreServer {
-    /** On a machine that does more than it can, a handler may lie still for a while. */
+    /** On an overloaded machine a handler may stall for a while. */
     private static final Duration STUCK_AFTER = Duration.ofSeconds(10);
 
     private final Store store = new Store();
@@ -25,7 +25,7 @@ final class PointerServer implements StoreServer {
                 .start();
     }
 
-    /** Servers remove their runtime directory when they are the last in it, so it is not the one that is given. */
+    /** A folder of its own, because the last server in a runtime directory removes it. */
     static Path runtimeDirectory(Path directory) {
         return directory.resolve("rackcall");
     }

@@ -10,8 +10,9 @@ import java.util.SplittableRandom;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Searches that find something, drawn from a sample of the documents: for a text that one of them has, or for numbers in a range that begins at
- * one that occurs and spans a thousandth of what the sample has at that path. The same documents and seed give the same searches.
+ * Searches with results, drawn from a sample of the documents: for a text of one of them, or for a range of numbers
+ * that begins at one that occurs and spans a thousandth of the sample's range at that path. The same documents and seed
+ * give the same searches.
  */
 final class QueryPlan {
     private static final int SAMPLE = 1000;
@@ -50,7 +51,7 @@ final class QueryPlan {
         }
     }
 
-    /** The next search; half of them are for texts if there are both. Empty if the documents have neither texts nor numbers. */
+    /** The next search; half are for texts if the documents have both. Empty if they have neither texts nor numbers. */
     Optional<Query> next() {
         if (texts.isEmpty() && numbers.isEmpty()) {
             return Optional.empty();

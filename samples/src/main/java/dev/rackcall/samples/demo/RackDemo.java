@@ -19,15 +19,15 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Three hosts in two racks. The memory of rack 1 is a runtime directory, which host-a has and host-b sees by a link of its own; taking the link away takes the memory
- * away from host-b alone.
+ * Three hosts in two racks. The memory of rack 1 is host-a's runtime directory, which host-b sees through a link of its
+ * own. Removing the link takes the memory away from host-b alone.
  */
 public final class RackDemo {
-    /** How long a change may take to be noticed on a machine that does more than it can. */
+    /** How long an overloaded machine may take to notice a change. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final int MAX_HOSTS = 16;
-    /** Hosts of the control plane are processes of this one, which ends them: none is forgotten because the machine does more than it can. */
+    /** Longer than the demo: it ends its hosts itself, and a slow machine must not lose one. */
     private static final Duration LEASE = Duration.ofMinutes(10);
 
     private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
@@ -48,7 +48,7 @@ public final class RackDemo {
     }
 
     /**
-     * What is to be shown.
+     * The settings of the demo.
      *
      * @param directory in which the hosts find each other; a folder of the demo's own if empty
      * @param count documents in the store
@@ -58,10 +58,10 @@ public final class RackDemo {
     public record Plan(Optional<URI> directory, int count, Duration part, long seed) {}
 
     /**
-     * Prints what goes on. Nothing is left behind, however it ends.
+     * Runs the demo and prints samples. Leaves nothing behind.
      *
-     * @return whether every call came to its end and nothing is left
-     * @throws DemoException if it cannot be shown; the message says why
+     * @return whether every call succeeded and nothing is left
+     * @throws DemoException if it fails; the message says why
      */
     public static boolean run(Plan plan, PrintWriter out) {
         Workplace workplace = Workplace.create();
@@ -134,7 +134,7 @@ public final class RackDemo {
         }
     }
 
-    /** One part: prints samples for as long as it takes, and until host-b takes the way that it has to. */
+    /** One part: prints samples for its duration, and until host-b uses the expected route. */
     private void watch(ChildProcess near, ChildProcess far, String what, Predicate<Sample> expected) {
         if (!what.isEmpty()) {
             out.printf("%n         %s%n", what);

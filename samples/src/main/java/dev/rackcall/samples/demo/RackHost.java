@@ -26,7 +26,7 @@ import org.HdrHistogram.Histogram;
 
 /** A host of the rack demo: a process that serves the store, or searches it by name. It knows no address; its channel chooses the route. */
 final class RackHost {
-    /** With a machine that does more than it can. */
+    /** For an overloaded machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final long STORE_BYTES = 1L << 30;
@@ -37,7 +37,7 @@ final class RackHost {
 
     private final Setup setup;
     private final ChildOrders orders;
-    /** For the moment in which one route is gone and the next not there yet. */
+    /** Reported while one route is gone and the next is not ready. */
     private Optional<Route> lastUsed = Optional.empty();
 
     private RackHost(Setup setup, ChildOrders orders) {
@@ -45,7 +45,7 @@ final class RackHost {
         this.orders = orders;
     }
 
-    /** What a host does. */
+    /** The kinds of hosts. */
     enum Role {
         /** Serves the store. */
         SERVE,
@@ -205,7 +205,7 @@ final class RackHost {
         }
     }
 
-    /** Searches for half a second, in bursts so that the machine has time for the others, and tells how it went. */
+    /** Searches for half a second, in bursts that leave processor time to others, and reports the result. */
     private void sample(RpcChannel channel, DocumentStore store, QueryPlan queries) throws InterruptedException {
         Histogram latencies = Latencies.create();
         long failed = 0;
@@ -242,7 +242,10 @@ final class RackHost {
                 (System.nanoTime() - begin) / 1e9));
     }
 
-    /** How many documents match, since those themselves stay in the memory of the server's rack. Says what went wrong. */
+    /**
+     * Asks for the number of matches only, because the documents stay in the memory of the server's rack. Returns the
+     * problem, if there was one.
+     */
     private static Optional<String> trySearch(DocumentStore store, Query query) {
         try {
             Found found = switch (query) {

@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** The conductor's own look at the directory by which its hosts find each other. One thread. */
+/** The demo's own member of the directory in which its hosts find each other. Used by one thread. */
 final class RackNames implements AutoCloseable {
     private static final ChannelName STORE = ChannelName.of(DocumentStore.CHANNEL);
-    /** Longer than a lease, for a name whose withdrawal went to a server of the directory that died just then. */
+    /** Longer than a lease, for a name whose withdrawal was lost with a server of the directory. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-    /** A member of an ensemble may be behind the others for a moment. */
+    /** A member of an ensemble may lag for a moment. */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long LOOK_MILLIS = 100;
@@ -30,7 +30,7 @@ final class RackNames implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** @throws DemoException if the directory cannot be used, or if somebody in it serves what the demo is about to serve */
+    /** @throws DemoException if the directory cannot be used, or names another server of the demo's channel */
     static RackNames open(URI address) {
         try {
             RackNames names = new RackNames(address, Directory.open(address));
@@ -60,10 +60,9 @@ final class RackNames implements AutoCloseable {
     }
 
     /**
-     * What is still named after all hosts have ended; empty if nothing is, which is seen at once where the directory answered when they withdrew their names. Otherwise waits as long as a lease
-     * lasts.
+     * The names that remain after all hosts have ended. Waits for the end of their leases if there are any.
      *
-     * @param out hears what is waited for
+     * @param out gets a line if it waits
      */
     List<String> leftBehind(PrintWriter out) {
         long start = System.nanoTime();

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * One host of the rack demo on a machine of its own: a process that serves the store or searches it, as {@link RackDemo} starts them all on one machine; over virtual queues if the machine has an agent process, which is
- * called as the host is. One thread.
+ * One host of the rack demo on a machine of its own. It uses virtual queues if the machine's agent process has the
+ * host's name. Used by one thread.
  */
 public final class RackSeat implements AutoCloseable {
     private static final URI NOWHERE = URI.create("rdma://127.0.0.1:0");
@@ -25,7 +25,7 @@ public final class RackSeat implements AutoCloseable {
     /**
      * A machine.
      *
-     * @param host what it is called
+     * @param host its name
      * @param directory by which hosts find each other
      * @param pool a device that is its memory and other machines'; empty if it has none
      * @param number of the machine among those that share the device
@@ -34,9 +34,9 @@ public final class RackSeat implements AutoCloseable {
     public record Machine(String host, URI directory, Optional<Path> pool, int number, int count) {}
 
     /**
-     * What a host has done since its last sample.
+     * A host's searches since its last sample.
      *
-     * @param over by which way
+     * @param over the route's kind
      * @param memory whether that is memory
      * @param searches that found what they had to find
      * @param failed searches that failed or found nothing
@@ -44,12 +44,15 @@ public final class RackSeat implements AutoCloseable {
      */
     public record Seen(String over, boolean memory, long searches, long failed, String line) {}
 
-    /** Serves the store from {@code machine}, for those that share no memory with it at {@code listen}; returns when it does. */
+    /**
+     * Serves the store from {@code machine}, and at {@code listen} for clients that share no memory with it; returns
+     * when it is ready.
+     */
     public static RackSeat serve(Machine machine, URI listen) {
         return start(Role.SERVE, machine, listen);
     }
 
-    /** Searches the store; the first to do so also fills it. Returns when it begins to. */
+    /** Searches the store; the first client also fills it. Returns when it is ready. */
     public static RackSeat search(Machine machine, boolean fills) {
         return start(fills ? Role.FILL_AND_SEARCH : Role.SEARCH, machine, NOWHERE);
     }
@@ -97,12 +100,12 @@ public final class RackSeat implements AutoCloseable {
                                 sample.failed() == 0 ? "" : "; " + sample.failed() + " failed: " + sample.problem()));
     }
 
-    /** The machine does without its pool from now on: its calls take another way. A sample that was under way still comes first. */
+    /** Removes the machine's pool: its calls use another route. A sample in progress comes first. */
     public void leaveMemory() {
         child.order(Order.LEAVE_MEMORY);
     }
 
-    /** It uses its pool again. */
+    /** Gives the machine its pool again. */
     public void takeMemory() {
         child.order(Order.TAKE_MEMORY);
     }

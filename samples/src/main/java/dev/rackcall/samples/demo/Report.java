@@ -6,17 +6,17 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * What the demo found out.
+ * The result of the demo.
  *
  * @param machine where it ran
- * @param plan what it did
+ * @param plan its settings
  * @param pointer by pointer
  * @param serialised over a Unix domain socket
  * @param speedUp how many times faster by pointer
- * @param badLines lines of the input that were passed over
+ * @param badLines skipped lines of the input
  * @param firstBadLines some of them
- * @param leftBehind what is still there after the end
- * @param seconds what all of it took
+ * @param leftBehind processes and files that remain
+ * @param seconds the total time
  */
 public record Report(
         Machine machine,
@@ -29,13 +29,13 @@ public record Report(
         List<String> leftBehind,
         double seconds) {
     /**
-     * Where the figures came about.
+     * The machine of the figures.
      *
      * @param cores processors that a process may use
      */
     public record Machine(int cores, String cpu, String kernel, String jvm) {}
 
-    /** How many times shorter the pointer's side is. */
+    /** How many times shorter the times by pointer are. */
     public record SpeedUp(double build, double search, double putP50, double searchP50) {}
 
     /**
@@ -59,21 +59,22 @@ public record Report(
     }
 
     /**
-     * One way to the store.
+     * The figures of one transport.
      *
      * @param documents that were handed over
-     * @param buildNs from the first client's first document to the last client's last answer, without what prepared the documents
+     * @param buildNs from the first client's first document to the last client's last answer, without the
+     *     preparation of documents
      * @param put calls that handed over a batch, with building or encoding it
-     * @param indexNs of the build time, what the server spent in the store, which is the same on both sides
-     * @param putCopiedBytes bytes that were copied from one process to the other to hand documents over
+     * @param indexNs the server's part of the build time in the store, the same on both sides
+     * @param putCopiedBytes bytes that were copied between processes to hand documents over
      * @param putPointedBytes bytes of documents that were handed over by a Ref
      * @param heldBytes memory of the documents at the server, in whole pages
      * @param searches how many
      * @param searchNs from the first client's first search to the last client's last
-     * @param search searches with reading all documents that came back
-     * @param searchCopiedBytes bytes that were copied from one process to the other for searches and their results
+     * @param search searches with reading all returned documents
+     * @param searchCopiedBytes bytes that were copied between processes for searches and their results
      * @param matches documents that the searches counted
-     * @param read documents that came back and were read
+     * @param read documents that were returned and read
      */
     public record Side(
             StoreTransport transport,

@@ -10,7 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 
-/** One way to the store, from the first document to the last search, and what came of it. One thread. */
+/** One transport, from the first document to the last search, and its results. Used by one thread. */
 final class Run {
     private final StoreTransport transport;
     private long documents;
@@ -100,13 +100,13 @@ final class Run {
         }
     }
 
-    /** From when the first client began until the last one had ended. */
+    /** From the first client's start to the last client's end. */
     private static long elapsed(List<Work> work) {
         return work.stream().mapToLong(Work::endNanos).max().orElse(0)
                 - work.stream().mapToLong(Work::startNanos).min().orElse(0);
     }
 
-    /** Whether the store has exactly what the clients meant to put into it. */
+    /** Checks that the store has exactly the documents of the clients. */
     private void check() {
         if (summary.documents() != documents || summary.digest() != sourceDigest) {
             throw new DemoException(transport.title() + ": the store has " + summary.documents()
@@ -115,7 +115,9 @@ final class Run {
         }
     }
 
-    /** Whether both ways led to the same: documents, and for every search the same count and the same documents. */
+    /**
+     * Checks that both transports gave the same: documents, and for every search the same count and the same documents.
+     */
     void checkSame(Run other) {
         if (summary.digest() != other.summary.digest()) {
             throw new DemoException("the two stores hold different documents; please report this");

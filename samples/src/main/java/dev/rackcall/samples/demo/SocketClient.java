@@ -50,9 +50,7 @@ final class SocketClient implements StoreClient {
         long digests = 0;
         for (int i = 0; i < read; i++) {
             long number = answer.getLong();
-            int length = answer.getInt();
-            JsonNode content = JsonText.TRUSTING.readTree(answer.array(), answer.position(), length);
-            answer.position(answer.position() + length);
+            JsonNode content = JsonText.TRUSTING.readTree(SocketMessage.readBytes(answer));
             digests = 31 * digests + Digest.of(new JsonDocument(number, content));
         }
         return new Outcome(total, read, digests);

@@ -104,11 +104,14 @@ final class SocketMessage extends DataOutputStream {
         return true;
     }
 
+    static byte[] readBytes(ByteBuffer content) {
+        byte[] bytes = new byte[content.getInt()];
+        content.get(bytes);
+        return bytes;
+    }
+
     static String readText(ByteBuffer content) {
-        int length = content.getInt();
-        String text = new String(content.array(), content.position(), length, StandardCharsets.UTF_8);
-        content.position(content.position() + length);
-        return text;
+        return new String(readBytes(content), StandardCharsets.UTF_8);
     }
 
     static List<String> readPath(ByteBuffer content) {

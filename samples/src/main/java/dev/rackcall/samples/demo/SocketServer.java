@@ -154,11 +154,9 @@ final class SocketServer implements StoreServer {
             List<Document> documents = new ArrayList<>(count);
             for (int i = 0; i < count; i++) {
                 long number = request.getLong();
-                int length = request.getInt();
-                try (JsonParser parser = JsonText.TRUSTING.createParser(request.array(), request.position(), length)) {
+                try (JsonParser parser = JsonText.TRUSTING.createParser(SocketMessage.readBytes(request))) {
                     documents.add(writer.read(number, parser));
                 }
-                request.position(request.position() + length);
             }
             Batch batch = writer.batch(documents);
             estimate.learn(count, writer.bytes());

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A server process and its clients, which do what they are told at the same time. One thread. */
+/** A server process and its clients, which carry out orders at the same time. Used by one thread. */
 final class Stage implements AutoCloseable {
     private final String title;
     private final DemoProgress progress;

@@ -4,7 +4,7 @@ import dev.rackcall.samples.documents.Store;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 
-/** A server's side of a way to the store. */
+/** A server of the store over one transport. */
 interface StoreServer extends AutoCloseable {
     Store store();
 
@@ -18,7 +18,7 @@ interface StoreServer extends AutoCloseable {
         };
     }
 
-    /** Bytes that the documents may take: as much as the machine has, since memory is only taken as it is needed. */
+    /** The quota of the documents: the machine's memory, which is only taken as it is needed. */
     static long quota() {
         long bytes = ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class)
                 .getTotalMemorySize();

@@ -1,10 +1,10 @@
 package dev.rackcall.samples.demo;
 
-/** The two ways from a client to the store. */
+/** The two transports between a client and the store. */
 public enum StoreTransport {
     /** Rackcall: documents are built in shared memory, and a Ref crosses. */
     POINTER("by pointer"),
-    /** What people use otherwise: documents cross as JSON, through a Unix domain socket. */
+    /** The usual alternative: documents cross as JSON, through a Unix domain socket. */
     SERIALISED("serialised");
 
     private final String title;

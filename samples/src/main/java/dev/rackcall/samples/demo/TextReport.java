@@ -3,7 +3,7 @@ package dev.rackcall.samples.demo;
 import java.io.PrintWriter;
 import java.util.Locale;
 
-/** The report as people read it: both ways side by side. */
+/** The report for people: both transports side by side. */
 public final class TextReport {
     private static final int LABEL = 30;
     private static final int FIGURE = 14;

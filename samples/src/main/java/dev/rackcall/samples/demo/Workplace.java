@@ -14,11 +14,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The directory for sockets and lock files that one run of the demo has to itself, and the processes that work in it. Both are gone after
- * {@link #close}, and also when this JVM ends before that, as on Ctrl-C. Thread-safe.
+ * The folder of one run of the demo, for sockets and lock files, and its processes. Both are gone after {@link #close},
+ * and when this JVM ends before that, as on Ctrl-C. Thread-safe.
  */
 final class Workplace implements AutoCloseable {
-    /** Of its folder. */
+    /** The prefix of the folder's name. */
     private static final String PREFIX =
             "rackcall-demo-" + ProcessHandle.current().pid() + "-";
 
@@ -59,7 +59,7 @@ final class Workplace implements AutoCloseable {
         all.add(process);
     }
 
-    /** Whether this JVM is ending, so that what its processes do no longer matters. */
+    /** Whether this JVM is ending, so that its processes no longer matter. */
     boolean isClosing() {
         return closing;
     }
@@ -70,7 +70,7 @@ final class Workplace implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // The JVM is going down, and the hook does the same.
+            // The JVM is ending, and the hook does the same.
             return;
         }
     }
@@ -89,7 +89,10 @@ final class Workplace implements AutoCloseable {
         }
     }
 
-    /** What is still there after {@link #close}: processes, the directory. Shared memory has no names here, and ends with the processes. */
+    /**
+     * Processes and files that remain after {@link #close}. The demo's shared memory has no names and ends with the
+     * processes.
+     */
     synchronized List<String> leftBehind() {
         List<String> left = new ArrayList<>();
         all.stream().filter(Process::isAlive).forEach(process -> left.add("process " + process.pid()));

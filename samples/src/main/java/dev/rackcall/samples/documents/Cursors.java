@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Flyweights for a walk down a document, one pair a level, so that a walk allocates nothing once it has been that deep. Bounds what a peer
- * may have built: the depth, and the number of values, since a chain of arrays that each hold the next one twice has no other end. Belongs to
- * one thread.
+ * Flyweights for a walk down a document, one pair for each level, so that a warm walk allocates nothing. Bounds what a
+ * peer may have built: the depth, and the number of values, since a chain of arrays that each hold the next one twice
+ * would never end. Used by one thread.
  */
 final class Cursors {
     private static final int MAX_VALUES = 1 << 20;
@@ -72,7 +72,7 @@ final class Cursors {
         return text;
     }
 
-    /** The value of a DECIMAL, as near as a double comes. */
+    /** The value of a DECIMAL, as the nearest double. */
     double decimal(JsonValue value) {
         String digits = text(value).toString();
         try {

@@ -6,8 +6,8 @@ import java.util.Map;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A 64-bit hash of all that a document says, equal for the document in shared memory and for the same one as a tree of Jackson's. Members of
- * an object may be in any order. Belongs to one thread.
+ * A 64-bit hash of a document's content, equal for a document in shared memory and for the same document as a tree of
+ * Jackson's. The order of members does not matter. Used by one thread.
  */
 public final class Digest {
     private final Cursors cursors = new Cursors();

@@ -5,8 +5,8 @@ import dev.rackcall.rpc.RpcService;
 import java.util.List;
 
 /**
- * Keeps documents and finds them by their values. A path is the names from the root to a value; all elements of an array have the array's
- * path, so {@code [tags]} finds any of the tags in {@code {"tags": ["a", "b"]}}.
+ * Keeps documents and finds them by their values. A path is the list of names from the root to a value. All elements of
+ * an array have the array's path, so {@code [tags]} finds any of the tags in {@code {"tags": ["a", "b"]}}.
  */
 @RpcService(DocumentStore.CHANNEL)
 public interface DocumentStore {
@@ -14,11 +14,12 @@ public interface DocumentStore {
     String CHANNEL = "/samples/documents";
 
     /**
-     * Takes documents over, by pointer: their scope is the store's from now on.
+     * Takes documents over, by pointer: the store then owns their scope.
      *
      * @param batch built in {@code RpcChannel.newSharedScope}
      * @return how many documents the store now has
-     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if a document is damaged or too deep; the batch is then freed
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if a document is damaged or too deep; the batch is
+     *     then freed
      */
     @Rpc
     int put(Batch batch);
@@ -27,7 +28,10 @@ public interface DocumentStore {
     @Rpc(idempotent = true)
     Found withText(List<String> path, String text, int limit);
 
-    /** The documents that have a number from {@code low} to {@code high}, both included, at that path. JsonNumbers compare as doubles. */
+    /**
+     * The documents that have a number from {@code low} to {@code high}, both included, at that path. Numbers compare
+     * as doubles.
+     */
     @Rpc(idempotent = true)
     Found withNumber(List<String> path, double low, double high, int limit);
 }

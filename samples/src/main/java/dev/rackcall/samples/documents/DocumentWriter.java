@@ -15,8 +15,8 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Builds documents in a scope, out of a tree of Jackson's or straight from JSON text. Texts of member names are written once a scope. Belongs to
- * one thread; depth is the reader's affair, see {@link JsonText#MAX_DEPTH}.
+ * Builds documents in a scope, from a tree of Jackson's or from JSON text. Each member name is written once for a
+ * scope. Used by one thread; the reader bounds the depth, see {@link JsonText#MAX_DEPTH}.
  */
 public final class DocumentWriter {
     private final Map<String, Ref<SharedString>> names = new HashMap<>();

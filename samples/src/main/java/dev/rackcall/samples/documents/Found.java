@@ -3,9 +3,10 @@ package dev.rackcall.samples.documents;
 import java.util.List;
 
 /**
- * What a search found.
+ * The result of a search.
  *
  * @param total how many documents match
- * @param documents those of the lowest numbers, in ascending order, up to the limit that was asked; they stay the store's, and are read where they lie
+ * @param documents those with the lowest numbers, ascending, up to the search's limit; the store owns them, and
+ *     they are read in place
  */
 public record Found(long total, List<Document> documents) {}

@@ -15,8 +15,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A file with one JSON object a line, in UTF-8. Lines that hold something else are reported and passed over; empty ones are passed over. Of
- * several readers of one file each can take its share of the lines. Not thread-safe.
+ * A file with one JSON object a line, in UTF-8. Other lines are reported and skipped; empty ones are skipped. Several
+ * readers can each take a share of the lines. Not thread-safe.
  */
 public final class JsonLines implements AutoCloseable {
     /** Bytes that a line may have. */
@@ -45,7 +45,7 @@ public final class JsonLines implements AutoCloseable {
      * Opens a file.
      *
      * @param share which of the {@code shares} equal parts of the lines to take, from 0
-     * @param bad hears of each line that is no document
+     * @param bad receives each line that is no document
      */
     public static JsonLines open(Path file, int share, int shares, Consumer<BadLine> bad) throws IOException {
         return new JsonLines(new BufferedInputStream(Files.newInputStream(file), CHUNK), share, shares, bad);
@@ -112,7 +112,7 @@ public final class JsonLines implements AutoCloseable {
     }
 
     private static String reason(JacksonException e) {
-        // Jackson names the place of an unclosed bracket by a source that it is told not to show.
+        // Jackson adds the place of an unclosed bracket, with a source that it is configured not to show.
         String message = e.getOriginalMessage()
                 .lines()
                 .findFirst()

@@ -2,13 +2,13 @@ package dev.rackcall.samples.documents;
 
 import java.math.BigDecimal;
 
-/** Which {@link Kind} a JSON number is, decided by its value alone, so that every way to the same number ends at the same kind. */
+/** The {@link Kind} of a JSON number, decided by its value alone, so that every conversion gives the same kind. */
 final class JsonNumbers {
     private static final int DIGITS_KEPT = 15;
 
     private JsonNumbers() {}
 
-    /** Whether a text of that length, read as that double, has so few digits that the double keeps them all (15, DBL_DIG of C). */
+    /** Whether a text of that length has so few digits that the double keeps them all (15, DBL_DIG of C). */
     static boolean isShort(int textLength, double value) {
         return textLength <= DIGITS_KEPT && Math.abs(value) >= Double.MIN_NORMAL && Double.isFinite(value);
     }
@@ -24,7 +24,7 @@ final class JsonNumbers {
         return number.stripTrailingZeros().toString();
     }
 
-    /** A long whose order is that of the doubles; -0.0 and 0.0 are one. */
+    /** A long in the order of the doubles; -0.0 and 0.0 are equal. */
     static long sortable(double value) {
         long bits = Double.doubleToLongBits(value + 0.0);
         return bits ^ ((bits >> (Long.SIZE - 1)) & Long.MAX_VALUE);

@@ -10,10 +10,10 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Documents as JSON text. Writing belongs to one thread; the mapper is for all. */
 public final class JsonText {
-    /** Arrays and objects inside each other that a document may have. */
+    /** The maximum nesting of arrays and objects in a document. */
     public static final int MAX_DEPTH = 100;
 
-    /** Reads what a document may be, keeps every digit of its numbers, and refuses an object with two members of one name. */
+    /** Reads documents: keeps every digit of numbers, and refuses an object with two members of one name. */
     public static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
                     .streamReadConstraints(StreamReadConstraints.builder()
                             .maxNestingDepth(MAX_DEPTH)
@@ -23,7 +23,7 @@ public final class JsonText {
             .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
             .build();
 
-    /** Reads what {@link #MAPPER} has let pass; looks for no second member of one name. */
+    /** Reads text that {@link #MAPPER} has accepted; does not check for duplicate members. */
     public static final JsonMapper TRUSTING = MAPPER.rebuild()
             .disable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .build();

@@ -6,8 +6,8 @@ import dev.rackcall.shm.types.SharedArray;
 import dev.rackcall.shm.types.SharedString;
 
 /**
- * One JSON value in shared memory, with its name if it is a member of an object. A document is a tree of them; its values refer to their
- * children, and members of the same name refer to one and the same text.
+ * One JSON value in shared memory, with its name if it is a member of an object. A document is a tree of values. Values
+ * refer to their children, and members with equal names share one text.
  */
 @Shared
 public interface JsonValue {

@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-/** What a {@link JsonValue} value is. The order is part of the memory layout. */
+/** The kind of a {@link JsonValue}. The order is part of the memory layout. */
 public enum Kind {
     NULL,
     BOOLEAN,

@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-/** Keeps, of the documents that it is offered, a few with the lowest numbers, in ascending order. Not thread-safe. */
+/** Keeps the offered documents with the lowest numbers, in ascending order. Not thread-safe. */
 final class Lowest {
     private final long[] numbers;
     private final int[] kept;

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Which documents have which number at one path, in order: new ones in a small unsorted buffer, the others in sorted runs, each at least
- * twice as long as the next, which are merged as they grow (a log-structured merge, O'Neil et al. 1996). Not thread-safe; finding changes
- * nothing.
+ * The documents with each number at one path, in order: new ones in a small unsorted buffer, others in sorted runs.
+ * Each run is at least twice as long as the next; runs are merged as they grow (a log-structured merge, O'Neil et al.
+ * 1996). Not thread-safe; searches change nothing.
  */
 final class NumberIndex {
     private static final int BUFFER = 256;
@@ -40,7 +40,7 @@ final class NumberIndex {
         runs.add(run);
     }
 
-    /** Offers all documents with a number from {@code low} to {@code high}, both included; returns how many they are. */
+    /** Offers all documents with a number from {@code low} to {@code high}, both included; returns their number. */
     long collect(long low, long high, Lowest lowest) {
         if (repeated) {
             return collectDistinct(low, high, lowest);

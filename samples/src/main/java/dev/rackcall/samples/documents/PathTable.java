@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.OptionalInt;
 
 /**
- * Small numbers for the paths that occur in documents, so that an index compares an int and not a chain of names. Not thread-safe, but
- * finding changes nothing.
+ * Small numbers for the paths in documents, so that an index compares an int and not a list of names. Not thread-safe;
+ * searches change nothing.
  */
 final class PathTable {
     /** The path of a document's root. */
@@ -19,18 +19,21 @@ final class PathTable {
 
     private final Map<Step, Integer> paths = new HashMap<>();
 
-    /** Paths by the Ref of their last name, since the members of a batch that have one name refer to one text. Holds for one batch. */
+    /**
+     * Paths by the Ref of their last name, since members of one batch with equal names refer to one text. Valid for one
+     * batch.
+     */
     private final long[] cachedNames = new long[CACHED];
 
     private final int[] cachedParents = new int[CACHED];
     private final int[] cachedPaths = new int[CACHED];
 
-    /** Forgets what memory said, which may be other memory now. */
+    /** Clears the cache: its Refs may now lead to other memory. */
     void beginBatch() {
         Arrays.fill(cachedNames, 0);
     }
 
-    /** The number of the path from {@code parent} to that member; a new one if it is new. */
+    /** The number of the path from {@code parent} to that member, which may be new. */
     int child(int parent, JsonValue member, Cursors cursors) {
         long name = member.name().bits();
         int place = (int) (((name + parent) * SCATTER) >>> (Long.SIZE - Integer.numberOfTrailingZeros(CACHED)));

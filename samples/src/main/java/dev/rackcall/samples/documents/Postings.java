@@ -4,7 +4,7 @@ import dev.rackcall.shm.types.SharedArray;
 import java.util.Arrays;
 
 /**
- * What the indexes need to know of the documents of one batch, collected before any of it is entered, so that a damaged document leaves no
+ * The index entries of the documents of one batch, collected before any is added, so that a damaged document leaves no
  * trace. Not thread-safe.
  */
 final class Postings {

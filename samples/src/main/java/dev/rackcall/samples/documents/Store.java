@@ -17,8 +17,8 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * Documents in shared memory, and indexes over all their texts and numbers. It knows nothing of calls: whoever has a scope with a batch in
- * it may add it. All scopes are of one arena. Thread-safe.
+ * Documents in shared memory, and indexes over all their texts and numbers. It is independent of calls: any code can
+ * add a scope with a batch in it. All scopes belong to one arena. Thread-safe.
  */
 public final class Store implements AutoCloseable {
     /** Documents that one search may return. */
@@ -51,8 +51,8 @@ public final class Store implements AutoCloseable {
         lock.writeLock().lock();
         long start = System.nanoTime();
         try {
-            // Follows Refs into the scope's arena only: documents that refer to somebody's own memory would break when
-            // he leaves.
+            // Follows Refs into the scope's arena only: documents that refer to a client's own memory would break when
+            // the client leaves.
             Batch own = SharedTypes.BATCH.attach(scope.space(), SharedObject.refOf(batch));
             SharedArray<Document> documents = own.documents();
             collect(documents);
@@ -160,7 +160,7 @@ public final class Store implements AutoCloseable {
         return new Found(total, documents);
     }
 
-    /** What the store holds; reads every document. */
+    /** Describes the store's content; reads every document. */
     public Summary summary() {
         lock.readLock().lock();
         try {
@@ -177,7 +177,7 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Forgets and frees all documents. */
+    /** Removes and frees all documents. */
     public void clear() {
         lock.writeLock().lock();
         try {
@@ -200,12 +200,12 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * What a store holds.
+     * The content of a store.
      *
      * @param documents how many
      * @param digest the sum of their {@link Digest}s
      * @param heldBytes memory in whole pages
-     * @param indexNanos time that {@link Store#add} took in all
+     * @param indexNanos the total time of {@link Store#add}
      */
     public record Summary(int documents, long digest, long heldBytes, long indexNanos) {}
 }

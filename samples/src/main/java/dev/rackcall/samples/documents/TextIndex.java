@@ -5,9 +5,9 @@ import dev.rackcall.shm.types.SharedString;
 import java.util.Arrays;
 
 /**
- * Which documents have which text at which path. The index holds no text: an entry refers to one of the texts that it stands for, in shared
- * memory, and whoever is equal to that belongs to it. A hash table with linear probing; the documents of an entry are a chain of postings.
- * Not thread-safe; finding changes nothing.
+ * The documents with each text at each path. The index copies no text: an entry refers to one of its texts in shared
+ * memory, and equal texts belong to it. A hash table with linear probing; the documents of an entry are a chain of
+ * postings. Not thread-safe; searches change nothing.
  */
 final class TextIndex {
     static final int NONE = -1;
@@ -16,7 +16,7 @@ final class TextIndex {
 
     private final SharedString stored = SharedString.TYPE.flyweight();
 
-    /** What the entries of the table are: hash, path, a text, number of postings, and the last of them. */
+    /** The columns of the table: hash, path, a text, number of postings, and the last of them. */
     private long[] hashes = new long[FIRST_CAPACITY];
 
     private int[] paths = new int[FIRST_CAPACITY];
@@ -100,7 +100,7 @@ final class TextIndex {
         }
     }
 
-    /** The entry of a text, or {@link #NONE}. Any thread, while nobody adds. */
+    /** The entry of a text, or {@link #NONE}. Any thread may call it while no thread adds. */
     int find(long hash, int path, RefSpace space, String text) {
         int entry = (int) hash & (hashes.length - 1);
         while (counts[entry] != 0) {

@@ -25,7 +25,7 @@ public interface Streams {
     }
 
     private static boolean isPrime(long number) {
-        return LongStream.rangeClosed(2, (long) Math.sqrt(number)).allMatch(factor -> number % factor != 0);
+        return LongStream.rangeClosed(2, (long) Math.sqrt((double) number)).allMatch(factor -> number % factor != 0);
     }
 
     static void main(String[] args) throws IOException {

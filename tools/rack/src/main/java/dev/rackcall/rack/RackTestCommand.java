@@ -163,7 +163,7 @@ public final class RackTestCommand implements Callable<Integer> {
             command.addAll(tools.missingPackages());
             Program.run(command, root, line -> {});
         }
-        tools.require();
+        HostTools.ofThisHost().require();
     }
 
     /** The guests that have a step. */

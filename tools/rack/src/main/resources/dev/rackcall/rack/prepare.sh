@@ -58,7 +58,7 @@ unpack() { # CACHE PACKAGE
     local folder=$1/$2 version=${2#linux-image-} from file target
     rm -rf "$folder"
     mkdir -p "$folder/tree" "$folder/staged"
-    (cd "$folder" && apt-get download -qq "$2") || return 1
+    (cd "$folder" && apt-get -o APT::Sandbox::User=root download -qq "$2") || return 1
     dpkg-deb -x "$folder"/*.deb "$folder/tree" || return 1
     extract "$folder/tree/boot/vmlinuz-$version" "$folder/staged/vmlinux"
     from=$folder/tree/lib/modules/$version
@@ -68,7 +68,7 @@ unpack() { # CACHE PACKAGE
         mkdir -p "$(dirname "$target")"
         if [[ $file == *.xz ]]; then xz -dc "$file" >"${target%.xz}"; else cp "$file" "$target"; fi
     done
-    cp "$from"/modules.{builtin,order} "$folder/staged/lib/modules/$version/" || return 1
+    cp "$from"/modules.{builtin,builtin.modinfo,order} "$folder/staged/lib/modules/$version/" || return 1
     depmod -b "$folder/staged" "$version"
     rm -rf "$folder/tree" "$folder"/*.deb
     mv "$folder/staged" "$folder/ready" # a folder of this name is complete

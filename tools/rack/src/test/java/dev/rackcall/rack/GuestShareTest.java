@@ -10,6 +10,9 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,6 +57,28 @@ class GuestShareTest {
             assertThat(jar.getEntry("p/X.class")).isNotNull();
         }
         assertThat(share.resolve("guest.sh")).exists();
+    }
+
+    @Test
+    void shouldNameSuitesThatExist() throws IOException {
+        Path sources = Path.of("src/main/java/dev/rackcall/rack/guest");
+        String steps = Files.readString(sources.resolve("SuiteStep.java"))
+                + Files.readString(sources.resolve("KeysStep.java"));
+        List<String> suites = Pattern.compile("dev\\.rackcall\\.[a-z.]+\\.[A-Z]\\w*(Test|Check)")
+                .matcher(steps)
+                .results()
+                .map(MatchResult::group)
+                .distinct()
+                .toList();
+        List<Path> tests;
+        try (Stream<Path> roots = Files.find(Path.of("../.."), 5, (path, kind) -> path.endsWith("src/test/java"))) {
+            tests = roots.toList();
+        }
+        assertThat(suites)
+                .isNotEmpty()
+                .allSatisfy(suite -> assertThat(tests)
+                        .as(suite)
+                        .anyMatch(root -> Files.exists(root.resolve(suite.replace('.', '/') + ".java"))));
     }
 
     @Test

@@ -22,25 +22,26 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 
 /**
- * The arena of a channel whose nodes share no memory, at its home, this server: each node has a part of it, of which it is the only writer ({@link NodeScopes}), and the server has one, for what it
- * has adopted. Nodes ask here for what others have written. Thread-safe.
+ * The home of a channel's shared scopes, at the server, if its clients share no memory. Each client is a node and the
+ * only writer of its own part ({@link NodeScopes}); the server's part has adopted scopes. Nodes ask here for what
+ * others have written. Thread-safe.
  */
 final class ChannelScopes {
     private static final long ADOPTED_BYTES = 4000;
 
     private final Arena home;
     private final Map<Integer, NodeScopes> nodes = new ConcurrentHashMap<>();
-    /** Those that are gone, while their memory is still mapped: what lies in it is nobody's any more. */
+    /** Nodes that have left while their memory is still mapped: its objects may not be read any more. */
     private final Set<NodeScopes> gone = ConcurrentHashMap.newKeySet();
-    /** Refs of the first runs of the scopes in the server's part that are whole, and not closed. */
+    /** Refs of the first runs of the server's complete, open scopes. */
     private final Set<Long> adopted = ConcurrentHashMap.newKeySet();
-    /** Who has fetched from the server's part since he was last told that a scope there has ended. */
+    /** Nodes that have fetched from the server's part since they were last told of a closed scope. */
     private final Set<NodeScopes> readers = ConcurrentHashMap.newKeySet();
 
     private final ScopeEnd adoptedEnds = new ScopeEnd() {
         @Override
         public boolean ends(long firstRun) {
-            // In this order: who is told asks again, and is not told once more.
+            // In this order: a node that is told asks again, and is not told twice.
             adopted.remove(firstRun);
             tellReaders();
             return true;
@@ -57,28 +58,28 @@ final class ChannelScopes {
         this.home = home;
     }
 
-    /** A node has come. */
+    /** A node has joined. */
     NodeScopes join(Arena requestArena, LongConsumer teller) {
         NodeScopes node = new NodeScopes(this, requestArena, teller);
         nodes.put(requestArena.id(), node);
         return node;
     }
 
-    /** It is gone, for everybody, from here on. Its memory stays mapped until {@link #forget}. */
+    /** A node has left, for all readers. Its memory stays mapped until {@link #forget}. */
     void leave(NodeScopes node) {
-        // In this order: whoever does not find it among the nodes finds it here.
+        // In this order: a reader that does not find it among the nodes finds it here.
         gone.add(node);
         nodes.remove(node.arenaId(), node);
         readers.remove(node);
         nodes.values().forEach(other -> other.forget(node));
     }
 
-    /** The memory of a node that is gone was unmapped. */
+    /** The memory of a node that has left was unmapped. */
     void forget(NodeScopes node) {
         gone.remove(node);
     }
 
-    /** Where a node's Refs are followed here: {@code own} is what only it has, and the server's part. */
+    /** Where a node's Refs are followed: {@code own} has its own arenas and the server's part. */
     RefSpace space(RefSpace own, NodeScopes self) {
         return new RefSpace() {
             @Override
@@ -90,7 +91,10 @@ final class ChannelScopes {
         };
     }
 
-    /** Whether an object that lies in that memory is another node's, or the server's own; throws RefException if it was, and is gone. */
+    /**
+     * Whether an object in that memory is another node's, or the server's own; throws RefException if that node has
+     * left.
+     */
     boolean holds(MemorySegment.Scope mapped, long ref) {
         if (mapped.equals(home.memory().scope())) {
             return true;
@@ -104,7 +108,7 @@ final class ChannelScopes {
         return true;
     }
 
-    /** Between the end of a node and that of its memory, which may have to wait for a handler, objects are found there that may not be read any more. */
+    /** A handler may keep a node's memory mapped after the node has left; its objects may not be read any more. */
     private void requireNotGone(MemorySegment.Scope mapped, long ref) {
         // The memory last: it is unmapped before its node is forgotten.
         boolean left = gone.stream().anyMatch(node -> node.isIn(mapped));
@@ -116,16 +120,16 @@ final class ChannelScopes {
 
     // ---- fetching
 
-    /** Bytes that the arena may have which a Ref names; throws RefException if there is none. */
+    /** The size of the arena that a Ref names; throws RefException if there is none. */
     long arenaBytes(long ref) {
         return Ref.arenaId(ref) == home.id() ? home.quota() : nodeOf(ref).arenaBytes();
     }
 
     /**
-     * What lies at a Ref.
+     * The bytes at a Ref.
      *
-     * @param most bytes; what is behind the end of its run is left out
-     * @throws RefException if it leads into no scope that is open for others
+     * @param most bytes; fewer if the run ends before
+     * @throws RefException if it leads into no open scope
      */
     byte[] copy(long ref, int most, NodeScopes reader) {
         if (Ref.arenaId(ref) == reader.arenaId()) {
@@ -155,8 +159,8 @@ final class ChannelScopes {
             if (into >= 0 && into < runs.bytes(i)) {
                 byte[] bytes = new byte[(int) Math.min(most, runs.bytes(i) - into)];
                 MemorySegment.copy(home.memory(), ValueLayout.JAVA_BYTE, Ref.offset(ref), bytes, 0, bytes.length);
-                // Closed meanwhile: then what was read may be something else by now. The fence keeps the reads before
-                // the look.
+                // If the scope was closed meanwhile, its memory may be reused. The fence keeps the reads before this
+                // look.
                 VarHandle.loadLoadFence();
                 requireAdopted(ref);
                 return bytes;
@@ -185,10 +189,10 @@ final class ChannelScopes {
     // ---- adopting
 
     /**
-     * Makes a copy of an argument, and of all that it can reach, the server's own, and moves the flyweight onto it.
+     * Copies an argument, with all that it can reach, into the server's part, and moves the flyweight onto the copy.
      *
      * @return the copy's scope, which can only be closed
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if what it can reach is not all there
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if not all that it can reach is there
      */
     Scope adopt(Object argument, String method) {
         Scope own = home.newScope(ADOPTED_BYTES);

@@ -9,11 +9,11 @@ import dev.rackcall.shm.os.file.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongConsumer;
 
-/** Carries requests to the server, in the order of their tickets: of each its payload, what its slot says about it, and last its word. */
+/** Carries requests to the server in ticket order: for each its payload, its slot's other fields, and last its word. */
 final class ClientMirror extends MirrorBell {
     private final Handshake.ServerHello serverHello;
     private final int mask;
-    /** Ticket of the next request to carry. Whoever carries. */
+    /** Ticket of the next request to carry. Only for the thread that carries. */
     private long next;
 
     private LongConsumer stale = number -> {};
@@ -25,12 +25,15 @@ final class ClientMirror extends MirrorBell {
         this.mask = serverHello.slots() - 1;
     }
 
-    /** Before the connection is used. */
+    /** Called before the connection is used. */
     void tells(LongConsumer listener) {
         stale = listener;
     }
 
-    /** The number of an arena, of which something has ended that this client may hold. Heard at once: on the carrier's thread, whoever sleeps. */
+    /**
+     * The number of an arena with a closed scope that this client may hold. Handled at once, on the carrier's thread,
+     * even if all other threads sleep.
+     */
     @Override
     public void told(long number) {
         stale.accept(number);
@@ -40,8 +43,7 @@ final class ClientMirror extends MirrorBell {
     boolean carryPublished() {
         MemorySegment memory = memory();
         boolean alive = true;
-        // There are no more that were published and not carried: what was not carried has no answer, and keeps its
-        // slot.
+        // There cannot be more: a request that was not carried has no answer, and keeps its slot.
         for (int i = 0; i <= mask && alive; i++) {
             long slot = ControlLayout.slot((int) next & mask);
             long word = SlotLayout.requestWord(memory, slot);

@@ -21,11 +21,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Where at a server those pages of a client's request arena come that are fetched instead of pushed: memory beside the mirror, at the same offsets, so that what the client
- * knows of the mirror stays true. One for each connection that needs it; calls that run at once share it, as they share the client's memory. Thread-safe.
+ * Pages of a client's request arena that the server fetches on demand. They lie beside the mirror, at the same offsets,
+ * so that the mirror stays as the client knows it. One per connection, made when needed and shared by its calls.
+ * Thread-safe.
  */
 final class FetchedArena {
-    /** How long a page is waited for on behalf of a caller that has not said how long it waits. */
+    /** How long to wait for a page if the caller has set no deadline. */
     private static final long DEFAULT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Carrier carrier;
@@ -77,9 +78,9 @@ final class FetchedArena {
     }
 
     /**
-     * For the Refs of one argument; what it has fetched stays as it is for its lifetime.
+     * Follows the Refs of one argument; pages that it has fetched are not fetched again.
      *
-     * @param others where Refs are followed that lead into other arenas
+     * @param others where Refs into other arenas are followed
      * @param deadline of its call; 0: none
      */
     RefSpace space(RefSpace others, long deadline) {
@@ -107,8 +108,8 @@ final class FetchedArena {
     }
 
     /**
-     * Why a Ref must not be followed, by the generation that its client gives the memory it leads to; null if it may. What was pushed with the call says so for most Refs; of memory that
-     * the client has handed out since only the client can.
+     * Why a Ref must not be followed, by the memory's generation at the client; null if it may. The pages pushed with
+     * the call answer for most Refs; memory that the client has allocated since is looked up there.
      *
      * @throws dev.rackcall.rpc.RpcException as {@link #fetch}
      */
@@ -149,36 +150,39 @@ final class FetchedArena {
         }
     }
 
-    /** Unmaps it; nobody follows Refs here any more. The carrier has a mapping of its own. */
+    /** Unmaps it when no Refs are followed here any more. The carrier has its own mapping. */
     void close() {
         Unmapping.of(List.of(mapping), file::close);
     }
 
     /**
-     * Follows the Refs of an argument that has stayed with its caller: when a Ref is followed, the pages of the object that it leads to are fetched, if they are not there yet. Whoever
-     * reads on from page to page is read ahead for. Thread-safe.
+     * Follows the Refs of an argument that has stayed with its caller. Following a Ref fetches the missing pages of its
+     * object, with read-ahead for sequential readers. Thread-safe.
      *
-     * <p>Refs are where every access begins: a flyweight follows one before it reads, and reads no further than its object reaches. So there is no page fault that somebody would have to
-     * serve, and what cannot be fetched is an exception in the handler.
+     * <p>Every access begins with a Ref: a flyweight follows one before it reads, and reads no further than its object
+     * reaches. So there are no page faults to serve, and a failed fetch is an exception in the handler.
      */
     static final class FetchedSpace extends RefSpace {
         private static final int PAGE = 4096;
         private static final int OBJECT_HEADER = 8;
         /** Where an object's header has its length. */
         private static final int LENGTH = 4;
-        /** Pages that are read ahead at most. */
+        /** Most pages that are read ahead. */
         private static final int MOST_AHEAD = 16;
 
         private final FetchedArena arena;
         private final RefSpace others;
         private final long deadline;
-        /** A bit for each page that is there. Set with release after the page has come, which pairs with the look before it is read. */
+        /**
+         * A bit for each present page. Set with release after the page has come; pairs with the acquire before it is
+         * read.
+         */
         private final AtomicLongArray present;
 
-        /** The object of several pages that was asked for last, all of which are there: it may be asked for with each of its elements. */
+        /** The last object of several pages that was completed: it may be asked for with each of its elements. */
         private volatile Extent last = new Extent(0, 0);
 
-        // Of the reader's way; a guess, so that races do not matter.
+        // A guess at the reader's direction, so races do not matter.
         private int nextPage = -1;
         private int ahead;
 
@@ -208,7 +212,7 @@ final class FetchedArena {
                 throw new RefException(Ref.describe(ref) + " cannot be followed: " + complaint);
             }
             need(offset, OBJECT_HEADER);
-            // Whether it makes sense is judged by whoever reads the object.
+            // The reader of the object checks whether its length makes sense.
             long length = Integer.toUnsignedLong(arena.memory().get(ValueLayout.JAVA_INT, offset + LENGTH));
             needObject(offset, Math.min(length, arena.bytes() - offset));
             return arena.window();
@@ -238,7 +242,9 @@ final class FetchedArena {
             return (present.getAcquire(page / Long.SIZE) >>> page & 1) != 0;
         }
 
-        /** Fetches the missing pages from {@code first} to {@code wanted}, and as many more as it seems that will be read; returns the page behind them. */
+        /**
+         * Fetches the missing pages from {@code first} to {@code wanted}, and some ahead; returns the page behind them.
+         */
         private int fetch(int first, int wanted) {
             ahead = first == nextPage ? Math.clamp(2L * ahead, 1, MOST_AHEAD) : 0;
             int end = (int) Math.min((long) wanted + ahead, arena.bytes() / PAGE);

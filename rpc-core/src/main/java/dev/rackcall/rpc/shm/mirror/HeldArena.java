@@ -19,37 +19,37 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What a client holds of an arena that others write: its pages at the same offsets, as far as somebody has followed a Ref to them. Of each page it is known of which generation it is, and
- * when it was asked for. Thread-safe.
+ * A client's copy of an arena that others write: the pages to which Refs were followed, at the same offsets. Each page
+ * is tagged with its generation and the time of its request. Thread-safe.
  */
 final class HeldArena {
     private static final int PAGE = (int) ControlLayout.PAGE;
     private static final int OBJECT_HEADER = 8;
     /** Where an object's header has its length. */
     private static final int LENGTH = 4;
-    /** Pages that are asked for at once at most. */
+    /** Most pages per request. */
     private static final int MOST_PAGES = ServerMirror.MOST_BYTES / PAGE;
 
     private static final int TAGS = 4096;
-    // In a tag, from the lowest bits on: generation, words of the page that have come, when it was asked for.
+    // A tag, from its lowest bits: generation, words of the page that have come, epoch of the request.
     private static final int GENERATION_BITS = 8;
     private static final int WORDS_BITS = 10;
     private static final int EPOCH_SHIFT = GENERATION_BITS + WORDS_BITS;
-    /** As many as the offset of a Ref reaches. */
+    /** The reach of a Ref's offset. */
     private static final long MAX_BYTES = 1L << 40;
 
-    /** Asks the home. */
+    /** Asks the home for pages. */
     @FunctionalInterface
     interface Asking {
         /**
-         * What lies there.
+         * The bytes at a Ref.
          *
-         * @throws RefException if there is nothing that may be read
+         * @throws RefException if nothing there may be read
          */
         Answer ask(long ref, int bytes);
     }
 
-    /** @param arenaBytes that the arena may have */
+    /** @param arenaBytes size of the arena */
     record Answer(long arenaBytes, MemorySegment pages) {}
 
     private final int id;
@@ -57,7 +57,7 @@ final class HeldArena {
     private final AtomicLong epochs;
     private final ReentrantLock fetching = new ReentrantLock();
 
-    /** Of each page when it was asked for, how much of it has come, and its generation; 0: it is not there. In pieces, most of which are never made. Set once the memory is. */
+    /** Each page's tag; 0: the page is missing. In pieces, most of which are never made. Set once the memory is. */
     private AtomicReferenceArray<AtomicLongArray> tags;
 
     private SharedFile file;
@@ -66,34 +66,34 @@ final class HeldArena {
 
     private final RefSpace.Window window = new RefSpace.Window();
 
-    /** What was asked for before may not be so any more. */
+    /** Pages requested before this epoch may be stale. */
     private volatile long stale;
 
-    /** Nothing more is asked for: the file may be closed. */
+    /** No more requests: the file may be closed. */
     private volatile boolean hasLeft;
-    /** Nor read: the memory may go, too. */
+    /** No more reads either: the memory may be unmapped. */
     private volatile boolean isOver;
 
-    // Of the reader's way; a guess, so that races do not matter.
+    // A guess at the reader's direction, so races do not matter.
     private int nextPage = -1;
     private int ahead;
 
-    /** @param epochs what is asked for is tagged with */
+    /** @param epochs tags requests */
     HeldArena(int id, Asking home, AtomicLong epochs) {
         this.id = id;
         this.home = home;
         this.epochs = epochs;
     }
 
-    /** From now on everything is asked for anew. */
+    /** From now on everything is requested anew. */
     void isStale() {
         stale = epochs.incrementAndGet();
     }
 
     /**
-     * Has the whole object there that a Ref leads to.
+     * Makes sure that the whole object at a Ref is there.
      *
-     * @param since what was asked for earlier does not count
+     * @param since epoch before which pages do not count
      * @return null if it is not there, and the arena's writer has left
      * @throws RefException if it leads nowhere, or its scope was closed
      */
@@ -107,12 +107,12 @@ final class HeldArena {
             return null;
         }
         MemorySegment memory = mapping.memory();
-        // Whether it makes sense is judged by whoever reads the object.
+        // The reader of the object checks whether its length makes sense.
         long length = Integer.toUnsignedLong(memory.get(ValueLayout.JAVA_INT, offset + LENGTH));
         return need(offset, Math.min(length, memory.byteSize() - offset), generation, since) ? window : null;
     }
 
-    /** False if some of it is not there, and will not be. */
+    /** False if some of it is missing for good. */
     private boolean need(long offset, long length, int generation, long since) {
         long last = offset + Math.max(length, 1);
         int end = (int) ((last - 1) / PAGE) + 1;
@@ -125,7 +125,7 @@ final class HeldArena {
         return true;
     }
 
-    /** Whether the page's first bytes are there: its run may have ended behind them when it was asked for. */
+    /** Whether the page's first bytes are there: its run may have ended behind them when it was requested. */
     private boolean isPresent(int page, int bytes, int generation, long since) {
         Mapping present = mapping;
         if (present == null || page >= present.memory().byteSize() / PAGE) {
@@ -140,7 +140,10 @@ final class HeldArena {
                 && tag >>> EPOCH_SHIFT >= Math.max(since, stale);
     }
 
-    /** Asks for the missing pages from {@code first} to {@code wanted}, and for as many more as it seems that will be read. As many of them as one answer holds are there then; false: none, for good. */
+    /**
+     * Requests the missing pages from {@code first} to {@code wanted}, and some ahead. Afterwards as many are there as
+     * one answer holds; false if none will ever come.
+     */
     private boolean fetch(int first, int wanted, int bytes, int generation, long since) {
         fetching.lock();
         try {
@@ -157,7 +160,7 @@ final class HeldArena {
         }
         ahead = first == nextPage ? Math.clamp(2L * ahead, 1, MOST_PAGES) : 0;
         int pages = (int) Math.min((long) wanted - first + ahead, MOST_PAGES);
-        // Before it is asked for: what is said to be stale meanwhile is.
+        // Before the request: an invalidation that comes meanwhile applies to its answer.
         long now = epochs.get();
         long offset = (long) first * PAGE;
         long ref = Ref.of(id, generation, offset);
@@ -242,13 +245,16 @@ final class HeldArena {
 
     // ---- the end
 
-    /** Nothing more is asked for here. What is there stays, for whoever stands on it, without a descriptor. Does not wait. */
+    /** Stops requesting. Pages stay readable without a descriptor. Does not wait. */
     void writerHasLeft() {
         hasLeft = true;
         giveUp();
     }
 
-    /** As {@link #close}, of one whose writer has left; does not wait. Returns false if somebody keeps the memory just now: to be tried again. */
+    /**
+     * As {@link #close}, once the writer has left; does not wait. Returns false if a thread uses the memory, so that
+     * the caller has to retry.
+     */
     boolean unmap() {
         isOver = true;
         giveUp();
@@ -256,7 +262,9 @@ final class HeldArena {
         return present == null || !present.memory().scope().isAlive();
     }
 
-    /** What is no longer wanted goes as soon as nobody asks: he who keeps the lock from being taken looks here after it. */
+    /**
+     * Frees what is no longer wanted once no request is in flight. A thread that holds the lock calls this after it.
+     */
     private void giveUp() {
         boolean over = false;
         do {
@@ -272,16 +280,16 @@ final class HeldArena {
                     mapping.close();
                 }
             } catch (IllegalStateException e) {
-                // Somebody has handed it to the kernel, to write it to a file or a socket: it stays until he is done.
+                // A user has handed the memory to the kernel, for a file or a socket: it stays until that is done.
                 assert mapping.memory().scope().isAlive();
             } finally {
                 fetching.unlock();
             }
-            // Whoever has said that it is over meanwhile could not take the lock.
+            // A thread that has set `isOver` meanwhile could not take the lock.
         } while (over != isOver);
     }
 
-    /** Unmaps it; nobody follows Refs here any more. */
+    /** Unmaps it when no Refs are followed here any more. */
     void close() {
         fetching.lock();
         try {

@@ -25,16 +25,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A client's part of its channel's arena where the clients share no memory: those scopes of its own that it has open for others, and what it holds of theirs. The server is the home of both. Thread-safe.
+ * A client's shared scopes if its channel's clients share no memory: its own that are open for others, and copies of
+ * others'. The server is the home of both. Thread-safe.
  *
- * <p>Each answer that names another's object begins a view: what its reader follows from there is asked for anew, once.
+ * <p>Each answer that names another client's object begins a view, whose reader requests each page anew once.
  */
 final class HeldScopes implements MirroredScopes, ScopeEnd {
-    /** How long the home is waited for. */
+    /** Bound on waiting for the home. */
     private static final Duration BOUND = Duration.ofSeconds(10);
-    /** An arena's number changes hands rarely: not twice while somebody follows one Ref. */
+    /** An arena's number is rarely reused: not twice while a Ref is followed. */
     private static final int ATTEMPTS = 3;
-    /** So many nodes that have left last, what is held of them stays readable for who stands on it. */
+    /** The copies of this many recently departed nodes stay readable. */
     private static final int KEPT = 8;
 
     private final ShmClientConnection connection;
@@ -45,9 +46,9 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
     private final RefSpace standing = new View(0);
     private final AtomicLong epochs = new AtomicLong(1);
     private final Map<Integer, HeldArena> arenas = new ConcurrentHashMap<>();
-    /** Of nodes that have left, the last ones, the oldest first. Guarded by itself. */
+    /** Departed nodes' copies, oldest first. Guarded by itself. */
     private final Deque<HeldArena> left = new ArrayDeque<>();
-    /** Refs of the first runs of the scopes that others may read. */
+    /** Refs of the first runs of open scopes. */
     private final Set<Long> open = ConcurrentHashMap.newKeySet();
 
     HeldScopes(ShmClientConnection connection, ClientMirror mirror) {
@@ -60,7 +61,6 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
 
     // ---- own scopes
 
-    /** A scope that others may read. */
     @Override
     public Scope open(long firstBytes) {
         Scope scope = requestArena.newScope(firstBytes, standing);
@@ -85,14 +85,14 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
         try {
             return connection.ask(ControlOp.UNSHARE, firstRun, 0, endBound(), _ -> true);
         } catch (RpcException e) {
-            // The home is busy, say: it hears of it later, and may hand out what is there until then. So its
-            // memory goes with the connection.
+            // The home may be busy. It hears of this later, and may read the scope until then, so the scope's memory
+            // stays taken until the connection ends.
             connection.control(ControlOp.UNSHARE, firstRun);
             return false;
         }
     }
 
-    /** Nobody who closes a scope waits for longer than he would for a call. */
+    /** Closing a scope takes no longer than a call may. */
     private Duration endBound() {
         Duration call = connection.spec.defaultTimeout();
         return call.compareTo(BOUND) < 0 ? call : BOUND;
@@ -103,12 +103,6 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
         share(firstRun);
     }
 
-    /**
-     * Carries the scope of an object in the request arena to the server, before it is passed.
-     *
-     * @param mayStay whether the server may fetch what it needs of a large scope. What others may read, it has
-     * @return false if the scope stays here
-     */
     @Override
     public boolean carryOver(long ref, boolean mayStay) {
         boolean stays = mayStay && (open.isEmpty() || !isOpen(ref));
@@ -116,29 +110,25 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
                 requestArena, serverHello.request().offset(), ref, stays ? MirrorBell.FETCHED_FROM : Long.MAX_VALUE);
     }
 
-    /** Sees to it that the server has what others may read at that Ref: for whoever passes it over another connection. */
     @Override
     public void publish(long ref) {
         carryOver(ref, false);
-        // Behind what was pushed: once this is answered it is there.
+        // This follows the pushed pages: once it is answered, they are there.
         share(requestArena.scopeOf(ref));
     }
 
-    /** Whether an object lies in a scope that others may read. */
     @Override
     public boolean isOpen(long ref) {
         return Ref.arenaId(ref) == requestArena.id() && open.contains(requestArena.scopeOf(ref));
     }
 
-    // ---- others'
+    // ---- others' scopes
 
-    /** Where Refs are followed: what was ever asked for, and was not said to be stale, counts. */
     @Override
     public RefSpace standing() {
         return standing;
     }
 
-    /** Where Refs are followed of an answer that has just come. */
     @Override
     public RefSpace view() {
         return new View(epochs.incrementAndGet());
@@ -149,7 +139,6 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
         return SharedObject.spaceOf(sharedObject) instanceof View view && view.holder() == this;
     }
 
-    /** Whether it is memory in which others' pages are held. */
     @Override
     public boolean isIn(MemorySegment.Scope mapped) {
         for (HeldArena arena : arenas.values()) {
@@ -162,7 +151,7 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
         }
     }
 
-    /** The home says that something in that arena has ended, or that its writer has gone. Never waits for anybody. */
+    /** The home reports a closed scope in that arena, or that its writer has left. Never waits. */
     void stale(long number) {
         int id = (int) number;
         HeldArena arena = arenas.get(id);
@@ -175,7 +164,7 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
         }
     }
 
-    /** The number names another arena from now on, or none. Whoever stands in what was held of it may read on, for a while. */
+    /** The number may name another arena from now on. The copy stays readable for a while. */
     private void forget(int id, HeldArena arena) {
         if (!arenas.remove(id, arena)) {
             return;
@@ -205,7 +194,7 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
             if (window != null) {
                 return window;
             }
-            // Its writer has left, and perhaps another come.
+            // Its writer has left, and another may have joined.
             forget(id, arena);
         }
         throw Status.Code.INTERNAL

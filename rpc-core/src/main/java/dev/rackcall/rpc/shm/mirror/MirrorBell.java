@@ -25,26 +25,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The bell of a connection whose ends have memory of their own. Nobody watches there, so whoever has published rings, and the ring carries over what was published. One
- * thread at a time does so: who finds another at it leaves it to that one, who looks once more before he goes.
+ * The bell of a connection whose ends have memory of their own. A thread that has published pushes, which carries the
+ * published words over. One thread pushes at a time: if another thread is already pushing, it also sends this request,
+ * and rechecks before it stops.
  *
- * <p>Pollers and callers that spin look for what arrives by themselves. Those that sleep listen before, and a ring goes through a socket pair of this process.
+ * <p>Spinning pollers and callers take in what arrives by themselves. Sleeping ones listen first, and are woken through
+ * a socket pair of this process.
  */
 abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
-    /** A scope of so many bytes, or more, is fetched page by page by whoever follows Refs into it, where that is allowed. */
+    /** A scope of at least this size may be fetched page by page instead of pushed, where that is allowed. */
     static final long FETCHED_FROM = 4 << 20;
 
-    /** How often a thread that has rung looks for what others have published meanwhile, before it goes its own way. */
+    /** Rounds in which a pushing thread also sends what others have published, before another thread takes over. */
     private static final int ROUNDS = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorBell.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
-    /** How long an end waits for the thread that is just carrying. */
+    /** Bound on waiting for the thread that is pushing, when the bell is closed. */
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** How long a second closer waits for the first: it carries the rest, and its carrier lets that arrive. */
+    /** Bound on a second closer's wait for the first, which pushes the rest and lets it arrive. */
     private static final long CLOSE_SECONDS = 5;
-    /** Numbers that wait to be taken: more than a peer can have to tell of its calls between two looks of the thread that takes them. */
+    /** Most pending numbers: more than an honest peer sends between two looks. */
     static final int MOST_NUMBERS = 1 << 16;
 
     final Carrier carrier;
@@ -52,7 +54,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     private final UnixSocket inner;
     private final UnixSocket outer;
     private final Queue<Long> numbers = new ConcurrentLinkedQueue<>();
-    /** How many those are, or one more for a moment. */
+    /** The number of pending numbers, or briefly one more. */
     private final AtomicInteger numberCount = new AtomicInteger();
 
     private final AtomicInteger wanted = new AtomicInteger();
@@ -61,7 +63,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CountDownLatch closed = new CountDownLatch(1);
     private volatile boolean over;
-    /** Something could not be carried. */
+    /** A push has failed. */
     private volatile boolean broken;
 
     MirrorBell(Carrier carrier, Mapping mapping) {
@@ -73,8 +75,8 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     }
 
     /**
-     * As long as {@code waiting} in time, for a thread that looks where others pause. If it looked as often, a thread that shares its core would have used up its turn before it sleeps, and wait
-     * for the next one just when the answer comes.
+     * If such a thread looked as often as others pause, its time slice would be used up before it sleeps, and it would
+     * wait for the next one just when the answer comes.
      */
     @Override
     public final WaitStrategy looking(WaitStrategy waiting) {
@@ -98,7 +100,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     }
 
     /**
-     * Carries over what was published since the last time and before this was called; of what is published later perhaps some. One thread at a time.
+     * Carries over what was published since the last call and before this one, possibly more. One thread at a time.
      *
      * @return false if the peer is gone
      */
@@ -114,15 +116,18 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
         if (over || broken) {
             return false;
         }
-        // Whoever raises it from 0 carries, for all who raise it meanwhile, too: what they published before is seen by
-        // the look that follows.
+        // The thread that raises it from 0 also pushes for all that raise it meanwhile: what they published is seen by
+        // the following look.
         if (wanted.getAndIncrement() != 0) {
             return true;
         }
         return carry(ROUNDS);
     }
 
-    /** By the one who has the duty: carries until nobody has rung since it began to look, or for so many rounds, after which a thread of its own goes on. */
+    /**
+     * Pushes until no thread has asked again since it began to look, or for {@code rounds}, after which another thread
+     * goes on.
+     */
     private boolean carry(int rounds) {
         for (int i = 0; i < rounds; i++) {
             int seen = wanted.get();
@@ -135,11 +140,11 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
             }
         }
         try {
-            // Not virtual: virtual threads that spin for an answer may have all processors, and wait for this one.
+            // Not virtual: virtual threads that spin for an answer may occupy all processors.
             Thread.ofPlatform().daemon().name("rackcall-carry").start(() -> carry(Integer.MAX_VALUE));
             return true;
         } catch (RuntimeException | Error e) {
-            // A host without threads to spare: the duty would be nobody's.
+            // Without a thread nobody would push again.
             breakOff(e);
             return false;
         }
@@ -149,7 +154,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
         try {
             return !over && !broken && carryPublished();
         } catch (RuntimeException | Error e) {
-            // Or else: unmapped meanwhile.
+            // Otherwise the memory was unmapped meanwhile.
             if (!over) {
                 breakOff(e);
             }
@@ -157,7 +162,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
         }
     }
 
-    /** What cannot be carried now would be missing in what is carried later: the connection ends, and with it every call that waits for some of that. */
+    /** Later pushes would lack what this one could not carry, so the connection ends, with all its calls. */
     private void breakOff(Throwable cause) {
         broken = true;
         if (LOG_LIMIT.allows()) {
@@ -170,7 +175,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     }
 
     /**
-     * Carries the scope that an object is in, before the word that passes the object. Any thread.
+     * Carries an object's scope, before the word that passes the object. Any thread.
      *
      * @param least bytes of a scope that is left where it is
      * @return false if it was left
@@ -185,7 +190,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
                 return false;
             }
             for (int i = 0; i < runs.count(); i++) {
-                // A peer that is gone is noticed by the ring that follows.
+                // The following push notices a peer that is gone.
                 carrier.carryChanged(arenaOffset + Ref.offset(runs.ref(i)), runs.bytes(i));
             }
             return true;
@@ -195,7 +200,6 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
         }
     }
 
-    /** Takes in what the peer has carried over. By a thread that spins for it. */
     @Override
     public final void look() {
         if (!over) {
@@ -203,7 +207,6 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
         }
     }
 
-    /** What the peer publishes from now on rings on this side. By a thread that is about to sleep, before its last look at the memory. */
     @Override
     public final void listen() {
         if (!over) {
@@ -227,7 +230,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
             return -1;
         }
         int rings = outer.drain();
-        // What comes from here on rings again: a peer that tells for ever does not keep this thread.
+        // Later numbers ring again, so a peer that never stops does not keep this thread.
         int most = numberCount.get();
         int told = 0;
         for (Long number = pollNumber(most); number != null; number = pollNumber(most - told)) {
@@ -258,8 +261,8 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
             return;
         }
         if (numberCount.incrementAndGet() > MOST_NUMBERS) {
-            // It does not fill this process's heap. But a number that is passed over in silence would keep what it was
-            // about for as long as the connection lasts: so that ends.
+            // Bounds this process's heap. Ignoring a number would leave its call running until the connection ends, so
+            // the connection ends.
             broken = true;
             ended();
             return;
@@ -270,11 +273,11 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
 
     @Override
     public final void ended() {
-        // The outer end becomes readable, and says so for ever.
+        // The outer end becomes readable for good.
         inner.close();
     }
 
-    /** What was published but not rung for yet: in shared memory the peer would find it, too. */
+    /** Pushes what was published but not pushed yet: in shared memory the peer would find it, too. */
     private void carryRest() {
         push();
         long end = System.nanoTime() + REST_NANOS;
@@ -301,7 +304,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
         }
     }
 
-    /** Whoever closes may rely on it that nobody touches the memory afterwards, also who was not the first. */
+    /** A second closer waits, too: no thread may touch the memory once close has returned. */
     private void awaitClosed() {
         try {
             if (!closed.await(CLOSE_SECONDS, TimeUnit.SECONDS)) {

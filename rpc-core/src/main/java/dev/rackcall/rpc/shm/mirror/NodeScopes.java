@@ -21,21 +21,22 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongConsumer;
 
 /**
- * One node's part of its channel's arena, as this server has it, who is the home of all of them: those scopes of the node's request arena that it has opened for others. What
- * lies in them is what the node has pushed; which they are, it says by control requests; and what a Ref leads to is judged here each time. Thread-safe.
+ * One node's part of its channel's arena, at its home: the scopes of the node's request arena that it has opened for
+ * others. The node pushes their contents and names them by control requests; each Ref is checked here. Thread-safe.
  *
- * <p>A node says that a scope ends, and waits for the answer, before it uses the memory for something else: from the answer on nobody reads there on behalf of others.
+ * <p>A node ends a scope, and waits for the answer, before it reuses the memory: from the answer on the home does not
+ * read there for others.
  */
 final class NodeScopes {
-    /** Scopes of a node that are open for others at a time. */
+    /** Most open scopes of a node. */
     static final int MOST = 4096;
 
-    /** Beside the number of an arena that a node is told: its writer has gone. */
+    /** A flag beside an arena's number: its writer has left. */
     static final long GONE = 1L << 32;
 
-    /** Runs of all of them together that are looked at; what is beyond is not handed out. */
+    /** Most runs of all scopes together that are read; further ones are not handed out. */
     private static final int MOST_RUNS = 8192;
-    /** Runs of one scope, at most. */
+    /** Most runs of one scope. */
     private static final int LONGEST_CHAIN = 1024;
 
     private static final long PAGE = ControlLayout.PAGE;
@@ -49,18 +50,18 @@ final class NodeScopes {
     private final Set<Long> open = new LinkedHashSet<>();
     /** Guarded by this. */
     private final ScopeRuns runs = new ScopeRuns();
-    /** Read: somebody copies from the arena for another node. Written: a scope ends. */
+    /** Read lock: a thread copies from the arena for another node. Write lock: a scope ends. */
     private final ReadWriteLock copies = new ReentrantReadWriteLock();
-    /** Who has fetched since he was last told that a scope has ended. */
+    /** Nodes that have fetched since they were last told of a closed scope. */
     private final Set<NodeScopes> readers = ConcurrentHashMap.newKeySet();
-    /** Who has ever fetched: those who may hold something when the node goes. */
+    /** Nodes that have ever fetched, and may hold copies when this node leaves. */
     private final Set<NodeScopes> holders = ConcurrentHashMap.newKeySet();
 
     private volatile PublishedRuns published = PublishedRuns.NONE;
-    /** The node has passed something since that was made. */
+    /** The node has passed an object since {@link #published} was made. */
     private volatile boolean grown;
 
-    /** @param teller tells the node a number */
+    /** @param teller sends the node a number */
     NodeScopes(ChannelScopes channel, Arena arena, LongConsumer teller) {
         this.channel = channel;
         this.arena = arena;
@@ -76,9 +77,9 @@ final class NodeScopes {
         return arena.id();
     }
 
-    // ---- said by the node
+    // ---- requests of the node
 
-    /** The node opens a scope for others, or has passed something in it that is not new; whatever it has pushed before is there. */
+    /** The node opens a scope for others, or has passed an object in an open one. What it pushed before is there. */
     synchronized void share(long firstRun) {
         boolean fits = Ref.arenaId(firstRun) == arena.id()
                 && Ref.offset(firstRun) % PAGE == 0
@@ -100,7 +101,7 @@ final class NodeScopes {
         grown = true;
     }
 
-    /** The node ends a scope: from the return on nobody reads there on behalf of others. */
+    /** The node ends a scope: after the return no thread reads there for others. */
     void unshare(long firstRun) {
         copies.writeLock().lock();
         try {
@@ -116,7 +117,7 @@ final class NodeScopes {
         tellReaders();
     }
 
-    /** The node has passed an object of its arena: what it had pushed before that may be read now. */
+    /** The node has passed an object of its arena: what it pushed before may be read now. */
     void passed() {
         if (!grown) {
             grown = true;
@@ -151,19 +152,19 @@ final class NodeScopes {
         }
     }
 
-    /** Tells this node that what it holds of that arena may not be so any more. */
+    /** Tells this node that its copies of that arena may be stale. */
     void tellStale(int arenaId) {
         teller.accept(arenaId);
     }
 
-    /** Tells this node that what it holds of that arena is nobody's any more, and that its number may come to name another. */
+    /** Tells this node that its copies of that arena are void, and that the arena's number may be reused. */
     private void tellGone(int arenaId) {
         teller.accept(GONE | arenaId);
     }
 
-    // ---- asked on behalf of others
+    // ---- requests on behalf of others
 
-    /** @throws RefException if it leads into no scope that is open for others */
+    /** @throws RefException if it leads into no open scope */
     RefSpace.Window window(long ref) {
         requireOpen(ref);
         return window;
@@ -173,7 +174,7 @@ final class NodeScopes {
         return arena.memory().scope().equals(mapped);
     }
 
-    /** Whether it leads into a scope that the node has opened for others. */
+    /** Whether it leads into an open scope of the node. */
     boolean holds(long ref) {
         return Ref.arenaId(ref) == arena.id() && endAt(ref) >= 0;
     }
@@ -191,14 +192,14 @@ final class NodeScopes {
     private long endAt(long ref) {
         long end = published.endAt(ref);
         if (end < 0) {
-            // Or somebody is just looking, who has taken the mark and has not published yet what he finds.
+            // Another thread may have cleared `grown` without having published yet.
             lookAgain();
             end = published.endAt(ref);
         }
         return end;
     }
 
-    /** If anything has come since somebody looked; waits for whoever is just looking. */
+    /** Reads the runs again if anything has come since; waits for a thread that does so. */
     private synchronized void lookAgain() {
         if (!grown) {
             return;
@@ -216,10 +217,10 @@ final class NodeScopes {
         published = PublishedRuns.of(found);
     }
 
-    /** Adds the runs of a scope; returns about how many have been looked at, in whatever state the node has left them. */
+    /** Adds the runs of a scope; returns about how many were read, whatever state the node left them in. */
     private int add(long scope, List<PublishedRuns.Run> found) {
         if (arena.memory().get(ValueLayout.JAVA_LONG, Ref.offset(scope)) != scope) {
-            // Nothing of it was pushed yet: a run begins with the Ref of its scope's first.
+            // Nothing of it was pushed yet: a run begins with the Ref of its scope's first run.
             return 1;
         }
         try {
@@ -237,15 +238,15 @@ final class NodeScopes {
     }
 
     /**
-     * What lies at a Ref, for another node.
+     * The bytes at a Ref, for another node.
      *
-     * @param most bytes; what is behind the run's end is left out
+     * @param most bytes; fewer if the run ends before
      * @throws RefException as {@link #window}
      */
     byte[] copy(long ref, int most, NodeScopes reader) {
         copies.readLock().lock();
         try {
-            // Before it is judged: who ends the scope from here on finds the reader.
+            // Before the check: a thread that ends the scope from here on finds the reader.
             readers.add(reader);
             holders.add(reader);
             lookAgain();
@@ -262,17 +263,17 @@ final class NodeScopes {
         return arena.quota();
     }
 
-    /** Another node has gone. */
+    /** Another node has left. */
     void forget(NodeScopes reader) {
         readers.remove(reader);
         holders.remove(reader);
     }
 
-    /** Which bytes of a node's arena belong to scopes that others may read, as they were when somebody looked. Immutable. */
+    /** Which bytes of a node's arena belong to open scopes, as of the last reading. Immutable. */
     static final class PublishedRuns {
         static final PublishedRuns NONE = of(List.of());
 
-        /** Above these bits a Ref has what all Refs into a run have in common. */
+        /** The bits above are common to all Refs into a run. */
         private static final int COMMON_SHIFT = 40;
 
         private final Run[] runs;
@@ -281,8 +282,8 @@ final class NodeScopes {
          * A run of a scope.
          *
          * @param ref of its first byte
-         * @param end offset in the arena behind its last byte in use
-         * @param scope Ref of the first run of its scope
+         * @param end offset in the arena behind its last used byte
+         * @param scope Ref of the scope's first run
          */
         record Run(long ref, long end, long scope) {}
 
@@ -301,7 +302,7 @@ final class NodeScopes {
                     Arrays.stream(runs).filter(run -> run.scope != scope).toArray(Run[]::new));
         }
 
-        /** Offset behind the run that {@code ref} leads into; -1 if it leads into none, or into one of another generation. */
+        /** Offset behind the run that {@code ref} leads into; -1 if there is none of that generation. */
         long endAt(long ref) {
             int low = 0;
             int high = runs.length - 1;

@@ -19,8 +19,8 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 
 /**
- * Connects to a server that shares no memory with this process: this end makes memory as large as it asked for, which the server's answer then
- * divides as it divides its own.
+ * Connects to a server that shares no memory with this process. This end makes memory of the size it asks for, and
+ * divides it as the server's answer says.
  */
 public final class RemoteClient {
     /** More than any arena may have. */
@@ -37,8 +37,8 @@ public final class RemoteClient {
     }
 
     /**
-     * How many slots to ask for, to make that many calls at once: twice as many, since reading an answer may take a question of its own. Invalid counts pass
-     * unchanged so that the error shows the caller's value.
+     * Slots to ask for, to make that many calls at once: twice as many, since reading an answer may take a request of
+     * its own. Invalid counts pass unchanged so that the error shows the caller's value.
      */
     private static int slotsFor(int calls) {
         boolean mayBeDoubled =
@@ -67,8 +67,7 @@ public final class RemoteClient {
         CarrierProvider.Greeted greeted = null;
         try {
             file = SharedFile.memfd("rackcall" + spec.channel(), bytes());
-            // What the server's device writes there must have its memory: there is nobody whom an error could be told
-            // then.
+            // The server's device writes there, and could not report a lack of memory.
             file.reserve(0, file.bytes());
             mapping = file.map();
             ByteBuffer hello = ByteBuffer.wrap(
@@ -146,7 +145,7 @@ public final class RemoteClient {
             ClientMemory memory = ClientMemory.open(file, shared, serverHello, spec);
             return start(new ClientEnd(bell, memory, serverHello, spec.channel(), true, () -> {}), bell);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
-            // With the sockets that it has made for this process.
+            // Also closes the bell's sockets.
             bell.close();
             throw e;
         }

@@ -28,8 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server's door for clients that share no memory with it: each of its addresses serves all its channels, since the client says which one it wants, and by whichever it came it has
- * the same shared scopes. What follows is as in shared memory, but for the bell.
+ * Accepts clients that share no memory with the server. Each address serves all channels, as the client's hello says
+ * which one it wants, and a channel's shared scopes are the same at each. Connections differ from shared memory only in
+ * their bell.
  */
 public final class RemoteServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteServer.class);
@@ -44,7 +45,7 @@ public final class RemoteServer extends PolledServer {
     private final Thread guardian = new Thread(this::guard, "rackcall-remote");
     private final List<CarrierProvider.Listener> listeners = new ArrayList<>();
     private volatile boolean stopping;
-    /** Whether {@link #close} has come to where no connection may be added any more. Guarded by {@link #scopes}. */
+    /** Set when no more connections may be added. Guarded by {@link #scopes}. */
     private boolean ended;
 
     private RemoteServer(ServerSpec spec) {
@@ -82,10 +83,10 @@ public final class RemoteServer extends PolledServer {
         return listeners.stream().map(CarrierProvider.Listener::address).toList();
     }
 
-    /** Direct handlers that do not return lose their polling duty. */
+    /** Relieves pollers whose direct handlers do not return. */
     private void guard() {
         while (!stopping) {
-            // Nobody is stuck where everybody sleeps.
+            // While all pollers sleep, no handler can be stuck.
             LockSupport.parkNanos(
                     isAnyAwake()
                             ? Math.min(TICK_NANOS, spec.threads().stuckAfter().toNanos())
@@ -164,7 +165,7 @@ public final class RemoteServer extends PolledServer {
         }
 
         static Seat of(RemoteServer server, ConnectionFactory factory, Handshake.ClientHello hello) {
-            // A number that nobody uses: this client allocates in an arena of its own.
+            // A participant number is taken but not used: this client allocates in an arena of its own.
             Handshake.ServerHello serverHello = factory.join(hello, () -> true);
             SharedFile file = null;
             try {
@@ -217,7 +218,7 @@ public final class RemoteServer extends PolledServer {
             }
         }
 
-        /** Under the lock: a poller that has been stopped ends whoever was added before, and nobody else. */
+        /** Under the lock: a stopped poller ends the connections added before, and no others. */
         private ShmServerConnection connect(ServerMirror bell) {
             synchronized (server.scopes) {
                 if (server.ended) {

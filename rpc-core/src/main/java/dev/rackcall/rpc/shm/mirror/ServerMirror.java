@@ -19,24 +19,33 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Supplier;
 
-/** Carries answers to the client, looking at those slots only that have a new one: of each its payload, what its slot says about it, and its word; then now and then how many requests were taken, and whether the server drains. */
+/**
+ * The server's bell for a client with memory of its own. It carries answers: for each slot with a new one its payload,
+ * its other fields, and its word. Now and then it also carries the number of requests taken, and the server's state.
+ */
 final class ServerMirror extends MirrorBell implements MirroredClient {
-    /** The most that is fetched at once. */
+    /** Most bytes of one fetch. */
     static final int MOST_BYTES = 64 << 10;
 
     private final Handshake.ServerHello serverHello;
-    /** A bit for each slot that has an answer which was not carried; set by who publishes, taken by who carries. */
+    /**
+     * A bit for each slot with an answer that was not carried; set after publishing, cleared by the thread that
+     * carries.
+     */
     private final AtomicLongArray answered;
-    /** So many requests are taken before the client hears of it, since that is a message: it finds room in the slots that are left meanwhile. */
+    /**
+     * Requests taken before the client is told, since that costs a message. Meanwhile the client has its remaining
+     * slots.
+     */
     private final int unsaid;
-    /** Set before the connection is used, as the two below. */
+    /** Set before the connection is used, as the next two. */
     private NodeScopes node;
 
     private RefSpace refs;
     private Arena replies;
-    /** Null until the first arguments come that are to be fetched. */
+    /** Null until the first arguments come that have to be fetched. */
     private volatile FetchedArena fetched;
-    // Of what was carried last. Whoever carries.
+    // Values last carried. Only for the thread that carries.
     private long consumed;
     private int state = ControlLayout.STATE_OPEN;
 
@@ -49,9 +58,9 @@ final class ServerMirror extends MirrorBell implements MirroredClient {
     }
 
     /**
-     * Joins the channel's scopes, before the connection is used.
+     * Joins the channel's shared scopes, before the connection is used.
      *
-     * @param channel where the client's scopes are open for others, and theirs for it
+     * @param channel where clients open scopes for each other
      */
     void join(ChannelScopes channel, ServerEnd end) {
         node = channel.join(end.requestArena(), this::tell);
@@ -62,7 +71,7 @@ final class ServerMirror extends MirrorBell implements MirroredClient {
 
     @Override
     public void answered(int index) {
-        // Volatile, behind the word: who takes the bit sees the answer.
+        // Volatile, after the word: a thread that takes the bit sees the answer.
         answered.getAndAccumulate(index / Long.SIZE, 1L << index, (bits, bit) -> bits | bit);
     }
 
@@ -80,7 +89,7 @@ final class ServerMirror extends MirrorBell implements MirroredClient {
         long taken = ControlLayout.consumed(memory);
         if (taken - consumed >= unsaid) {
             consumed = taken;
-            // Nobody sleeps for this: who needs it looks again and again.
+            // No thread sleeps for this; clients that need it look repeatedly.
             alive = alive && carrier.store(ControlLayout.CONSUMED, taken) && carrier.flush();
         }
         int now = ControlLayout.state(memory);

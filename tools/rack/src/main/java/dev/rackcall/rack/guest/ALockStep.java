@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** The lock-table benchmark with a node in A and one in C, each with locks of its own and two threads that use all: ALock, and locks by RDMA alone. */
-final class ALockStep implements GuestStep {
+final class ALockStep implements Guest.Work {
     private static final Step STEP = Step.ALOCK;
     private static final String BENCH = "dev.rackcall.perf.alock.LockHosts";
     private static final int PORT = 18518;

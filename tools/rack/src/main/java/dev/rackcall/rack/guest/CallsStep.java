@@ -6,7 +6,7 @@ import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.waiting.WaitStrategy;
 
 /** B calls A: two kernels, one memory, nothing else between them. */
-final class CallsStep implements GuestStep {
+final class CallsStep implements Guest.Work {
     static final String CHANNEL = "/rack/yard";
 
     private static final Step STEP = Step.CALLS;

@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Measures connections over a real device, with both ends in one guest: virtual queues, and fresh queue pairs of its kernel; one at a time. */
-final class ConnectStep implements GuestStep {
+final class ConnectStep implements Guest.Work {
     private static final String BENCH = "dev.rackcall.rack.guest.BenchMain";
     /** A guest's memory is small, and each subject has two JVMs. */
     private static final List<String> FLAGS = List.of("-Xms64m", "-Xmx64m", "-XX:-AlwaysPreTouch");

@@ -22,7 +22,7 @@ import java.util.concurrent.CompletionException;
  * does not answer. What A had is there until B, which
  * knows that A is gone, reclaims it: to the byte, in an arena that is whole. Then B serves A's channel.
  */
-final class DeathStep implements GuestStep {
+final class DeathStep implements Guest.Work {
     private static final Step STEP = Step.DEATH;
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final long HOLD_BYTES = 200_000;
@@ -40,7 +40,8 @@ final class DeathStep implements GuestStep {
             return lose(guest);
         }
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
-            // B arrives early, while A still uses the pool for earlier steps: only between these two meetings is all usage B's
+            // B arrives early, while A still uses the pool for earlier steps: only between these two meetings is all
+            // usage B's
             // two.
             guest.meet(STEP, "begin");
             long before = pool.arena().usedBytes();

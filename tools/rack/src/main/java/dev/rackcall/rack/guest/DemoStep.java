@@ -22,7 +22,7 @@ import java.util.function.Predicate;
  * {@code ./rackcall demo rack} with a kernel for each host, and on each an agent process: A serves the document store, B searches it through the pool, C by virtual queues over {@code rxe0}; they find each other by
  * a directory and a meta server that C keeps. Then B has to do without the pool, and goes on by virtual queues, too, until it has it back.
  */
-final class DemoStep implements GuestStep {
+final class DemoStep implements Guest.Work {
     private static final Step STEP = Step.DEMO;
     private static final URI STORE = URI.create("rdma://10.77.0.1:18517");
     private static final String ZOOKEEPER = "org.apache.zookeeper.server.ZooKeeperServerMain";

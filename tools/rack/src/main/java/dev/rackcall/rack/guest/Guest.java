@@ -70,12 +70,19 @@ final class Guest {
         System.out.flush();
     }
 
-    /** Runs a step and reports its result; returns whether it was good. */
-    boolean take(Step step) {
+    /** What a guest does in a step. */
+    @FunctionalInterface
+    interface Work {
+        /** Returns a summary in one line. */
+        String run(Guest guest) throws Exception;
+    }
+
+    /** Does the work of a step and reports its result; returns whether it was good. */
+    boolean take(Step step, Work work) {
         tell(new Console.Begin(step));
         note("this guest's clock: %.1f s since the beginning of its boot".formatted(System.nanoTime() / 1e9));
         try {
-            tell(new Console.End(step, true, GuestStep.of(step).run(this)));
+            tell(new Console.End(step, true, work.run(this)));
             return true;
         } catch (Throwable e) {
             // The others must not wait for this guest in that step, and the machine must know of any failure.

@@ -13,8 +13,29 @@ public final class GuestMain {
         Guest guest = new Guest(args[0]);
         boolean good = true;
         for (String word : Arrays.asList(args[1].split(",", -1))) {
-            good &= guest.take(Step.ofWord(word));
+            Step step = Step.ofWord(word);
+            good &= guest.take(step, workOf(step));
         }
         System.exit(good ? 0 : 1);
+    }
+
+    private static Guest.Work workOf(Step step) {
+        return switch (step) {
+            case ATOMICS -> new AtomicsStep();
+            case MEMORY -> new MemoryStep();
+            case RDMA -> new RdmaStep();
+            case CALLS -> new CallsStep();
+            case VERBS -> SuiteStep.VERBS;
+            case KEYS -> new KeysStep();
+            case REMOTE -> new RemoteStep();
+            case PINGPONG -> new PingPongStep();
+            case ALOCK -> new ALockStep();
+            case DEMO -> new DemoStep();
+            case CONNECT -> new ConnectStep();
+            case DEATH -> new DeathStep();
+            case CONTRACT -> SuiteStep.CONTRACT;
+            case LOCKS -> SuiteStep.LOCKS;
+            case CONTROL -> SuiteStep.CONTROL;
+        };
     }
 }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** Tests of protection keys on QEMU's processor, which has them: most machines that build this project have none and skip these tests. */
-final class KeysStep implements GuestStep {
+final class KeysStep implements Guest.Work {
     private static final long PAGE = 4096;
     /** More than there are keys. */
     private static final int MANY_REGIONS = 32;
@@ -19,7 +19,9 @@ final class KeysStep implements GuestStep {
     @Override
     public String run(Guest guest) throws IOException, InterruptedException {
         SuiteRun.Outcome outcome = SuiteRun.of(
-                SuiteRun.CLASSES, "dev.rackcall.sandbox.ProtectionKeysTest", "dev.rackcall.rpc.isolation.ProtectedCallTest");
+                SuiteRun.CLASSES,
+                "dev.rackcall.sandbox.ProtectionKeysTest",
+                "dev.rackcall.rpc.isolation.ProtectedCallTest");
         return String.format(
                 Locale.ROOT,
                 "%s; entering and leaving, under emulation and so no figure of a processor's: %d ns with a key, %d ns where it must be had first",

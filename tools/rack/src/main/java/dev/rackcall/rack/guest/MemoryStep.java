@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.Random;
 
 /** One pool in two kernels: a graph that one built is read by the other, stale Refs are refused there, and both allocate at once. */
-final class MemoryStep implements GuestStep {
+final class MemoryStep implements Guest.Work {
     private static final Step STEP = Step.MEMORY;
     private static final SharedType<Crate> CRATE = SharedType.of(Crate.class);
     private static final int CRATES = 1000;

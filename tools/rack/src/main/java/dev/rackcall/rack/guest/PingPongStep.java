@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
  * the machine does meets both. The median of the turns' ratios is what is said: of calls that wait as that program does, and of calls that wait as they do by default. A default wait spins for
  * a fraction of a millisecond, many times what a device takes to answer; an emulated one takes longer, so that calls fall asleep and pay for being woken.
  */
-final class PingPongStep implements GuestStep {
+final class PingPongStep implements Guest.Work {
     private static final Step STEP = Step.PINGPONG;
     private static final int ROUNDS = 7;
     /** Of each in a turn. */

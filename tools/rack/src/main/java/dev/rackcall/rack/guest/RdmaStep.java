@@ -17,7 +17,7 @@ import java.util.Random;
  * A lends a window of the pool to its RDMA device. C, which shares no memory, writes there, and B sees it in the pool; no program of A
  * touches it.
  */
-final class RdmaStep implements GuestStep {
+final class RdmaStep implements Guest.Work {
     private static final Step STEP = Step.RDMA;
     private static final int PIECE = 256 << 10;
     private static final int PIECES = 4;

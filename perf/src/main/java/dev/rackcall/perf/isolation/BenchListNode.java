@@ -5,14 +5,14 @@ import dev.rackcall.shm.types.Shared;
 
 /** A node of a list that is walked inside and outside a sandbox. */
 @Shared
-interface BenchLink {
+interface BenchListNode {
     long value();
 
     void value(long value);
 
-    Ref<BenchLink> next();
+    Ref<BenchListNode> next();
 
-    void next(Ref<BenchLink> next);
+    void next(Ref<BenchListNode> next);
 
-    boolean next(BenchLink into);
+    boolean next(BenchListNode into);
 }
