@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/** Suites of other modules over the real device of one guest, to itself: both ends are in one process, as they are where the suites run over the software device. */
+/**
+ * Suites of other modules over the real device of one guest, to itself: both ends are in one process, as they are where
+ * the suites run over the software device.
+ */
 enum SuiteStep implements Guest.Work {
     VERBS("dev.rackcall.verbs.VerbsContractMain", guest -> List.of(RdmaEnd.DEVICE, "ports")),
     /** By queue pairs in one guest, by virtual queues in the other. */
