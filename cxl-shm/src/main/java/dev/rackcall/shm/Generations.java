@@ -10,9 +10,9 @@ import java.lang.foreign.ValueLayout;
  * whenever it hands out a run or makes its Refs stale. It never reads the bytes, so a peer that overwrites them only
  * deceives itself.
  *
- * <p>Accesses are plain. The owner publishes a Ref with a release store after it wrote the byte, and the receiver
- * acquires it, so the receiver sees this byte or a later one. Following a Ref while its scope is being closed is a race
- * in the caller's own program.
+ * <p>Accesses are plain. The owner writes the byte and then publishes a Ref with a release store. The receiver acquires
+ * the Ref, so it sees this byte or a later one. Following a Ref while its scope is being closed is a race in the
+ * caller's own program.
  */
 final class Generations implements PageAllocator.Observer {
     /** On a cache line of its own, since the header's reserved bytes change seldom. */

@@ -9,7 +9,8 @@ import java.util.Map;
 /**
  * Frees, renews and takes over the runs of scopes. Runs can move between the participants of an arena. The page table
  * records which participant owns a run, with its epoch and generation. A run that was handed to another participant and
- * came back looks the same as before, so this class records which scope of this process owns it now. Thread-safe.
+ * came back looks the same as before. This class therefore records which scope of this process owns it now.
+ * Thread-safe.
  */
 final class HandedRuns {
     private record Run(long ref, int epoch) {}

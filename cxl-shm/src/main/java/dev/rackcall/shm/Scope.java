@@ -13,9 +13,9 @@ import java.util.Optional;
  *
  * <p>A scope belongs to the thread that opened it. Other threads may only {@link #close} it, after {@link #detach}.
  * Closing or resetting a scope makes all Refs into it stale in every process. A flyweight that is already on an object
- * is not checked again and then reads whatever lies there. A peer over RDMA learns of the end with the next object that
- * is passed to it, and sees the scope as it was when it was last passed. When a process dies, the memory of its open
- * scopes is reclaimed.
+ * is not checked again and then reads whatever lies there. A peer over RDMA sees a scope as it was when it was last
+ * passed, and learns of the end with the next object that is passed. When a process dies, the memory of its open scopes
+ * is reclaimed.
  */
 public final class Scope implements AutoCloseable {
     private enum State {

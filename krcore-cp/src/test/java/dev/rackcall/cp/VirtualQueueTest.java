@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Requests of tenants over the queue pair that they share. */
-public class VirtualQueueTest {
+class VirtualQueueTest {
     private static final int BYTES = 4096;
 
     @RegisterExtension

@@ -6,8 +6,8 @@ package dev.rackcall.shm.alloc;
  * them; the {@link PageTable}'s entry decides.
  *
  * <p>A bit that is wrongly clear costs a search one look at an entry, after which it sets the bit. A bit that is
- * wrongly set hides a free page. To avoid that, a claimer checks the entry again after setting the bit, and the other
- * side clears the bit after freeing the entry, so one of the two sees the other's step. {@link PageRuns#sweep} finds
+ * wrongly set hides a free page. To avoid that, a participant that sets a bit checks the entry again, and a participant
+ * that frees an entry clears the bit afterwards. One of the two sees the other's step. {@link PageRuns#sweep} finds
  * pages that dead processes left hidden.
  */
 final class TakenMap {

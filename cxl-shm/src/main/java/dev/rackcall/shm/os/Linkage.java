@@ -14,10 +14,10 @@ import java.lang.invoke.MethodHandle;
  * CallState#errnoSegment()}, so that threads do not share errno.
  *
  * <p>A function of at most six integers and addresses is linked by its name alone and called with {@link #call}. All of
- * them share one signature of six {@code long}s, because the JVM needs 10 to 20 ms to generate code for each new
- * signature, and a first call needs some 30 functions. This is sound on the architectures of {@link Abi}: such
- * arguments and results are in 64-bit registers, a function reads only the registers and bits that it declares, and a
- * variadic function gets its arguments in the same places.
+ * them share one signature of six {@code long}s. The JVM needs 10 to 20 ms to generate code for each new signature, and
+ * a first call needs some 30 functions. This is sound on the architectures of {@link Abi}: arguments and results are in
+ * 64-bit registers, and a function reads only the registers and bits that it declares. A variadic function gets its
+ * arguments in the same places.
  */
 public final class Linkage {
     private static final Linker LINKER = Linker.nativeLinker();

@@ -108,7 +108,7 @@ class MessageLimitsTest {
     void shouldForgetAQueueThatIsClosedWhileItSends() {
         Agent server = hosts.agent("server");
         Agent client = hosts.agent("client");
-        LocalQueue queue = (LocalQueue) client.admit("t").connect(server.host());
+        LocalQueue queue = client.admit("t").connect(server.host());
         client.messages().expect(queue);
         assertThat(client.messages().senders()).isEqualTo(1);
         queue.close();

@@ -319,7 +319,7 @@ class AgentServerTest {
         Tenant peers = peer.admit("reader");
         MemoryRegion landing = Hosts.region(peers, 64);
         try (Tenant living = AgentFolder.join(folder, "living");
-                Child child = Child.start(MortalTenant.class, arguments)) {
+                Child child = Child.start(MortalTenant.class, (Object[]) arguments)) {
             VirtualQueue before = peers.connect(agent.host());
             request.read(child.address(), child.key()).from(landing, 0, 8).id(1).signaled();
             before.push(request);

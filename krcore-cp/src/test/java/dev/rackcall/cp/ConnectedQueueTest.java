@@ -1,22 +1,16 @@
-package dev.rackcall.cp.lane;
+package dev.rackcall.cp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.Hosts;
-import dev.rackcall.cp.PlainDevice;
-import dev.rackcall.cp.Tenant;
-import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.cp.VirtualQueueTest;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.cp.control.ControlPort;
 import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
+import dev.rackcall.cp.lane.QueueLanes;
 import dev.rackcall.cp.meta.MetaClient;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.TableLocation;
