@@ -24,7 +24,7 @@ enum SuiteStep implements Guest.Work {
             guest -> List.of(
                     "-Drackcall.cp.device=" + RdmaEnd.DEVICE,
                     "dev.rackcall.cp.agent.PlainAgentTest",
-                    "dev.rackcall.cp.lane.ConnectedQueueTest",
+                    "dev.rackcall.cp.ConnectedQueueTest",
                     "dev.rackcall.cp.ConnectedMessagePortTest"));
 
     private final String program;
