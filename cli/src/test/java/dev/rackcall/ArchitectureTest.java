@@ -158,7 +158,7 @@ class ArchitectureTest {
     @Test
     void shouldKeepSamplesAndBenchmarksApart() {
         mayUseOnly(SAMPLES, SAMPLES, RDMA, RPC, CONTROL_PLANE, VERBS, DIRECTORY, MEMORY);
-        mayUseOnly(PERF, PERF, RDMA, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
+        mayUseOnly(PERF, PERF, RDMA, "dev.rackcall.lock..", RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
     }
 
     /** The machine's side of a rack needs nothing of Rackcall, and what runs in guests nothing of the machine's side. */

@@ -11,8 +11,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * The program of a measured JVM: one side of one subject. Its standard input has lines: the subject's {@link Sides}, then {@link Order}s; its standard output
- * has their answers. If the input ends without {@link Wire#QUIT}, the coordinator is dead: the child removes the run's directory and ends, too.
+ * The program of a measured JVM: one side of one subject. Its standard input has lines: the subject's {@link Sides},
+ * then {@link Order}s; its standard output has their answers. If the input ends without {@link Wire#QUIT}, the
+ * coordinator is dead: the child removes the run's directory and ends, too.
  */
 public final class MeasuredJvm {
     /** What the JVM does. */

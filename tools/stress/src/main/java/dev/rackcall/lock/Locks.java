@@ -2,7 +2,10 @@ package dev.rackcall.lock;
 
 import java.lang.foreign.MemorySegment;
 
-/** One lock, and threads of its cohorts that all reach it by memory: the processor does the device's part for the remote threads. */
+/**
+ * One lock, and threads of its cohorts that all reach it by memory: the processor does the device's part for the remote
+ * threads.
+ */
 final class Locks {
     /** Of each cohort; each has two descriptors. */
     private static final int PEOPLE = 2;
@@ -22,7 +25,10 @@ final class Locks {
         return new Locks(new ProcessorWords(memory()));
     }
 
-    /** A compare-and-set of a word as a load and a store; that suffices where no other thread sets the word, except for the missing fence. */
+    /**
+     * A compare-and-set of a word as a load and a store; that suffices where no other thread sets the word, except for
+     * the missing fence.
+     */
     static Locks withoutFence() {
         return new Locks(new UnfencedWords(new ProcessorWords(memory())));
     }

@@ -9,7 +9,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@code ./rackcall agent} of a guest, over {@code rxe0}: other programs of the guest use it for calls over virtual queues. A thread of its own copies its output to the console.
+ * {@code ./rackcall agent} of a guest, over {@code rxe0}: other programs of the guest use it for calls over virtual
+ * queues. A thread of its own copies its output to the console.
  */
 final class AgentProcess implements AutoCloseable {
     /** By name: the command knows of this module, and this one not of the command. */

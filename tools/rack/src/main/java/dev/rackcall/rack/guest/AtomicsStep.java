@@ -6,7 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-/** Two kernels count on one word. The words lie at the end of the device and are 0 again afterwards, since a pool is made there later. */
+/**
+ * Two kernels count on one word. The words lie at the end of the device and are 0 again afterwards, since a pool is
+ * made there later.
+ */
 final class AtomicsStep implements Guest.Work {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final long TIMES = 1_000_000;

@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Measures connections over a real device, with both ends in one guest: virtual queues, and fresh queue pairs of its kernel; one at a time. */
+/**
+ * Measures connections over a real device, with both ends in one guest: virtual queues, and fresh queue pairs of its
+ * kernel; one at a time.
+ */
 final class ConnectStep implements Guest.Work {
     private static final String BENCH = "dev.rackcall.rack.guest.BenchMain";
     /** A guest's memory is small, and each subject has two JVMs. */

@@ -18,9 +18,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * A is killed while it serves B through the pool and C over RDMA, and allocates. Their calls end with UNAVAILABLE before their deadline, since A's beat stands still, and its TCP connection
- * does not answer. What A had is there until B, which
- * knows that A is gone, reclaims it: to the byte, in an arena that is whole. Then B serves A's channel.
+ * A is killed while it serves B through the pool and C over RDMA, and allocates. Their calls end with UNAVAILABLE
+ * before their deadline, since A's beat stands still, and its TCP connection does not answer. What A had is there until
+ * B, which knows that A is gone, reclaims it: to the byte, in an arena that is whole. Then B serves A's channel.
  */
 final class DeathStep implements Guest.Work {
     private static final Step STEP = Step.DEATH;

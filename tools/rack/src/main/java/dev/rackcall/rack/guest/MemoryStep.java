@@ -16,7 +16,10 @@ import java.util.Deque;
 import java.util.Optional;
 import java.util.Random;
 
-/** One pool in two kernels: a graph that one built is read by the other, stale Refs are refused there, and both allocate at once. */
+/**
+ * One pool in two kernels: a graph that one built is read by the other, stale Refs are refused there, and both allocate
+ * at once.
+ */
 final class MemoryStep implements Guest.Work {
     private static final Step STEP = Step.MEMORY;
     private static final SharedType<Crate> CRATE = SharedType.of(Crate.class);

@@ -18,9 +18,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A message there and back by the verbs' own program, and calls without arguments, between the same guests over the same device: in turns, so that whatever else
- * the machine does meets both. The median of the turns' ratios is what is said: of calls that wait as that program does, and of calls that wait as they do by default. A default wait spins for
- * a fraction of a millisecond, many times what a device takes to answer; an emulated one takes longer, so that calls fall asleep and pay for being woken.
+ * A message there and back by the verbs' own program, and calls without arguments, between the same guests over the
+ * same device: in turns, so that whatever else the machine does meets both. The median of the turns' ratios is what is
+ * said: of calls that wait as that program does, and of calls that wait as they do by default. A default wait spins for
+ * a fraction of a millisecond, many times what a device takes to answer; an emulated one takes longer, so that calls
+ * fall asleep and pay for being woken.
  */
 final class PingPongStep implements Guest.Work {
     private static final Step STEP = Step.PINGPONG;
@@ -43,7 +45,10 @@ final class PingPongStep implements Guest.Work {
 
     /** How both sides of calls wait. */
     private enum Kind {
-        /** Much longer than any answer takes, as ibv_rc_pingpong, which never sleeps; but not for ever, since the guests have one processor. */
+        /**
+         * Much longer than any answer takes, as ibv_rc_pingpong, which never sleeps; but not for ever, since the guests
+         * have one processor.
+         */
         SPINNING(new WaitStrategy(200_000, 0)),
         USUAL(WaitStrategy.adaptive());
 

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A suite of tests in a JVM of its own: it is test code, and ends its JVM. It says in its last line how many tests there were. */
+/**
+ * A suite of tests in a JVM of its own: it is test code, and ends its JVM. It says in its last line how many tests
+ * there were.
+ */
 final class SuiteRun {
     /** Runs test classes by name. */
     static final String CLASSES = "dev.rackcall.rack.guest.SuiteMain";
