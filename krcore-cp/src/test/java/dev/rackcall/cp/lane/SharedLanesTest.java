@@ -38,7 +38,7 @@ class SharedLanesTest {
                 MemoryRegion theirs = Hosts.region(servers.get(i).admit("t"), 64);
                 assertThat(queues.get(i).push(Hosts.write(theirs, ours, i))).isTrue();
             }
-            // Whoever looks for completions of one lane finds those of all.
+            // Polling one lane takes the completions of all.
             for (int i = 0; i < servers.size(); i++) {
                 Hosts.succeeds(queues.get(i), i);
             }
