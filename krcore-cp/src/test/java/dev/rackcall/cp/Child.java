@@ -2,7 +2,7 @@ package dev.rackcall.cp;
 
 import dev.rackcall.testkit.ChildJvm;
 
-/** A process that prints the address and key of a region of its own and is to be killed; killed when closed. */
+/** A process that prints the address and key of a region. It is killed when closed. */
 public record Child(ChildJvm process, long address, int key) implements AutoCloseable {
     public static Child start(Class<?> main, Object... arguments) throws InterruptedException {
         ChildJvm process = ChildJvm.of(main, arguments).flags("-Xmx128m").start();

@@ -1,6 +1,6 @@
 package dev.rackcall.cp;
 
-/** The same on devices without dynamically connected queue pairs. */
+/** The same tests on devices without dynamically connected queue pairs. */
 class ConnectedMessagePortTest extends MessagePortTest {
     @Override
     Hosts newHosts() {

@@ -10,7 +10,7 @@ import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
 
-/** A process with an agent is killed in the middle of others' requests, and comes again. */
+/** A process with an agent is killed during requests, and starts again. */
 class DeathTest {
     @Test
     void shouldConcernItsPeersOnlyAndEndWithANewLife() throws Exception {

@@ -4,7 +4,7 @@ import dev.rackcall.cp.agent.Agent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** The same between tenants of agent processes. */
+/** The same tests between tenants of agent processes. */
 class ForeignMessagePortTest extends MessagePortTest {
     @Override
     Tenant admit(Agent agent, String name) {

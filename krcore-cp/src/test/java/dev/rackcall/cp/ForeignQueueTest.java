@@ -4,7 +4,7 @@ import dev.rackcall.cp.agent.Agent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** The same over an agent process's door: rings instead of methods. */
+/** The same tests through an agent process. */
 class ForeignQueueTest extends VirtualQueueTest {
     @Override
     protected Tenant admit(Agent agent, String name) {

@@ -3,7 +3,7 @@ package dev.rackcall.cp;
 import dev.rackcall.cp.agent.Agent;
 import java.io.IOException;
 
-/** The same over an agent process's door. */
+/** The same tests through an agent process. */
 class HostileProcessTest extends HostileTenantTest {
     @Override
     Tenant admit(Hosts hosts, Agent agent, String name) throws IOException {

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Ten tenants count in a peer's memory while an eleventh posts whatever comes to its mind over the same queue pair. The property
- * {@code rackcall.cp.requests} says how many requests the ten make together.
+ * Ten tenants count in a peer's memory while an eleventh posts random requests over the same queue pair. The property
+ * {@code rackcall.cp.requests} sets the number of requests of the ten together.
  */
 @Timeout(1200)
 class HostileTenantTest {
@@ -29,7 +29,7 @@ class HostileTenantTest {
     private final WorkRequest garbage = WorkRequest.create(6, 128);
     private final Completions batch = Completions.create(16);
 
-    /** One honest tenant and what it has seen. */
+    /** An honest tenant and its counts. */
     private static final class Honest {
         final VirtualQueue queue;
         final MemoryRegion ours;
@@ -60,12 +60,12 @@ class HostileTenantTest {
         }
     }
 
-    /** On which devices. */
+    /** The hosts, on the kind of devices to test. */
     Hosts newHosts() {
         return new Hosts(4);
     }
 
-    /** Who pushes and pops. */
+    /** The tenant that pushes and pops. */
     Tenant admit(Hosts hosts, Agent agent, String name) throws IOException {
         return agent.admit(name);
     }
@@ -96,7 +96,7 @@ class HostileTenantTest {
                 try {
                     queue.push(next);
                 } catch (ControlPlaneException failedMeanwhile) {
-                    // The agent may be another thread's, which has just refused the last one.
+                    // Another thread of the agent may have just refused the last request.
                     assertThat(failedMeanwhile.kind()).isEqualTo(ControlPlaneException.Kind.QUEUE_FAILED);
                 }
                 for (Honest each : honest) {
@@ -115,12 +115,12 @@ class HostileTenantTest {
             }
             assertThat(refused).as("refusals, seed %d", seed).isPositive();
             assertThat(agent.recoveries())
-                    .as("all that the device would refuse was refused before, seed %d", seed)
+                    .as("invalid requests never reach the device, seed %d", seed)
                     .isZero();
         }
     }
 
-    /** Sometimes right by chance, never where the honest ones count: it writes behind their counters only. */
+    /** Makes a random request, which may be valid by chance. It never writes to the counters of the honest tenants. */
     private WorkRequest garble(Random random, MemoryRegion own, MemoryRegion foreign, MemoryRegion theirs) {
         long address = theirs.address() + 512 + random.nextInt(8192);
         int key = random.nextInt(4) == 0 ? random.nextInt() : theirs.remoteKey();
@@ -144,7 +144,7 @@ class HostileTenantTest {
             garbage.inline(own.memory(), 0, random.nextInt(128));
         }
         if (random.nextInt(8) == 0) {
-            // The operation itself, which the methods above cannot get wrong.
+            // The operation code, which the methods above always set correctly.
             garbage.struct().set(ValueLayout.JAVA_INT, 28, random.nextInt());
         }
         return garbage.signaled();

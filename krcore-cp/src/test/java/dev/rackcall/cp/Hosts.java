@@ -42,17 +42,17 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A meta server and agents on devices of this process. Closes what it made, last first. */
+/** A meta server and agents on devices of this process. Closes what it opened, in reverse order. */
 public final class Hosts implements AutoCloseable, AfterEachCallback {
-    /** The device that the tests run over, the software device or the one that {@code -Drackcall.cp.device} names: then all hosts are behind it. */
+    /** The device that all hosts share, from {@code -Drackcall.cp.device}; without it, each has a software device. */
     private static final Optional<String> REAL = Optional.ofNullable(System.getProperty("rackcall.cp.device"));
 
     public static final long PATIENCE_NANOS = (isReal() ? 3 : 1) * 20_000_000_000L;
 
-    /** Longer than a busy machine keeps an agent from renewing. */
+    /** Longer than a busy machine delays a renewal. */
     public static final Duration LONG_LEASE = Duration.ofMinutes(1);
 
-    /** For tests that wait for its end. */
+    /** For tests that wait for the end of a lease. */
     public static final Duration SHORT_LEASE = Duration.ofSeconds(isReal() ? 6 : 2);
 
     public record Done(long id, CompletionStatus status) {}
@@ -68,12 +68,12 @@ public final class Hosts implements AutoCloseable, AfterEachCallback {
         this(capacity, device -> device);
     }
 
-    /** @param kind what agents and the meta server see of a device */
+    /** @param kind wraps each device */
     public Hosts(int capacity, UnaryOperator<Device> kind) {
         this(capacity, kind, LONG_LEASE);
     }
 
-    /** @param lease how long the meta server remembers who does not renew */
+    /** @param lease of the meta server */
     public Hosts(int capacity, UnaryOperator<Device> kind, Duration lease) {
         this.kind = kind;
         this.lease = lease;
@@ -95,11 +95,14 @@ public final class Hosts implements AutoCloseable, AfterEachCallback {
     public void restartMeta(int capacity) throws Exception {
         drop(meta);
         meta = MetaServer.open(kind.apply(device("meta")), capacity, lease);
-        // Closed after the agents, so that they can say goodbye.
+        // Closed after the agents, so that they can deregister.
         made.addLast(meta);
     }
 
-    /** Another one is asked from now on; the former goes on, as one that stands still can be read on hardware, and keeps whom it knew for a lease. */
+    /**
+     * Starts another meta server that agents ask from now on. The former one continues, like a stopped one on hardware,
+     * and keeps its hosts for a lease.
+     */
     public void replaceMeta(int capacity) {
         meta = MetaServer.open(kind.apply(device("meta")), capacity, lease);
         made.addLast(meta);
@@ -115,7 +118,7 @@ public final class Hosts implements AutoCloseable, AfterEachCallback {
         child.close();
     }
 
-    /** With its process's door, if it has one. */
+    /** Closes an agent and its server, if it has one. */
     public void end(Agent agent) throws Exception {
         if (servers.containsKey(agent)) {
             drop(servers.remove(agent));
@@ -141,7 +144,7 @@ public final class Hosts implements AutoCloseable, AfterEachCallback {
         return keep(Agent.open(kind.apply(device(name)), change.apply(options)));
     }
 
-    /** A tenant of this agent as if it were another process; they are closed before the agent. */
+    /** A tenant of this agent through a session, as another process would have; closed before the agent. */
     public Tenant foreign(Agent agent, String name) throws IOException {
         Path folder = doors.get(agent);
         if (folder == null) {
@@ -178,7 +181,7 @@ public final class Hosts implements AutoCloseable, AfterEachCallback {
         return all;
     }
 
-    /** The next completions are those of these requests, which have succeeded. */
+    /** The next completions are of these requests, which have succeeded. */
     public static void succeeds(VirtualQueue queue, long... ids) {
         assertThat(pop(queue, ids.length))
                 .containsExactlyElementsOf(LongStream.of(ids)

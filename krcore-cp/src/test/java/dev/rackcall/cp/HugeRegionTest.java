@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** Memory regions of huge pages, where the host has some ({@code sysctl vm.nr_hugepages=4}). */
 class HugeRegionTest {
     private static final long HUGE = 2 << 20;
-    /** Beyond the first page. */
+    /** An offset beyond the first page. */
     private static final long AT = HUGE + 4096;
 
     @RegisterExtension

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What many virtual queues cost. */
+/** The cost of many virtual queues. */
 class ManyQueuesTest {
     private static final int PEERS = 100;
     private static final int QUEUES = 1_000;

@@ -56,12 +56,12 @@ class MessagePortTest {
         queue = sender.connect(b.host());
     }
 
-    /** On which devices. */
+    /** The hosts, on the kind of devices to test. */
     Hosts newHosts() {
         return new Hosts(16);
     }
 
-    /** Who sends and receives. */
+    /** The tenant that sends or receives. */
     Tenant admit(Agent agent, String name) {
         return agent.admit(name);
     }
@@ -112,7 +112,7 @@ class MessagePortTest {
         MessagePort told = receiver.bind(PORT + 2, came::incrementAndGet);
         told.give(incoming, 0, 100, 5);
         queue.push(request.sendWithImmediate(PORT + 2).inline(7).id(1).signaled());
-        Hosts.waitUntil("the word of it", () -> came.get() == 1);
+        Hosts.waitUntil("the callback", () -> came.get() == 1);
         assertThat(receive(told, 1)).containsExactly(new Came(5, 8, a.host()));
         told.close();
         MessagePort untold = receiver.bind(PORT + 2);
@@ -163,7 +163,7 @@ class MessagePortTest {
         Completions batch = Completions.create(4);
         Hosts.waitUntil("the WRITE", () -> {
             assertThat(queue.pop(batch))
-                    .as("nobody has taken the message before")
+                    .as("the message has not been received yet")
                     .isZero();
             return (long) ValueLayout.JAVA_LONG.varHandle().getVolatile(theirs.memory(), 0L) == 42;
         });
@@ -173,7 +173,7 @@ class MessagePortTest {
         assertThat(receive(port, 1)).containsExactly(new Came(9, 8, a.host()));
     }
 
-    /** Short and long ones, memory given early and late. */
+    /** Short and long messages, with memory given early and late. */
     @Test
     void shouldDeliverInOrderWithoutMixingUpAnything() {
         long seed = new Random().nextLong();
@@ -253,7 +253,7 @@ class MessagePortTest {
         assertThat(Hosts.pop(other, 1)).containsExactly(done(4));
         assertThat(receive(port, 1)).containsExactly(new Came(1, 8, a.host()));
         port.close();
-        // An agent process has closed it by then, too.
+        // After the ping an agent process has closed it, too.
         assertThat(receiver.ping(Duration.ofSeconds(5))).isTrue();
         refused(other, message(0, 8, 5), CompletionStatus.REMOTE_INVALID_REQUEST, "the port is not bound");
         Hosts.fails(Kind.QUEUE_FAILED, "", () -> port.receive(Arrivals.create(1)));
@@ -298,7 +298,7 @@ class MessagePortTest {
         Tenant other = admit(b, "other");
         Hosts.fails(Kind.REFUSED, "receiver", () -> other.bind(PORT));
         port.close();
-        // An agent process has closed it by then, too: what two tenants ask for comes in any order.
+        // After the ping an agent process has closed it, too; operations of two tenants have no order.
         assertThat(receiver.ping(Duration.ofSeconds(5))).isTrue();
         try (MessagePort again = other.bind(PORT)) {
             assertThat(again.number()).isEqualTo(PORT);
@@ -312,7 +312,7 @@ class MessagePortTest {
         MessagePort own = other.bind(PORT + 1);
         assertThatThrownBy(() -> {
                     own.give(incoming, 0, 64, 1);
-                    // An agent process says so a little later.
+                    // An agent process reports this a little later.
                     Hosts.waitUntil("the port to fail", () -> own.receive(Arrivals.create(1)) > 0);
                 })
                 .hasMessageContaining("may not be written by tenant other");
@@ -323,7 +323,7 @@ class MessagePortTest {
         assertThat(Hosts.pop(queue, 1)).containsExactly(done(1));
     }
 
-    /** Whoever fills a port with messages takes half of its places at most. */
+    /** A sender that floods a port takes at most half of its places. */
     @Test
     void shouldLeaveRoomForOthersWhenOneFloodsAPort() {
         Tenant hostile = admit(a, "hostile");

@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * An agent in a process of its own, to be killed. Arguments: the meta server's address, the host's name, and perhaps a folder in which it serves
- * tenants of other processes. Prints its region and sleeps.
+ * An agent in its own process, to be killed. Arguments: the meta server's address, the host's name, and optionally a
+ * folder in which it serves tenants of other processes. Prints its region and sleeps.
  */
 public final class MortalAgent {
     private MortalAgent() {}
@@ -27,7 +27,7 @@ public final class MortalAgent {
         }
         System.out.println(region.address() + " " + region.remoteKey());
         System.out.flush();
-        // The bound, should nobody kill it.
+        // Ends by itself if it is not killed.
         Thread.sleep(Duration.ofMinutes(2));
         agent.close();
     }

@@ -7,8 +7,8 @@ import dev.rackcall.verbs.WorkRequest;
 import java.nio.file.Path;
 
 /**
- * A tenant of an agent process, to be killed in the middle of its requests. Arguments: the folder, and a peer's name, address and key. Prints its own
- * region once the first request is done.
+ * A tenant of an agent process, to be killed during its requests. Arguments: the folder, and a peer's name, address and
+ * key. Prints its region when the first request has ended.
  */
 public final class MortalTenant {
     private static final long BOUND_NANOS = 120_000_000_000L;

@@ -9,7 +9,7 @@ import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.QueuePairType;
 
-/** Devices as most are: without dynamically connected queue pairs. */
+/** Devices without dynamically connected queue pairs, like most hardware. */
 public final class PlainDevice {
     private PlainDevice() {}
 

@@ -14,7 +14,7 @@ import dev.rackcall.verbs.soft.SoftOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the control plane says of a device whose port is down, at once instead of after waiting for answers. */
+/** Errors for a device whose port is down, at once and not after a timeout. */
 @Timeout(60)
 class PortDownTest {
     private static final HostId SELF = HostId.named("self");

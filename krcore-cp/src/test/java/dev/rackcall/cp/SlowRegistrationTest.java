@@ -27,10 +27,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A device that takes long to register memory, as real ones do that pin gigabytes. */
+/** A device that takes long to register memory, like hardware that pins gigabytes. */
 class SlowRegistrationTest {
     private static final int SLOW_BYTES = 77 * 4096;
-    /** Longer than anything takes here. */
+    /** Longer than any wait in these tests. */
     private static final Duration LONG = Duration.ofMinutes(5);
 
     private final CountDownLatch begun = new CountDownLatch(1);
@@ -154,7 +154,7 @@ class SlowRegistrationTest {
                 .hasMessageContaining("interrupted while waiting for the agent process");
         mayEnd.countDown();
         Hosts.region(tenant, 64);
-        Hosts.waitUntil("the place of the region that nobody has heard of", () -> canRegister(tenant));
+        Hosts.waitUntil("the place of the abandoned region", () -> canRegister(tenant));
     }
 
     @Test
@@ -172,7 +172,7 @@ class SlowRegistrationTest {
         Hosts.region(tenant, 64);
     }
 
-    /** Threads that serve many connections close them: they must not wait until a large region of another connection is there. */
+    /** Threads that serve many connections close regions; they must not wait for another connection's large region. */
     @Test
     void shouldCloseAndConnectWhileAnotherThreadRegistersAtAnAgentProcess() throws Exception {
         Tenant tenant = hosts.foreign(agent, "t");
@@ -184,11 +184,11 @@ class SlowRegistrationTest {
         assertThat(slow).isNotDone();
         mayEnd.countDown();
         assertThat(slow.get(20, TimeUnit.SECONDS).byteSize()).isEqualTo(SLOW_BYTES);
-        // The first one's place.
+        // In the place of the first region.
         Hosts.region(tenant, 64);
     }
 
-    /** More than a socket takes at a time. */
+    /** More messages than a socket buffers. */
     @Test
     void shouldGiveBackRegionsThatWereClosedWhileTheAgentProcessDidNotListen() throws Exception {
         int regions = 1000;

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Requests of tenants over the queue pair that they share. */
-public class VirtualQueueTest {
+/** Requests of tenants over a shared queue pair. */
+class VirtualQueueTest {
     private static final int BYTES = 4096;
 
     @RegisterExtension
@@ -58,12 +58,12 @@ public class VirtualQueueTest {
         other = neighbour.connect(b.host());
     }
 
-    /** On which devices. */
+    /** The hosts, on the kind of devices to test. */
     protected Hosts newHosts() {
         return new Hosts(16);
     }
 
-    /** Who pushes and pops. */
+    /** The tenant that pushes and pops. */
     protected Tenant admit(Agent agent, String name) {
         return agent.admit(name);
     }
@@ -141,7 +141,7 @@ public class VirtualQueueTest {
         }
         List<HostId> three = List.of(b.host(), c.host(), b.host());
         List<VirtualQueue> queues = new ArrayList<>();
-        Hosts.waitUntil("those that were made in vain to be gone", () -> queues.addAll(connectAll(few, three)));
+        Hosts.waitUntil("the queues of failed attempts to be closed", () -> queues.addAll(connectAll(few, three)));
         assertThat(queues).extracting(VirtualQueue::host).containsExactlyElementsOf(three);
         for (VirtualQueue each : List.of(queues.getFirst(), queues.getLast())) {
             assertThat(each.push(write(mine, 0, 8).id(1).signaled())).isTrue();
@@ -150,7 +150,7 @@ public class VirtualQueueTest {
         assertThat(few.connect(List.of())).isEmpty();
     }
 
-    /** Over an agent process, the places of closed queues are free a little later. */
+    /** With an agent process, the places of closed queues become free a little later. */
     private static void refuses(Tenant tenant, Kind kind, List<HostId> hosts) {
         Hosts.waitUntil("the refusal " + kind, () -> {
             try {
@@ -300,7 +300,7 @@ public class VirtualQueueTest {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long least = Long.MAX_VALUE;
         long start = System.nanoTime();
-        // Some rounds, since the compiler allocates on nobody's behalf and the device's links grow their buffers.
+        // Several rounds, since the compiler allocates on this thread and the device's links grow their buffers.
         while (least >= 100 && System.nanoTime() - start < 3 * Hosts.PATIENCE_NANOS) {
             long before = threads.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < 100; i++) {
@@ -311,7 +311,7 @@ public class VirtualQueueTest {
                 calm.push(request);
                 for (int looks = 1; calm.pop(batch) == 0; looks++) {
                     if (looks % 100 == 0) {
-                        // Of an agent process's pump, which may need this processor.
+                        // An agent process's pump may need this processor.
                         Thread.yield();
                     } else {
                         Thread.onSpinWait();
@@ -339,7 +339,7 @@ public class VirtualQueueTest {
         assertThat(Hosts.pop(other, 1)).containsExactly(new Hosts.Done(3, CompletionStatus.LOCAL_PROTECTION_ERROR));
     }
 
-    /** The check believed the region for a moment longer than it lived, so the shared queue pair fails and comes back. */
+    /** The region is closed while its record is still valid, so the shared queue pair fails and is restarted. */
     @Test
     void shouldLoseNothingOfOthersWhenTheSharedQueuePairFails() {
         Agent patient = hosts.agent("patient", options -> options.withTimes(options.renewal(), Duration.ofHours(1)));

@@ -28,8 +28,9 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * {@code rackcall bench}: measures Rackcall and its peers in one run. Standard output has the table, the JSON or the HTML and nothing else;
- * progress goes to standard error. The exit code is 0, or 1 if a measurement failed or there was none, or 2 if the arguments are wrong.
+ * {@code rackcall bench}: measures Rackcall and its peers in one run. Standard output has the table, the JSON or the
+ * HTML and nothing else; progress goes to standard error. The exit code is 0, or 1 if a measurement failed or there was
+ * none, or 2 if the arguments are wrong.
  */
 @Command(
         name = "bench",

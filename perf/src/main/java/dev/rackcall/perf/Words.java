@@ -29,7 +29,10 @@ final class Words {
                         .collect(Collectors.joining(", ")));
     }
 
-    /** {@code 2s}, {@code 0.5s}, {@code 500ms}, in nanoseconds. A number alone is refused: some would mean seconds by it, some milliseconds. */
+    /**
+     * {@code 2s}, {@code 0.5s}, {@code 500ms}, in nanoseconds. A number alone is refused: some would mean seconds by
+     * it, some milliseconds.
+     */
     static final class Time implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {

@@ -5,7 +5,7 @@ package dev.rackcall.rpc;
  * values need no isolation: the handler sees a copy.
  *
  * <p>In every mode but {@link #TRUSTED}, all shared arguments of a call lie in one {@link
- * dev.rackcall.shm.alloc.Scope}. The handler's Refs lead into that scope only, and where the server's {@link
+ * dev.rackcall.shm.Scope}. The handler's Refs lead into that scope only, and where the server's {@link
  * SandboxPolicy} allows; any other Ref ends the call with PERMISSION_DENIED.
  */
 public enum Isolation {

@@ -34,7 +34,8 @@ final class Subchannels {
     /** Adds a new subchannel: it must serve what the others serve, and learns the services in use. */
     void adopt(Subchannel subchannel) {
         ClientConnection connection = subchannel.connection();
-        if (first.isPresent() && first.get().service().fingerprint() != connection.service().fingerprint()) {
+        if (first.isPresent()
+                && first.get().service().fingerprint() != connection.service().fingerprint()) {
             connection.close();
             throw Status.Code.FAILED_PRECONDITION
                     .with(

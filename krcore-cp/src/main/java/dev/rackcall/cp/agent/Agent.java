@@ -303,7 +303,7 @@ public final class Agent implements AutoCloseable {
         lookup.doubt(peer);
     }
 
-    /** Closes all tenants, tells the meta server if it answers at once, and closes the device. */
+    /** Closes all tenants, tells the meta server if it replies at once, and closes the device. */
     @Override
     public void close() {
         List<LocalTenant> open;

@@ -65,7 +65,7 @@ public final class LocalPort implements MessagePort {
 
     /**
      * @param depth pieces of memory that may be given and not yet received
-     * @param watcher runs when a message has come, with this port's monitor
+     * @param watcher runs when a message has arrived, with this port's monitor
      */
     LocalPort(AgentMessages messages, Owner tenant, int number, int depth, Runnable watcher) {
         this.messages = messages;

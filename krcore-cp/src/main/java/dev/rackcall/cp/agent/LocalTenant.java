@@ -189,7 +189,7 @@ public final class LocalTenant implements Tenant {
         return bind(port, () -> {});
     }
 
-    /** @param watcher runs when a message has come, with the port's monitor */
+    /** @param watcher runs when a message has arrived, with the port's monitor */
     @Override
     public LocalPort bind(int port, Runnable watcher) {
         LocalPort.Owner receiver =

@@ -14,9 +14,11 @@ import java.nio.ByteOrder;
  * never interpret the tenant's payload.
  *
  * <pre>
- *   +0 kind (4) | +4 port, or status of an ANSWER (4) | +8 virtual queue (8), a number of its agent | +16 message (8), a number of that queue
- *   +24 sender's host (8) | +32 sender's tenant (8), a number of its agent | +40 payload's length (4) | +44 remote key (4) and +48 address (8) of a payload that is to be READ
- *   +56 what the sender's host is reached by (44) | +100 spare (4) | +104 payload, if it is not to be READ
+ *   +0 kind (4) | +4 port, or status of an ANSWER (4)
+ *   +8 virtual queue (8), a number of its agent | +16 message (8), a number of that queue
+ *   +24 sender's host (8) | +32 sender's tenant (8), a number of its agent
+ *   +40 payload's length (4) | of a payload that the receiver READs: +44 remote key (4), +48 address (8)
+ *   +56 record of the sender's host (44) | +100 spare (4) | +104 payload, unless the receiver READs it
  * </pre>
  *
  * @param port the destination; in an ANSWER the code of a {@link dev.rackcall.verbs.CompletionStatus}

@@ -28,8 +28,9 @@ import java.util.function.UnaryOperator;
  * another number is from a queue pair that reconnects after a failure. Any thread may use it.
  *
  * <pre>
- *   question:  host (8) and epoch (4) that are meant | host (8) and epoch (4) of the asker | GID (16) | queue pair (4) | first packet (4) | number (8)
- *   answer:    queue pair (4) | first packet (4)
+ *   request:  host (8) and epoch (4) that are meant | host (8) and epoch (4) of the caller
+ *             GID (16) | queue pair (4) | first packet (4) | number (8)
+ *   reply:    queue pair (4) | first packet (4)
  * </pre>
  */
 public final class ConnectedCallers implements AutoCloseable {

@@ -11,8 +11,8 @@ import java.nio.ByteOrder;
  * One datagram between control ports.
  *
  * <pre>
- *   +0 magic (4) | +4 version (2) | +6 kind (2) | +8 number of the request (8) | +16 where to answer: GID (16), queue pair (4)
- *   +36 length of the body (4) | +40 body
+ *   +0 magic (4) | +4 version (2) | +6 kind (2) | +8 number of the request (8)
+ *   +16 where to reply: GID (16), queue pair (4) | +36 length of the body (4) | +40 body
  * </pre>
  *
  * @param version of the protocol

@@ -220,8 +220,8 @@ public final class CheckedRequest {
             return refuse(
                     CompletionStatus.LOCAL_QP_OPERATION_ERROR,
                     opcode()
-                            + " needs a receive request, which a virtual queue does not have; use WRITE, or for messages"
-                            + " sendWithImmediate with the port's number");
+                            + " needs a receive request, which a virtual queue does not have; use WRITE, or"
+                            + " for messages sendWithImmediate with the port's number");
         }
         if (segments < 0 || segments > MAX_SEGMENTS) {
             return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, segments + " segments exceed " + MAX_SEGMENTS);

@@ -76,7 +76,7 @@ final class Admission {
         places.release();
     }
 
-    /** Newcomers who wait for a place. */
+    /** Newcomers that wait for a place. */
     int waiting() {
         return places.getQueueLength();
     }

@@ -11,14 +11,18 @@ import java.lang.invoke.VarHandle;
  * for each virtual queue or port, which only the agent writes. Numbers are in the machine's byte order.
  *
  * <pre>
- *   header:  +64 watched (4): whether the agent polls the ring | +128 taken (8): entries that the agent has taken
- *   entry:   +0 sequence (8), its number from 1, stored last | +8 kind (4) | +12 place (4) | +16 id (8) | +24 opcode (4) | +28 flags (4)
- *            +32 remote address, or host (8) | +40 remote key, port, or whether there is a control address (4) | +44 segments (4)
- *            +48 compare or add (8) | +56 swap (8) | +64 four segments: address (8), length (4), key (4) | +128 inline bytes (64)
- *   place:   +0 answer (8), the id of the CONNECT or CLOSE that is done, stored last | +8 outcome (4) | +12 epoch (4)
- *            +16 completions before this queue (8) | +24 requests ended (8) | +32 failed (4) | +36 length of the text (4)
- *            +40 completions of this place (8) | +64 text (448)
- *            +512 completions: sequence (8), from 1, stored last | id (8) | bytes (4) | status (4) | opcode (4) | spare (4) | host, of a message (8)
+ *   header:  +64 watched (4): whether the agent polls the ring
+ *            +128 taken (8): entries that the agent has taken
+ *   entry:   +0 sequence (8), its number from 1, stored last
+ *            +8 kind (4) | +12 place (4) | +16 id (8) | +24 opcode (4) | +28 flags (4)
+ *            +32 remote address, or host (8) | +40 remote key, port, or whether there is a control address (4)
+ *            +44 segments (4) | +48 compare or add (8) | +56 swap (8)
+ *            +64 four segments: address (8), length (4), key (4) | +128 inline bytes (64)
+ *   place:   +0 reply (8), the id of the CONNECT or CLOSE that is done, stored last
+ *            +8 outcome (4) | +12 epoch (4) | +16 completions before this queue (8) | +24 requests ended (8)
+ *            +32 failed (4) | +36 length of the text (4) | +40 completions of this place (8) | +64 text (448)
+ *            +512 completions: sequence (8), from 1, stored last | id (8) | bytes (4) | status (4) | opcode (4)
+ *                              | spare (4) | host, of a message (8)
  * </pre>
  */
 public final class SessionLayout {

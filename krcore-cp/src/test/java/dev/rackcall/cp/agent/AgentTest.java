@@ -18,11 +18,11 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Hosts that find each other, come, go, and come again. */
+/** Hosts that find each other, leave, and restart. */
 class AgentTest {
     private Hosts hosts = newHosts(Hosts.LONG_LEASE);
 
-    /** On which devices. */
+    /** The hosts, on the kind of devices to test. */
     Hosts newHosts(Duration lease) {
         return new Hosts(16, device -> device, lease);
     }
@@ -102,8 +102,8 @@ class AgentTest {
         Hosts.waitUntil("both hosts registered again", () -> hosts.meta().hosts() == 2);
         a.forget(b.host());
         assertThat(tenant.connect(b.host()).epoch()).isEqualTo(b.epoch());
-        // It knows a moment later than the meta server.
-        Hosts.waitUntil("it knows", () -> a.registrationProblem().isEmpty());
+        // The agent learns of its registration a moment after the meta server.
+        Hosts.waitUntil("it to learn of its registration", () -> a.registrationProblem().isEmpty());
     }
 
     @Test
@@ -140,13 +140,13 @@ class AgentTest {
         hosts.close();
         hosts = newHosts(Hosts.SHORT_LEASE);
         Agent a = hosts.agent("a");
-        // One that registers and never renews, as the dead do.
+        // A host that registers and never renews, like a dead one.
         hosts.agent(
                 "c",
                 options -> options.withTimes(Duration.ofDays(1), options.lanes().validity()));
         assertThat(hosts.meta().hosts()).isEqualTo(2);
         Hosts.waitUntil("the lease of c to end", () -> hosts.meta().hosts() == 1);
-        Hosts.waitUntil("a goes on", () -> a.registrationProblem().isEmpty());
+        Hosts.waitUntil("a to be registered still", () -> a.registrationProblem().isEmpty());
     }
 
     @Test

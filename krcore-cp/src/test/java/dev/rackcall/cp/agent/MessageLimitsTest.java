@@ -15,7 +15,7 @@ import dev.rackcall.verbs.WorkRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What one tenant's or host's messages and queues leave to others. */
+/** Limits that keep one tenant or host from blocking the messages and queues of others. */
 class MessageLimitsTest {
     private static final int PORT = 7;
 
@@ -86,7 +86,7 @@ class MessageLimitsTest {
         VirtualQueue queue = old.connect(receiver.host());
         send(queue, gone, 8, 1);
         send(queue, gone, 4096, 2);
-        // In the order in which they were sent: when the second has come, so has the first.
+        // Messages arrive in order: when the second is here, so is the first.
         Hosts.waitUntil("the messages", () -> ((LocalPort) port).waiting() == 2);
         hosts.drop(former);
 
@@ -108,12 +108,12 @@ class MessageLimitsTest {
     void shouldForgetAQueueThatIsClosedWhileItSends() {
         Agent server = hosts.agent("server");
         Agent client = hosts.agent("client");
-        LocalQueue queue = (LocalQueue) client.admit("t").connect(server.host());
+        LocalQueue queue = client.admit("t").connect(server.host());
         client.messages().expect(queue);
         assertThat(client.messages().senders()).isEqualTo(1);
         queue.close();
         assertThat(client.messages().senders()).isZero();
-        // As if the thread that sends had come a little later.
+        // As if the sending thread were a little later.
         client.messages().expect(queue);
         assertThat(client.messages().senders()).isZero();
     }

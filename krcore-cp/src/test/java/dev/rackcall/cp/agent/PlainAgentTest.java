@@ -4,7 +4,7 @@ import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.PlainDevice;
 import java.time.Duration;
 
-/** The same on devices without dynamically connected queue pairs. */
+/** The same tests on devices without dynamically connected queue pairs. */
 class PlainAgentTest extends AgentTest {
     @Override
     Hosts newHosts(Duration lease) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Somebody else listens where a process expects its agent: it asks the kernel who that is before it says a word. */
+/** A process of another user listens in place of the agent: the tenant checks the user before it sends anything. */
 @Timeout(60)
 class AgentHandshakeTest {
     private static final int SOMEBODY = 65_533;
@@ -31,7 +31,10 @@ class AgentHandshakeTest {
     @TempDir
     Path folder;
 
-    /** Listens as another user: the one of the calling thread alone, as the C library's function of that name would change all threads. It ends afterwards, as that user, and nothing else runs in it. */
+    /**
+     * Listens as another user. The system call changes only the calling thread, unlike the C library's function; the
+     * thread ends afterwards and runs nothing else.
+     */
     private static UnixSocket listenAs(int uid, Path path) {
         MethodHandle syscall = Linker.nativeLinker()
                 .downcallHandle(
@@ -60,7 +63,7 @@ class AgentHandshakeTest {
 
     @Test
     void shouldNotTalkToAnAgentOfAnotherUser() throws Exception {
-        assumeTrue(Uid.current() == 0, "NOT TESTED: only root can be somebody else");
+        assumeTrue(Uid.current() == 0, "NOT TESTED: only root can be another user");
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
         Path path = folder.resolve("agent");
         try (UnixSocket stranger = listenAs(NOBODY, path)) {
@@ -70,7 +73,7 @@ class AgentHandshakeTest {
                     () -> AgentHandshake.say(path, "t", SessionLayout.VERSION, SOMEBODY, Patience.begin()));
             try (UnixSocket caller = stranger.accept().orElseThrow()) {
                 assertThat(caller.receive(Duration.ofSeconds(30)).orElseThrow().isEnd())
-                        .as("what it was told")
+                        .as("what it received")
                         .isTrue();
             }
         }

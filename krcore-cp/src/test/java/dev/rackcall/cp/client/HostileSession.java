@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Random;
 
-/** A tenant's process that does not keep to the protocol. */
+/** A tenant's process that violates the protocol. */
 public final class HostileSession implements AutoCloseable {
     private final TenantSession session;
 
@@ -26,9 +26,11 @@ public final class HostileSession implements AutoCloseable {
                 .close();
     }
 
-    /** Fills the ring with entries whose sequence is right, so that the agent takes them, and whose other bytes are noise. */
+    /**
+     * Fills the ring with entries that have a valid sequence, so that the agent takes them, and random bytes otherwise.
+     */
     public void scribble(HostId peer, Random random) {
-        // A queue, so that requests of noise get as far as the checks.
+        // With a queue, random requests get as far as the checks.
         session.connect(peer, Optional.empty(), Patience.begin());
         SessionLayout layout = session.layout();
         for (long number = 1; number < layout.entries(); number++) {

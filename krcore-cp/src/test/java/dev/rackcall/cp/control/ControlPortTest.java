@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a meta server answers to messages that no agent sends. */
+/** A meta server's replies to messages that no agent sends. */
 class ControlPortTest {
     private static final Duration SOON = Duration.ofSeconds(10);
 
@@ -40,14 +40,14 @@ class ControlPortTest {
         Hosts.fails(Kind.REFUSED, part, () -> port.ask(hosts.meta().address(), operation, new byte[bytes], SOON));
     }
 
-    /** Of a thread that has seen its port open, and comes to it when it has been closed: a device of metal would be used after its end. */
+    /** A thread may use a port that has just been closed; on hardware it would use a destroyed device. */
     @Test
     void shouldSendNothingWhenTheDeviceIsBeingClosed() {
         AtomicReference<ControlDatagrams> late = new AtomicReference<>();
         HostDevice closing = new HostDevice(Hosts.device("closing"));
         ControlMessage message = new ControlMessage(
                 ControlMessage.VERSION, ControlMessage.REGISTER, 1, hosts.meta().address(), ByteBuffer.allocate(0));
-        // Closed last first: when this is, the datagrams' queues have gone.
+        // Closed in reverse order: after this the datagrams' queues are closed.
         closing.keep(() -> late.get().send(hosts.meta().address(), message));
         late.set(new ControlDatagrams(closing));
         late.get().send(hosts.meta().address(), message);

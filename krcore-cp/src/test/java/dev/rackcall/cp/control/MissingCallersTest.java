@@ -15,7 +15,7 @@ class MissingCallersTest {
 
     private final MissingCallers missing = new MissingCallers();
 
-    /** The table of a meta server that has restarted has nobody at first. */
+    /** A restarted meta server has an empty table at first. */
     @ParameterizedTest
     @ValueSource(longs = {0, -1, Long.MAX_VALUE - 1})
     void shouldTakeAsGoneOnlyWhoIsMissingForALease(long now) {

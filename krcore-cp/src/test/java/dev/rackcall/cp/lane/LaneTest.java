@@ -40,7 +40,7 @@ class LaneTest {
         assertThat(lane.tenants()).isZero();
     }
 
-    /** Its memory may belong to somebody else when the queue pair is there at last. */
+    /** The closed queue's memory may be in other use when the queue pair is connected. */
     @Test
     void shouldNotPostWhatAClosedQueueHasLeftWaitingForAQueuePair() {
         Agent server = hosts.agent("server");
@@ -64,7 +64,7 @@ class LaneTest {
 
             @Override
             public void address(WorkRequest message, PeerHost peer) {
-                // It leads nowhere.
+                // This queue pair has no peer.
             }
 
             @Override

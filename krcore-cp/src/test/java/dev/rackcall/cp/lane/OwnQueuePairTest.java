@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Queue pairs of busy peers: when they are made, taken over and given up, and that nobody's requests notice. */
+/** Queue pairs of busy peers: when they are connected, used and retired, and that requests do not notice. */
 class OwnQueuePairTest {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final int MOST = 2;
@@ -42,7 +42,7 @@ class OwnQueuePairTest {
 
     @BeforeEach
     void open() {
-        // Only the test looks who is busy: by itself the agent takes nobody for busy.
+        // Only the test checks for busy peers; the agent's own threshold is out of reach.
         client = hosts.agent("client", options -> options.withOwnQueuePairs(MOST, Long.MAX_VALUE));
         tenant = client.admit("t");
         ours = Hosts.region(tenant, 4096);
@@ -53,7 +53,7 @@ class OwnQueuePairTest {
         return new Server(agent, Hosts.region(agent.admit("t"), 4096));
     }
 
-    /** Pushes and pops so many WRITEs. */
+    /** Pushes and pops this many WRITEs. */
     private void use(VirtualQueue queue, Server server, int count) {
         for (int i = 0; i < count; i++) {
             assertThat(pushed(queue, server, i)).isTrue();
@@ -71,7 +71,7 @@ class OwnQueuePairTest {
                         .signaled());
     }
 
-    /** Looks with this threshold, and waits until what it has begun is done. */
+    /** Checks for busy peers, and waits until connections in progress have ended. */
     private OwnQueuePairs looked(OwnQueuePairs own) {
         own.look(AgentInsides.peers(client).all(), ++looks);
         Hosts.waitUntil("queue pairs to be connected", () -> !own.isMaking());
@@ -116,13 +116,13 @@ class OwnQueuePairTest {
         assertThat(second).isNotSameAs(shared.get(1));
         assertThat(client.queuePairs()).isEqualTo(before + 2);
 
-        // Two there may be, and both have just been used.
+        // The maximum is two, and both were just used.
         use(queues.get(0), servers.get(0), 1);
         use(queues.get(1), servers.get(1), 1);
         use(queues.get(2), servers.get(2), (int) BUSY);
         looked(own);
         assertThat(QueueLanes.lane(queues.get(2))).isSameAs(shared.get(2));
-        // Now the first has rested for longer than the second.
+        // Now the first has been idle for longer than the second.
         use(queues.get(1), servers.get(1), 1);
         looked(own);
         use(queues.get(2), servers.get(2), (int) BUSY);
@@ -135,13 +135,13 @@ class OwnQueuePairTest {
         }
         looked(own);
         assertThat(own.count()).isEqualTo(MOST);
-        Hosts.waitUntil("the one that was given up to be closed", () -> {
+        Hosts.waitUntil("the retired queue pair to be closed", () -> {
             looked(own);
             return client.queuePairs() == before + 2;
         });
     }
 
-    /** In the other tests the test looks; here the agent does, once a second. */
+    /** In the other tests the test checks for busy peers; here the agent does, once a second. */
     @Test
     void shouldBeMadeWithoutAnybodyAskingForThem() {
         Agent attentive = hosts.agent("attentive", options -> options.withOwnQueuePairs(1, 1));
@@ -166,13 +166,13 @@ class OwnQueuePairTest {
         assertThat(server.region().memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(pushed);
     }
 
-    /** A server sees the numbers of one queue in the order in which they were pushed, however often that changes its lane. */
+    /** A server sees the numbers of one queue in push order, however often the queue changes its lane. */
     @Test
     void shouldNotReorderWhileLanesChangeUnderABusyQueue() throws Exception {
         changeLanes(2_000, false);
     }
 
-    /** The same while another tenant's requests break whatever queue pair they share. */
+    /** The same while another tenant's requests break the queue pairs that they share. */
     @Test
     void shouldNotReorderWhileQueuePairsBreakAndLanesChange() throws Exception {
         changeLanes(800, true);
@@ -205,8 +205,7 @@ class OwnQueuePairTest {
         long pushed = 0;
         long popped = 0;
         long start = System.nanoTime();
-        // Of the last quarter chance does not decide: where others have the processor, many requests end between two
-        // looks.
+        // In the last quarter the change is forced: on a busy machine many requests end between two checks.
         while (popped < count || (isBreaking && client.recoveries() == 0)) {
             while (pushed < count && pushed - popped < 12 && pushed(queue, server, pushed)) {
                 pushed++;
@@ -241,7 +240,7 @@ class OwnQueuePairTest {
         }
     }
 
-    /** A request that passes the check and fails at the peer, whose region is closed meanwhile, takes the queue pair down. */
+    /** Breaks a queue pair: a request passes the check and fails at the peer, whose region is closed meanwhile. */
     private void breaks(Tenant breaker, MemoryRegion theirs, Server server) {
         MemoryRegion brief = Hosts.region(server.agent().admit("brief"), 64);
         WorkRequest read = WorkRequest.create(1, 0);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Which ways to other hosts are kept when no virtual queue leads there any more. */
+/** Which idle peers stay connected. */
 class PeersTest {
     @RegisterExtension
     final Hosts hosts = new Hosts(4);
@@ -46,7 +46,7 @@ class PeersTest {
         peers.release(acquire("a"));
         peers.release(acquire("b"));
         assertThat(closed).as("as many as are kept").isEmpty();
-        // Used once more, and so not the eldest any longer.
+        // Used again, so it is no longer the least recently used.
         peers.release(acquire("a"));
         peers.release(acquire("c"));
         assertThat(closed).containsExactly(HostId.named("b"));
@@ -66,7 +66,7 @@ class PeersTest {
         assertThat(closed).as("two are idle, as many as are kept").isEmpty();
         peers.release(acquire("d"));
         assertThat(closed).containsExactly(HostId.named("b"));
-        // No virtual queue leads there, but the device has not ended its requests yet.
+        // No virtual queue uses the peer, but the device has not ended its requests yet.
         a.underWay().incrementAndGet();
         peers.release(a);
         peers.release(acquire("e"));

@@ -7,7 +7,6 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.WorkRequest;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -35,12 +34,11 @@ class SharedLanesTest {
             assertThat(QueueLanes.lane(tenant.connect(servers.getFirst().host())))
                     .isSameAs(QueueLanes.lane(queues.getFirst()));
 
-            WorkRequest request = WorkRequest.create(1, 0);
             for (int i = 0; i < servers.size(); i++) {
                 MemoryRegion theirs = Hosts.region(servers.get(i).admit("t"), 64);
                 assertThat(queues.get(i).push(Hosts.write(theirs, ours, i))).isTrue();
             }
-            // Whoever looks for completions of one lane finds those of all.
+            // Polling one lane takes the completions of all.
             for (int i = 0; i < servers.size(); i++) {
                 Hosts.succeeds(queues.get(i), i);
             }

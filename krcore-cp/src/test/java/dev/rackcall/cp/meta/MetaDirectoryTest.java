@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Agents that find a meta server by a directory, and find its successors. */
+/** Agents that find a meta server through a directory, and its successors. */
 @Timeout(120)
 class MetaDirectoryTest {
     private static final Duration SOON = Duration.ofSeconds(20);
@@ -92,7 +92,7 @@ class MetaDirectoryTest {
         }
     }
 
-    /** Of what somebody whose name has gone to another one does not have, that one is asked, though he answers. */
+    /** If a former meta server lacks a host, agents ask the named one, although the former one still replies. */
     @Test
     void shouldNameOneAtATimeAndTheOtherOneWhenThatIsGone() throws Exception {
         try (MetaServer first = meta("first");
@@ -111,15 +111,15 @@ class MetaDirectoryTest {
                     try (Agent b = agent("b")) {
                         naming.close();
                         Hosts.waitUntil("both hosts are registered there", () -> second.hosts() == 2);
-                        // This one is in the second one's table only.
+                        // This host is only in the second table.
                         try (Agent c = agent("c")) {
                             Hosts.waitUntil("it is registered there", () -> second.hosts() == 3);
                             assertThat(first.hosts()).isEqualTo(2);
                             assertThat(tenant.connect(c.host()).state()).isEqualTo(QueuePairState.READY_TO_SEND);
                         }
-                        // Each knows a moment later than the meta server that it is registered.
+                        // Each agent learns of its registration a moment after the meta server.
                         Hosts.waitUntil(
-                                "it knows", () -> b.registrationProblem().isEmpty());
+                                "it to learn of its registration", () -> b.registrationProblem().isEmpty());
                     }
                 }
             }
@@ -153,7 +153,7 @@ class MetaDirectoryTest {
                         List.of(sortsBefore, endpoint(MetaDirectory.ID, MetaDirectory.FINGERPRINT, named))))
                 .contains(named);
 
-        // The wait is for a meta server, not for any endpoint.
+        // The wait ignores endpoints that are no meta server.
         directory.announce(MetaDirectory.CHANNEL, sortsBefore);
         try (MetaDirectory naming = MetaDirectory.follow(directory)) {
             naming.announce(named, "a");

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Leases are ages by the meta server's own clock: what it begins with, where it wraps around and what time other hosts have do not matter. */
+/**
+ * Leases are ages by the meta server's own clock: its origin, its wrap-around and the time of other hosts do not
+ * matter.
+ */
 class MetaLeaseTest {
     private static final Duration LEASE = Duration.ofSeconds(5);
     private static final long NEARLY = LEASE.toNanos() - 1;
@@ -64,7 +67,7 @@ class MetaLeaseTest {
         return HostRecords.record((int) host.value());
     }
 
-    /** The meta server has looked for leases that are over since. */
+    /** Waits until the meta server has checked for expired leases. */
     private void awaitLooks() {
         long before = looks.get();
         Hosts.waitUntil("the meta server to look twice", () -> looks.get() >= before + 2);
@@ -79,7 +82,7 @@ class MetaLeaseTest {
             hosts.renew(BUSY, record(BUSY));
             awaitLooks();
             if (i == 0) {
-                assertThat(meta.hosts()).as("nobody's lease is over").isEqualTo(2);
+                assertThat(meta.hosts()).as("no lease has ended").isEqualTo(2);
             } else {
                 Hosts.waitUntil("the silent host's lease to end", () -> meta.hosts() == 1);
             }

@@ -13,11 +13,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A meta server with as many hosts as it was made for, which have come as hosts do: by control messages. */
+/** A meta server at its capacity, with hosts that register by control messages. */
 @Timeout(300)
 class MetaServerTest {
     private static final int HOSTS = 10_000;
-    /** Four places of 64 bytes for each host, in a table that is a power of two. */
+    /** Four places of 64 bytes for each host, in a table whose size is a power of two. */
     private static final long MOST_BYTES = 2L * 4 * 64 * HOSTS + 1024;
 
     @Test

@@ -13,7 +13,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** {@code unsteady:///a/path}: a directory of files whose lease is lost, and comes back, when a test says so. One member for each path. */
+/**
+ * {@code unsteady:///a/path}: a directory of files whose lease a test can end and restore. One member for each path.
+ */
 public final class UnsteadyStoreProvider implements StoreProvider {
     private static final Map<URI, UnsteadyStore> OPEN = new ConcurrentHashMap<>();
 
@@ -33,7 +35,7 @@ public final class UnsteadyStoreProvider implements StoreProvider {
         return store.store();
     }
 
-    /** The one that was opened last there. */
+    /** The store that was opened last at this address. */
     public static UnsteadyStore at(URI address) {
         return OPEN.get(address);
     }

@@ -24,7 +24,7 @@ class KnownRegionsTest {
 
     private final AtomicLong clock = new AtomicLong();
     private final AtomicInteger asked = new AtomicInteger();
-    /** What the peer says, in turn; nothing more than that is asked. */
+    /** The peer's replies, in order; a lookup beyond them fails. */
     private final ConcurrentLinkedQueue<Optional<RegionRecord>> answers = new ConcurrentLinkedQueue<>();
 
     private final CountDownLatch mayAnswer = new CountDownLatch(1);
@@ -51,7 +51,7 @@ class KnownRegionsTest {
         }
     }
 
-    /** Asks on a thread of its own, and returns when that waits for the peer or for the others. */
+    /** Asks on another thread; returns when that waits for the peer or for another lookup. */
     private static FutureTask<Optional<RegionRecord>> waiting(KnownRegions regions) {
         FutureTask<Optional<RegionRecord>> task = new FutureTask<>(() -> regions.find(KEY));
         Thread thread = Thread.ofPlatform().daemon().start(task);
@@ -119,7 +119,7 @@ class KnownRegionsTest {
         assertThat(regions.find(KEY)).isEqualTo(OLD);
         clock.set(VALID);
         assertThat(regions.known(KEY)).isEmpty();
-        assertThat(asked).as("nobody is asked in passing").hasValue(1);
+        assertThat(asked).as("no lookup in passing").hasValue(1);
         assertThat(regions.find(KEY)).isEqualTo(NEW);
     }
 
@@ -134,7 +134,7 @@ class KnownRegionsTest {
         assertThat(regions.known(KEY)).isEmpty();
     }
 
-    /** As many as the connections of a busy host need; one more takes the place of the oldest. */
+    /** At the maximum a new record replaces the oldest. */
     @Test
     void shouldKnowManyRegionsAtATime() throws Exception {
         KnownRegions regions = new KnownRegions(
@@ -146,7 +146,7 @@ class KnownRegionsTest {
                 clock::get);
         for (int key = 0; key <= KnownRegions.KEPT; key++) {
             clock.set(key == 0 ? 0 : 1);
-            // As a device draws them.
+            // Keys as a device draws them.
             regions.find(key << 16 | key);
         }
         assertThat(regions.known(0)).as("the oldest").isEmpty();

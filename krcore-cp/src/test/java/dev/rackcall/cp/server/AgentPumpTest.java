@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of an agent process whose device fails. */
+/** An agent process whose device fails. */
 class AgentPumpTest {
     @TempDir
     private Path folder;
@@ -38,7 +38,7 @@ class AgentPumpTest {
         pump.close();
     }
 
-    /** What a tenant can do by cutting its file. */
+    /** A fault that a tenant causes by cutting its file. */
     @Test
     void shouldGoOnWhenMemoryIsMissing() throws InterruptedException {
         CountDownLatch goesOn = new CountDownLatch(3);
@@ -51,7 +51,7 @@ class AgentPumpTest {
                 told::countDown);
         pump.start();
         assertThat(goesOn.await(10, TimeUnit.SECONDS)).isTrue();
-        // One that cannot go on at all says so.
+        // A device that has failed for good ends the agent.
         assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
         pump.close();
     }

@@ -53,12 +53,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The agent as a process of its own: who may use it, and what becomes of whom when somebody dies. */
+/** The agent process: admission of tenants, and the consequences of deaths. */
 class AgentServerTest {
     @TempDir
     private Path folder;
 
-    /** Longer than a newcomer waits for an answer. */
+    /** Longer than a newcomer waits for a reply. */
     private static final Duration LONG = Duration.ofMinutes(1);
 
     @RegisterExtension
@@ -73,7 +73,7 @@ class AgentServerTest {
     void open() {
         peer = hosts.agent("peer");
         theirs = Hosts.region(peer.admit("t"), 4096);
-        // None for busy peers, since its queue pairs are counted.
+        // No queue pairs for busy peers, since the tests count queue pairs.
         agent = hosts.agent("agent", options -> options.withOwnQueuePairs(0, 1));
     }
 
@@ -108,7 +108,7 @@ class AgentServerTest {
             assertThat(embedded.isHardware()).isFalse();
             works(embedded);
         }
-        Hosts.waitUntil("its agent has gone with it", () -> hosts.meta().hosts() == known);
+        Hosts.waitUntil("its agent to be closed with it", () -> hosts.meta().hosts() == known);
         AgentServer server = serve();
         try (Tenant tenant = AgentFolder.join(folder, "t", () -> hosts.unkept("own"))) {
             assertThat(hosts.meta().hosts()).isEqualTo(known);
@@ -210,7 +210,7 @@ class AgentServerTest {
         Hosts.waitUntil("all to be gone", () -> server.tenants() == 0);
     }
 
-    /** More than are listened to at a time. */
+    /** More newcomers than are allowed at a time. */
     @Test
     void shouldListenAgainWhenManyHaveGoneWhoSaidNothing() {
         serve();
@@ -319,15 +319,15 @@ class AgentServerTest {
         Tenant peers = peer.admit("reader");
         MemoryRegion landing = Hosts.region(peers, 64);
         try (Tenant living = AgentFolder.join(folder, "living");
-                Child child = Child.start(MortalTenant.class, arguments)) {
+                Child child = Child.start(MortalTenant.class, (Object[]) arguments)) {
             VirtualQueue before = peers.connect(agent.host());
             request.read(child.address(), child.key()).from(landing, 0, 8).id(1).signaled();
             before.push(request);
             Hosts.succeeds(before, 1);
             child.close();
-            Hosts.waitUntil("the dead to be gone", () -> server.tenants() == 1);
+            Hosts.waitUntil("the dead tenant to be removed", () -> server.tenants() == 1);
             VirtualQueue after = peers.connect(agent.host());
-            Hosts.waitUntil("what is known of its region to expire", () -> {
+            Hosts.waitUntil("the record of its region to expire", () -> {
                 if (after.state() == QueuePairState.READY_TO_SEND) {
                     after.push(request.read(child.address(), child.key())
                             .from(landing, 0, 8)
@@ -360,7 +360,7 @@ class AgentServerTest {
             Hosts.fails(Kind.QUEUE_FAILED, "has ended", () -> queue.push(write));
             try (Child second = mortalAgent()) {
                 try (VirtualQueue again = tenant.connect(peer.host())) {
-                    // The region's keys are others now, which the request has to be told.
+                    // The region has other keys now, which the request must name.
                     again.push(write.write(theirs.address() + 8, theirs.remoteKey())
                             .from(ours, 0, 8)
                             .id(2)
@@ -375,7 +375,7 @@ class AgentServerTest {
         }
     }
 
-    /** Slow, not dead: nothing is lost by it. */
+    /** A stopped agent is slow, not dead: nothing is lost. */
     @Test
     void shouldGoOnWithAnAgentThatWasStopped() throws Exception {
         try (Child child = mortalAgent();
@@ -440,7 +440,7 @@ class AgentServerTest {
         }
     }
 
-    /** Their keys would be those of an agent that has gone. */
+    /** The old keys belong to an agent that has ended. */
     @Test
     void shouldNotConnectUntilAllRegionsAreRegisteredAgain() {
         AgentServer first = serve();
@@ -496,11 +496,11 @@ class AgentServerTest {
             writes(tenant, ofTheFirst, mine.memory(), 6);
             first.close();
             assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
-            // It would not take the region once more.
+            // This agent's quota does not allow the region twice.
             AgentServer second = hosts.keep(AgentServer.open(agent, folder, Uid.current(), 8192));
             MemoryRegion again = tenant.register(file, mine.memory(), EnumSet.allOf(Access.class));
             file.close();
-            Hosts.waitUntil("nobody to have a descriptor of it", () -> descriptors("mine-for-a-life") == 0);
+            Hosts.waitUntil("all descriptors of it to be closed", () -> descriptors("mine-for-a-life") == 0);
             writes(tenant, again, mine.memory(), 7);
             ofTheFirst.close();
             writes(tenant, again, mine.memory(), 8);
@@ -522,7 +522,7 @@ class AgentServerTest {
         assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(value);
     }
 
-    /** Of this process, of a file in memory of that name. */
+    /** Descriptors of this process for a memfd of this name. */
     private static long descriptors(String name) {
         try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
             return all.filter(fd -> leadsTo(fd, name)).count();
@@ -551,7 +551,7 @@ class AgentServerTest {
         AtomicInteger toldTheClosed = new AtomicInteger();
         tenant.bind(9, toldTheClosed::incrementAndGet).close();
         CountDownLatch last = new CountDownLatch(1);
-        // They are told in the order in which they were bound.
+        // Callbacks run in the order of binding.
         tenant.bind(10, last::countDown);
         server.close();
         assertThat(last.await(20, TimeUnit.SECONDS)).isTrue();
@@ -576,7 +576,7 @@ class AgentServerTest {
         waiting.join(Duration.ofSeconds(20));
     }
 
-    /** Whoever closes something must not hear of it, nor wait for it. */
+    /** Closing must not fail and must not wait. */
     @Test
     void shouldCloseARegionWhileItsAgentStandsStillAndDies() throws Exception {
         try (Child child = mortalAgent();

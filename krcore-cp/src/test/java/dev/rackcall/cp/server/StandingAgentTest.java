@@ -31,10 +31,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An agent process that stands still, or that listens and says nothing: nobody waits for it longer than he has time, nor for anybody who has more. */
+/** An agent process that is stopped, or listens and never replies: each thread waits only within its own time. */
 class StandingAgentTest {
     private static final Duration SHORT = Duration.ofMillis(100);
-    /** Longer than anything takes here. */
+    /** Longer than any wait in these tests. */
     private static final Duration LONG = Duration.ofMinutes(5);
 
     @TempDir
@@ -51,7 +51,7 @@ class StandingAgentTest {
         hosts.close();
     }
 
-    /** Its pump stands while {@link #standsStill}. */
+    /** An agent whose pump stops while {@link #standsStill}. */
     private AgentServer serve(Agent agent) {
         return hosts.keep(AgentServer.open(agent, folder, () -> {
             try {
@@ -67,18 +67,18 @@ class StandingAgentTest {
         }));
     }
 
-    /** Until {@link #goesOn}. Whoever asks something of it from now on is not heard before. */
+    /** Stops the pump until {@link #goesOn}; requests made from now on wait for that. */
     private void standStill() throws InterruptedException {
         standsStill = true;
         assertThat(stands.await(60, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Whoever connects is let in by the kernel, and hears nothing. */
+    /** Listens without ever replying; the kernel accepts connections. */
     private void listenInSilence() {
         hosts.keep(UnixSocket.listen(SessionFiles.socketIn(folder), 64));
     }
 
-    /** For less than the 5 s of who says nothing. */
+    /** Expects a timeout of less than the default of 5 s. */
     private static void fallsSilent(ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
@@ -121,12 +121,12 @@ class StandingAgentTest {
             fallsSilent(() -> patiently(SHORT, () -> tenant.connect(List.of(agent.host()))));
             fallsSilent(() -> patiently(SHORT, () -> tenant.bind(7)));
             goesOn.countDown();
-            // What was given up is closed, also the port.
+            // Operations that timed out are undone, the port, too.
             Patience.within(LONG, () -> tenant.bind(7)).close();
         }
     }
 
-    /** Who is interrupted does not park: he would keep a processor for all his time. */
+    /** An interrupted thread cannot park: it would spin for its whole time. */
     @Test
     void shouldNotWaitForAnAgentThatStandsStillOnceInterrupted() throws Exception {
         Agent agent = hosts.agent("agent");
@@ -146,7 +146,7 @@ class StandingAgentTest {
         }
     }
 
-    /** A listening socket that says nothing, as that of an agent that was stopped while it began. */
+    /** A listening socket without replies, like an agent that was stopped while it started. */
     @Test
     void shouldWaitForTheNextAgentWithItsOwnTimeAndHoldUpNobody() throws Exception {
         AgentServer first = serve(hosts.agent("agent"));
@@ -171,7 +171,7 @@ class StandingAgentTest {
         }
     }
 
-    /** More than its ring takes. */
+    /** More closes than the ring holds. */
     @Test
     void shouldCloseQueuesAndPortsWithoutWaitingForAnAgentThatStandsStill() throws Exception {
         int count = 600;
@@ -186,7 +186,7 @@ class StandingAgentTest {
             port.close();
             goesOn.countDown();
             Patience.within(LONG, () -> tenant.bind(7)).close();
-            // Each has its place again.
+            // All places are free again.
             Patience.within(LONG, () -> tenant.connect(Collections.nCopies(count, peer.host())))
                     .forEach(VirtualQueue::close);
         }

@@ -51,7 +51,7 @@ class RecordTableTest {
         return owner.keep(new RecordTable(owner.domain(), "the test's table", 64, capacity, EPOCH));
     }
 
-    /** All six words are this one. */
+    /** Each of the six words is this key. */
     private static byte[] payload(long word) {
         ByteBuffer buffer = ByteBuffer.allocate(PAYLOAD_BYTES).order(ByteOrder.nativeOrder());
         while (buffer.hasRemaining()) {
@@ -91,7 +91,7 @@ class RecordTableTest {
     void shouldTakeAsManyAsItSaysAndThenSaySo() {
         for (int seed = 0; seed < 5; seed++) {
             Random random = new Random(seed);
-            // The worst case: as many places as twice the records, and not one more.
+            // The worst case: exactly twice as many places as records.
             RecordTable table = table(8192);
             for (int i = 0; i < 8192; i++) {
                 table.put(random.nextLong() | 1, payload(i));
@@ -135,7 +135,7 @@ class RecordTableTest {
                 try {
                     seen += find(table, 1).isPresent() ? 1 : 0;
                 } catch (StaleTableException torn) {
-                    // Written again and again while it was read: said so, not shown.
+                    // The exception is constructed: a record that is torn in each read.
                     assertThat(torn).hasMessageContaining("torn");
                 }
             }
@@ -150,7 +150,7 @@ class RecordTableTest {
     void shouldFindATornRecordOut() throws Exception {
         RecordTable table = table(4);
         table.put(1, payload(3));
-        // What a READ may see in the middle of a write: half of the old, half of the new.
+        // What a READ may see during a write: half old, half new bytes.
         MemorySegment record =
                 MemorySegment.ofAddress(table.location().address()).reinterpret(table.byteSize());
         for (long at = 0; at < table.byteSize(); at += 64) {
@@ -178,6 +178,6 @@ class RecordTableTest {
         assertThatThrownBy(() -> reader.find(target, elsewhere, 64, 1, ByteBuffer::getLong))
                 .isInstanceOf(StaleTableException.class)
                 .hasMessageContaining("REMOTE_ACCESS_ERROR");
-        assertThat(find(table, 1)).as("and the reader is as good as before").contains(3L);
+        assertThat(find(table, 1)).as("the reader still works").contains(3L);
     }
 }

@@ -9,7 +9,9 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.concurrent.TimeUnit;
 
-/** A node in another process, perhaps on another host, as its {@link LockDoor} describes it. One thread asks for paths. */
+/**
+ * A node in another process, perhaps on another host, as its {@link LockDoor} describes it. One thread asks for paths.
+ */
 final class FarLockNode implements LockSite, AutoCloseable {
     private static final long APPEAR_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int ANSWER_MILLIS = 60_000;

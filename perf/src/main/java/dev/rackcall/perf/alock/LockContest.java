@@ -16,8 +16,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * One point of the lock-table benchmark of ALock's paper: keys spread evenly over nodes, empty critical sections, so many per cent of each thread's keys on its own node,
- * each thread with keys of its own. Nodes are software devices of this process; all threads share its processors.
+ * One point of the lock-table benchmark of ALock's paper: keys spread evenly over nodes, empty critical sections, so
+ * many per cent of each thread's keys on its own node, each thread with keys of its own. Nodes are software devices of
+ * this process; all threads share its processors.
  *
  * @param kind of lock
  * @param locality per cent of keys on the own node
@@ -137,7 +138,10 @@ record LockContest(String kind, int locality, int locks, int threads) {
         }
     }
 
-    /** Keys of the own node with the probability of the locality, else of the other nodes; evenly among those. Key k lies on node k mod the number of nodes. */
+    /**
+     * Keys of the own node with the probability of the locality, else of the other nodes; evenly among those. Key k
+     * lies on node k mod the number of nodes.
+     */
     private int[] keys(int nodes, int node, int seed) {
         SplittableRandom random = new SplittableRandom(seed);
         int[] keys = new int[KEYS];

@@ -14,7 +14,10 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where one other process reaches a node of this one: it gets the layout of the node's memory and queue pairs that lead there, and reports its progress. */
+/**
+ * Where one other process reaches a node of this one: it gets the layout of the node's memory and queue pairs that lead
+ * there, and reports its progress.
+ */
 final class LockDoor implements AutoCloseable {
     static final int PATH = 1;
     static final int HERE = 2;

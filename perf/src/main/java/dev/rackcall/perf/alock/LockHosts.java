@@ -11,8 +11,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The lock-table benchmark of {@link LockContest} on two hosts: each runs one of these, with a node, and both measure the same names at the same time. It prints a line
- * {@code LOCKS NAME OPERATIONS_A_SECOND P50_NS} for each, of this host's threads.
+ * The lock-table benchmark of {@link LockContest} on two hosts: each runs one of these, with a node, and both measure
+ * the same names at the same time. It prints a line {@code LOCKS NAME OPERATIONS_A_SECOND P50_NS} for each, of this
+ * host's threads.
  */
 public final class LockHosts {
     private static final int NODES = 2;
@@ -32,8 +33,9 @@ public final class LockHosts {
     }
 
     /**
-     * {@code LockHosts DEVICE NODE PORT PEER_HOST PEER_PORT MILLIS NAME...}: node 0 or 1, its port, the other node's host and port, the length of each measurement, and names such as
-     * alock-95-20. All are run once before the first one counts.
+     * {@code LockHosts DEVICE NODE PORT PEER_HOST PEER_PORT MILLIS NAME...}: node 0 or 1, its port, the other node's
+     * host and port, the length of each measurement, and names such as alock-95-20. All are run once before the first
+     * one counts.
      */
     public static void main(String[] args) throws IOException, InterruptedException {
         BenchDevice.use(Optional.of(args[0]));

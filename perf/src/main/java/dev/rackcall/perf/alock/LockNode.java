@@ -19,8 +19,8 @@ import java.util.EnumSet;
 import java.util.List;
 
 /**
- * A simulated node of the lock benchmark: a device, and memory that all nodes reach through it. The memory has a table of ALocks, then a line for each lock of the
- * baselines, then a line for each thread of this node, where it waits.
+ * A simulated node of the lock benchmark: a device, and memory that all nodes reach through it. The memory has a table
+ * of ALocks, then a line for each lock of the baselines, then a line for each thread of this node, where it waits.
  */
 final class LockNode implements LockSite, AutoCloseable {
     static final int LINE = 64;

@@ -11,6 +11,9 @@ interface LockSite {
     /** The address of the line at which a thread of this node waits. */
     long thread(int thread);
 
-    /** A path for one thread of a node of this process to this one, which may be the same: then it is a loopback. {@code own} closes it. */
+    /**
+     * A path for one thread of a node of this process to this one, which may be the same: then it is a loopback.
+     * {@code own} closes it.
+     */
     LockPath pathFrom(LockNode own);
 }

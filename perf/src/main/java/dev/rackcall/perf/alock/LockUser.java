@@ -98,7 +98,10 @@ interface LockUser {
                 paths.get(node).compareAndSwap(place.nodes.get(node).word(index), 0, 0);
     }
 
-    /** A queue of threads that all enter by RDMA, those of the own node by loopback, and in which each waits for a word in its own node's memory. */
+    /**
+     * A queue of threads that all enter by RDMA, those of the own node by loopback, and in which each waits for a word
+     * in its own node's memory.
+     */
     final class Mcs implements LockUser {
         private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
         private static final long WAITS = 0;
@@ -142,7 +145,9 @@ interface LockUser {
             paths.get(node).write(place.nodes.get(node).thread(thread) + offset, value);
         }
 
-        /** Waits until a word of the own line, which others write by RDMA, is {@code wanted}, or for -1 anything but 0. */
+        /**
+         * Waits until a word of the own line, which others write by RDMA, is {@code wanted}, or for -1 anything but 0.
+         */
         private long await(long offset, long wanted, LockPath path) {
             int looks = 0;
             long now = (long) WORD.getVolatile(own, offset);

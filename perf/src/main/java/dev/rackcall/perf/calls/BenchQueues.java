@@ -14,7 +14,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 
-/** The control plane of calls over virtual queues: each side's process has an agent, the server's process the meta server, too. All stay open as long as the process. */
+/**
+ * The control plane of calls over virtual queues: each side's process has an agent, the server's process the meta
+ * server, too. All stay open as long as the process.
+ */
 final class BenchQueues {
     /** The server's host, in the control plane. */
     static final String SERVER = "bench-server";

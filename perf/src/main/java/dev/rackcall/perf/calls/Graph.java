@@ -6,7 +6,8 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedList;
 
 /**
- * A pointer-rich argument: a tree of nodes, each with a text and a list of children, in one scope of the connection's arena.
+ * A pointer-rich argument: a tree of nodes, each with a text and a list of children, in one scope of the connection's
+ * arena.
  *
  * @param scope where it lies; the owner of the graph closes it
  * @param root what is passed

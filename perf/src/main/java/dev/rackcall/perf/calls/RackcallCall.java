@@ -106,7 +106,10 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
         };
     }
 
-    /** Where only changed memory is sent, the payloads change completely from call to call: an odd number of them, since slots come round after an even number of calls. */
+    /**
+     * Where only changed memory is sent, the payloads change completely from call to call: an odd number of them, since
+     * slots come round after an even number of calls.
+     */
     private List<byte[]> payloads() {
         byte[] payload = Payload.of(bytes);
         return transport.mirrors() ? List.of(payload, Payload.unlike(payload), new byte[bytes]) : List.of(payload);

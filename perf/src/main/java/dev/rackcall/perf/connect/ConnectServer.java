@@ -20,7 +20,10 @@ import java.util.EnumSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The server of all connecting subjects: a meta server, an agent that it knows and that serves other processes, and an {@link RcServer}. */
+/**
+ * The server of all connecting subjects: a meta server, an agent that it knows and that serves other processes, and an
+ * {@link RcServer}.
+ */
 final class ConnectServer implements ServerSide {
     static final HostId HOST = HostId.named("connect-server");
     private static final Logger LOG = LoggerFactory.getLogger(ConnectServer.class);

@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Servers of a key-value table. Each is reached in two ways: through an agent of its own, which a meta server knows, and through an {@link RcServer}. The agent
- * process of the workers' host also runs here, before there is any worker.
+ * Servers of a key-value table. Each is reached in two ways: through an agent of its own, which a meta server knows,
+ * and through an {@link RcServer}. The agent process of the workers' host also runs here, before there is any worker.
  */
 final class ElasticServer implements ServerSide {
     private static final String FILE = "elastic-servers";

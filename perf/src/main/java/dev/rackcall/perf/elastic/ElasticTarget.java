@@ -16,7 +16,10 @@ import java.util.List;
 /** Measures elastic starts, by virtual queues and by fresh queue pairs in turns, so that a disturbance affects both. */
 public record ElasticTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
     private static final int STARTS = 10;
-    /** Starts of each subject before the measurement: with two, half of the processors' time went to the compilers of the four JVMs. */
+    /**
+     * Starts of each subject before the measurement: with two, half of the processors' time went to the compilers of
+     * the four JVMs.
+     */
     private static final int LEAST_WARM_UP = 20;
 
     /** One subject, its processes and its starts so far. */
@@ -67,7 +70,10 @@ public record ElasticTarget(BenchPlan plan, Workspace workspace, Rounds rounds) 
         return failed;
     }
 
-    /** The warm-up takes turns, too: agents remove one start's workers while others start, and have room for a limited number. */
+    /**
+     * The warm-up takes turns, too: agents remove one start's workers while others start, and have room for a limited
+     * number.
+     */
     private void warmUp(List<Turn> turns) {
         long begin = System.nanoTime();
         long least = turns.size() * plan.warmUpNanos();
@@ -76,7 +82,10 @@ public record ElasticTarget(BenchPlan plan, Workspace workspace, Rounds rounds) 
         }
     }
 
-    /** Adds how much less time each takes than fresh queue pairs for the same work, as KRCORE's authors state it: theirs 83 %. */
+    /**
+     * Adds how much less time each takes than fresh queue pairs for the same work, as KRCORE's authors state it: theirs
+     * 83 %.
+     */
     static List<Result> compared(List<Result> results) {
         return results.stream()
                 .map(result -> results.stream()

@@ -25,8 +25,9 @@ final class FreshWorker implements ElasticWorker {
     private static final int DEPTH = 16;
 
     /**
-     * The device of all workers of this JVM. As processes of their own, workers would each have to open it, which takes real devices milliseconds; software
-     * devices, whose every connection has buffers of its own, cannot be opened fifty times. It stays open as long as the process.
+     * The device of all workers of this JVM. As processes of their own, workers would each have to open it, which takes
+     * real devices milliseconds; software devices, whose every connection has buffers of its own, cannot be opened
+     * fifty times. It stays open as long as the process.
      */
     private static final class OpenDevice {
         private static final RcDevice DEVICE = RcDevice.open();

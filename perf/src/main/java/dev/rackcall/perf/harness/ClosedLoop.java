@@ -5,9 +5,9 @@ import java.util.function.LongSupplier;
 /**
  * One call after the other, each as soon as the last one returned.
  *
- * <p>A call of a few hundred nanoseconds is not far above the cost of reading the clock, so the clock is read once per call: the end of
- * one is the start of the next. Every latency therefore contains one clock reading and one store; the report states what that costs. All
- * subjects are measured so.
+ * <p>A call of a few hundred nanoseconds is not far above the cost of reading the clock, so the clock is read once per
+ * call: the end of one is the start of the next. Every latency therefore contains one clock reading and one store; the
+ * report states what that costs. All subjects are measured so.
  */
 final class ClosedLoop {
     private final LongSupplier clock;

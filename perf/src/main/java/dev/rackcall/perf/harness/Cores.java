@@ -5,8 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The processors that the two sides of a subject spin on. Threads inherit the processor of the thread that starts them. Pinning a JVM's main thread before it
- * starts any other therefore pins them, and leaves the JIT and the garbage collector where they were.
+ * The processors that the two sides of a subject spin on. Threads inherit the processor of the thread that starts them.
+ * Pinning a JVM's main thread before it starts any other therefore pins them, and leaves the JIT and the garbage
+ * collector where they were.
  *
  * @param server processor of the server side, or {@link #NO_CPU}
  * @param client processor of the client side, or {@link #NO_CPU}

@@ -4,8 +4,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * Calls at a fixed rate. Each call has a time at which it is due, and its latency counts from then: if one call is held up, those that
- * were due meanwhile have waited, and their latencies say so (no coordinated omission).
+ * Calls at a fixed rate. Each call has a time at which it is due, and its latency counts from then: if one call is held
+ * up, those that were due meanwhile have waited, and their latencies say so (no coordinated omission).
  */
 final class FixedRateLoop {
     /** Shorter waits spin, because a sleeping thread may wake late. */

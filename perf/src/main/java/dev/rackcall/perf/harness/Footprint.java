@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 /**
  * Memory that a process holds right now.
  *
- * @param sharedBytes its part of shared memory (PSS): each process counts an equal part of a page that several map, so the sum over all processes is what the
- *     machine spends
+ * @param sharedBytes its part of shared memory (PSS): each process counts an equal part of a page that several map, so
+ *     the sum over all processes is what the machine spends
  * @param privateBytes memory of its own, Java heap included
  * @param heapBytes live Java objects after a collection
  */

@@ -23,7 +23,10 @@ public final class HeapAllocation {
         IGNORED.add(thread.threadId());
     }
 
-    /** By all live threads since they started, without the calling one and the ignored ones: in a server process, by those that serve. */
+    /**
+     * By all live threads since they started, without the calling one and the ignored ones: in a server process, by
+     * those that serve.
+     */
     public static long ofOtherThreads() {
         long own = Thread.currentThread().threadId();
         long[] others = Arrays.stream(THREADS.getAllThreadIds())

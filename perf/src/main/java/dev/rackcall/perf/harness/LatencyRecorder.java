@@ -4,8 +4,8 @@ import dev.rackcall.perf.result.Measurement;
 import org.HdrHistogram.Histogram;
 
 /**
- * The latencies of one loop. The loop stores each one into a small buffer (one store per call, no allocation) and empties it into a
- * histogram between batches, outside the measured time.
+ * The latencies of one loop. The loop stores each one into a small buffer (one store per call, no allocation) and
+ * empties it into a histogram between batches, outside the measured time.
  */
 public final class LatencyRecorder {
     /** 4 KiB of samples: small beside the first-level cache. */

@@ -84,7 +84,10 @@ public final class MeasuredClient implements AutoCloseable {
         return measurement;
     }
 
-    /** Bytes of heap that the calling thread allocates for so many calls. The loop has no clock and no histogram: the calls allocate all of it. */
+    /**
+     * Bytes of heap that the calling thread allocates for so many calls. The loop has no clock and no histogram: the
+     * calls allocate all of it.
+     */
     public long allocation(int calls) throws Exception {
         long before = HeapAllocation.ofCurrentThread();
         for (int i = 0; i < calls; i++) {

@@ -11,15 +11,16 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * The program of a measured JVM: one side of one subject. Its standard input has lines: the subject's {@link Sides}, then {@link Order}s; its standard output
- * has their answers. If the input ends without {@link Wire#QUIT}, the coordinator is dead: the child removes the run's directory and ends, too.
+ * The program of a measured JVM: one side of one subject. Its standard input has lines: the subject's {@link Sides},
+ * then {@link Order}s; its standard output has their answers. If the input ends without {@link Wire#QUIT}, the
+ * coordinator is dead: the child removes the run's directory and ends, too.
  */
 public final class MeasuredJvm {
     /** What the JVM does. */
     enum Role {
-        /** Answers calls until it is told to quit. */
+        /** Answers calls until the coordinator orders it to quit. */
         SERVER,
-        /** Calls as it is told. */
+        /** Calls as the coordinator orders. */
         CLIENT,
         /** Does both, for a subject that has both sides in one process. */
         BOTH,

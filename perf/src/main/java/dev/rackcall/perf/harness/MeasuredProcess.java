@@ -20,8 +20,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A measured JVM, as its coordinator sees it. It ends when it is closed, when the coordinator ends (by a shutdown hook, also on Ctrl-C), and
- * by itself when the coordinator was killed.
+ * A measured JVM, as its coordinator sees it. It ends when it is closed, when the coordinator ends (by a shutdown hook,
+ * also on Ctrl-C), and by itself when the coordinator was killed.
  *
  * @param <S> the side that runs in it
  */
@@ -42,8 +42,9 @@ public final class MeasuredProcess<S> implements AutoCloseable {
             "-javaagent:",
             "-Xrun");
     /**
-     * A heap that has its memory. Otherwise a subject that allocates is measured while the kernel hands it pages one by one, at 10 us a page in a virtual
-     * machine: a call that leaves 80 bytes behind then has a p99 of 12 us, and one that leaves 4 KiB has that as its median.
+     * A heap that has its memory. Otherwise a subject that allocates is measured while the kernel hands it pages one by
+     * one, at 10 us a page in a virtual machine: a call that leaves 80 bytes behind then has a p99 of 12 us, and one
+     * that leaves 4 KiB has that as its median.
      */
     private static final List<String> TOUCHED_HEAP = List.of("-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch");
 
@@ -131,8 +132,8 @@ public final class MeasuredProcess<S> implements AutoCloseable {
     }
 
     /**
-     * A JVM to run beside the measured ones: with their flags but not their heap. Only its errors are shown. It ends with this JVM if
-     * {@link #startBeside} started it.
+     * A JVM to run beside the measured ones: with their flags but not their heap. Only its errors are shown. It ends
+     * with this JVM if {@link #startBeside} started it.
      */
     static ProcessBuilder beside(Class<?> main, String... arguments) {
         List<String> flags = new ArrayList<>(measuringFlags());
@@ -162,8 +163,8 @@ public final class MeasuredProcess<S> implements AutoCloseable {
     }
 
     /**
-     * Nanoseconds that the JVM's live threads have run, from the scheduler's own count: {@code /proc/PID/stat} counts in hundredths of
-     * a second, too coarse for an idle process.
+     * Nanoseconds that the JVM's live threads have run, from the scheduler's own count: {@code /proc/PID/stat} counts
+     * in hundredths of a second, too coarse for an idle process.
      */
     public long processorNanos() throws IOException {
         long sum = 0;
@@ -189,7 +190,9 @@ public final class MeasuredProcess<S> implements AutoCloseable {
         return ask(0, order);
     }
 
-    /** Sends an order and waits for its answer, at most twice as long as the order should take and half a minute more. */
+    /**
+     * Sends an order and waits for its answer, at most twice as long as the order should take and half a minute more.
+     */
     @SuppressWarnings("unchecked") // the order's answer has the order's type
     public <T> T ask(long nanos, Order<S, T> order) {
         try {

@@ -3,7 +3,8 @@ package dev.rackcall.perf.harness;
 import java.io.Serializable;
 
 /**
- * What the coordinator tells a measured JVM to do. It travels there serialised, with the values that it captures; so does its answer back.
+ * What the coordinator tells a measured JVM to do. It travels there serialised, with the values that it captures; so
+ * does its answer back.
  *
  * @param <S> the side that it is for: {@link ServerSide} or {@link MeasuredClient}
  * @param <T> the answer

@@ -12,7 +12,8 @@ public interface Pipeline {
     boolean offer(long sequence) throws Exception;
 
     /**
-     * Takes the replies that have arrived, checks each and hands its sequence to {@code done}; may wait for up to a millisecond if there are none.
+     * Takes the replies that have arrived, checks each and hands its sequence to {@code done}; may wait for up to a
+     * millisecond if there are none.
      *
      * @return how many replies were taken
      */

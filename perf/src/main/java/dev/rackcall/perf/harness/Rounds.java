@@ -13,8 +13,9 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Repeats a target over its subjects. Repeats go round by round over all subjects, so that a disturbance of some seconds affects one run of
- * several subjects and not all runs of one. A subject that fails is reported and the others go on.
+ * Repeats a target over its subjects. Repeats go round by round over all subjects, so that a disturbance of some
+ * seconds affects one run of several subjects and not all runs of one. A subject that fails is reported and the others
+ * go on.
  */
 public final class Rounds {
     /** Measures one subject once, in processes of its own. */

@@ -18,7 +18,8 @@ import java.util.function.Supplier;
  * @param group subjects of the same group take turns
  * @param floor the subject of the group that its round trips are compared with
  * @param jvmFlags flags that its JVMs need beside those of the coordinator
- * @param repetitions how often one timed call does what is measured; more than once where reading the clock would take most of the time
+ * @param repetitions how often one timed call does what is measured; more than once where reading the clock would take
+ *     most of the time
  * @param missing what this host lacks for it; empty if it can be measured here
  */
 public record Subject(

@@ -10,8 +10,8 @@ import java.util.function.DoubleBinaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * The two processes of one subject, connected and ready; a subject in one process has only the client's. Several subjects can take turns: between its turns a
- * pair's server side is paused.
+ * The two processes of one subject, connected and ready; a subject in one process has only the client's. Several
+ * subjects can take turns: between its turns a pair's server side is paused.
  */
 public final class SubjectPair implements AutoCloseable {
     private final Subject subject;
@@ -107,7 +107,10 @@ public final class SubjectPair implements AutoCloseable {
         medians.add(turn(nanos, side -> side.slice(nanos)).p50Ns());
     }
 
-    /** The median over all turns of this pair's p50 divided by the other's in the same round, so that both met the machine in the same state. */
+    /**
+     * The median over all turns of this pair's p50 divided by the other's in the same round, so that both met the
+     * machine in the same state.
+     */
     public double ratioTo(SubjectPair other) {
         return overRounds(other, (own, others) -> own / Math.max(1, others));
     }

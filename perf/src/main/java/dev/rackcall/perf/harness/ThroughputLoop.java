@@ -5,8 +5,9 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps a number of calls in flight from one thread. Reading the clock for every call would take a large part of the fastest calls' time, so only
- * every so-many-th call is timed, and the loop checks the clock for its end once in {@value #CLOCK_EVERY} rounds.
+ * Keeps a number of calls in flight from one thread. Reading the clock for every call would take a large part of the
+ * fastest calls' time, so only every so-many-th call is timed, and the loop checks the clock for its end once in
+ * {@value #CLOCK_EVERY} rounds.
  */
 public final class ThroughputLoop {
     /** At most 64 rounds, each with a wait of at most a millisecond, pass between two readings of the clock. */

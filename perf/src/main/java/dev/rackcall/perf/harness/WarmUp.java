@@ -7,8 +7,8 @@ import java.util.Collections;
 import java.util.Deque;
 
 /**
- * Runs windows of a loop until their medians no longer move: the JIT is done and caches are filled. The time is bounded; a subject that never
- * settles is measured all the same, and the result says that it had not settled.
+ * Runs windows of a loop until their medians no longer move: the JIT is done and caches are filled. The time is
+ * bounded; a subject that never settles is measured all the same, and the result says that it had not settled.
  */
 public final class WarmUp {
     /** One window of the loop that will be measured. */

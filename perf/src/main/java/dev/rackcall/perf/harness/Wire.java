@@ -8,7 +8,10 @@ import java.io.ObjectOutputStream;
 import java.io.UncheckedIOException;
 import java.util.Base64;
 
-/** Objects as lines of text, for the pipes between a run's JVMs. A line in between, such as a warning of the JVM, stays readable. */
+/**
+ * Objects as lines of text, for the pipes between a run's JVMs. A line in between, such as a warning of the JVM, stays
+ * readable.
+ */
 final class Wire {
     /** The JVM is ready for orders. */
     static final String READY = "ready";

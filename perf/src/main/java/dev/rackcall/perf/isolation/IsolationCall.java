@@ -34,8 +34,8 @@ public record IsolationCall(String name, Isolation isolation, int pages, Use use
     /** Room in the scope's pages for its own header, the head and the array's header. */
     private static final int OVERHEAD = 160;
     /**
-     * The heap is small, since no call allocates and there are many JVMs to start. Where three processes share two processors, a server reports handlers that
-     * get no processor in time; the log leaves that out.
+     * The heap is small, since no call allocates and there are many JVMs to start. Where three processes share two
+     * processors, a server reports handlers that get no processor in time; the log leaves that out.
      */
     static final List<String> FLAGS =
             List.of("-Xms128m", "-Xmx128m", "-Dorg.slf4j.simpleLogger.log.dev.rackcall.rpc.shm.Relief=error");

@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
-/** All subjects of the target {@code isolation}: calls in each mode over scopes of some sizes, their parts, and neighbours. */
+/**
+ * All subjects of the target {@code isolation}: calls in each mode over scopes of some sizes, their parts, and
+ * neighbours.
+ */
 public final class IsolationSubjects {
     private static final int[] PAGES = {1, 16, 256, 1024, 4096};
     private static final int[] ENFORCED_PAGES = {1, 16, 256, 1024};

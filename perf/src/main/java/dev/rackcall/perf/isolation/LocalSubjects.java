@@ -22,7 +22,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** Operations of one process, measured beside calls to show what the calls are made of: copies, sandboxes, and walks inside and outside them. */
+/**
+ * Operations of one process, measured beside calls to show what the calls are made of: copies, sandboxes, and walks
+ * inside and outside them.
+ */
 final class LocalSubjects {
     /** For operations that take about as long as reading the clock. */
     static final int REPETITIONS = 1000;

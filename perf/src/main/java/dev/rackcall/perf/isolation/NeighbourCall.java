@@ -18,7 +18,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A well-behaved client's calls (a snapshot of one page each) alone, beside a client that calls as fast as it can, and beside one that attacks.
+ * A well-behaved client's calls (a snapshot of one page each) alone, beside a client that calls as fast as it can, and
+ * beside one that attacks.
  *
  * @param neighbour the other client of the server
  */

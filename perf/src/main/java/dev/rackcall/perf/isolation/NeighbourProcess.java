@@ -6,7 +6,10 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Semaphore;
 
-/** A process beside the measured ones: repeats its action between the lines {@code go} and {@code pause} on its standard input, and ends with the input. */
+/**
+ * A process beside the measured ones: repeats its action between the lines {@code go} and {@code pause} on its standard
+ * input, and ends with the input.
+ */
 abstract class NeighbourProcess {
     static final String GO = "go";
 

@@ -19,8 +19,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Seals and protection keys without a call around them: closing and opening scopes of some sizes, one by one and in batches, and
- * entering and leaving the sandbox of a region, whose key it has or must get.
+ * Seals and protection keys without a call around them: closing and opening scopes of some sizes, one by one and in
+ * batches, and entering and leaving the sandbox of a region, whose key it has or must get.
  */
 final class SealSubjects {
     private static final int PAGE = IsolationCall.PAGE;

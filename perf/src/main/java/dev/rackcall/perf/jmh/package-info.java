@@ -1,2 +1,5 @@
-/** Micro-benchmarks of the parts of a call: allocator, Refs, fields, codec. JMH runs them; {@code rackcall bench jmh} starts it. */
+/**
+ * Micro-benchmarks of the parts of a call: allocator, Refs, fields, codec. JMH runs them; {@code rackcall bench jmh}
+ * starts it.
+ */
 package dev.rackcall.perf.jmh;

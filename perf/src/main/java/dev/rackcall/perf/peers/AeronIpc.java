@@ -25,15 +25,16 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.SleepingMillisIdleStrategy;
 
 /**
- * Request and response over two Aeron IPC streams; the media driver is embedded in the server process. With two cores, a driver thread that
- * spins takes a core from one of the sides, in any threading mode; a driver that sleeps does not, and IPC messages do not pass through it.
+ * Request and response over two Aeron IPC streams; the media driver is embedded in the server process. With two cores,
+ * a driver thread that spins takes a core from one of the sides, in any threading mode; a driver that sleeps does not,
+ * and IPC messages do not pass through it.
  */
 public record AeronIpc() implements Sides {
     private static final String NAME = "aeron-ipc";
     /**
-     * Once per turn, the driver moves a publisher's limit by at most half a term. A term must therefore hold twice what is sent while the driver
-     * sleeps, and is better small enough for the last-level cache: of the lengths from 256 KiB to 64 MiB, 16 MiB gave the best throughput, and round trips
-     * within 10 % of the best.
+     * Once per turn, the driver moves a publisher's limit by at most half a term. A term must therefore hold twice what
+     * is sent while the driver sleeps, and is better small enough for the last-level cache: of the lengths from 256 KiB
+     * to 64 MiB, 16 MiB gave the best throughput, and round trips within 10 % of the best.
      */
     private static final String CHANNEL = "aeron:ipc?term-length=" + (16 << 20);
 

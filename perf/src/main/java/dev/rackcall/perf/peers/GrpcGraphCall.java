@@ -20,7 +20,8 @@ import java.nio.file.Path;
 import java.util.function.Function;
 
 /**
- * A unary call through grpc-java over TCP that passes a graph, encoded by the caller and decoded by the handler, and returns a number from its root.
+ * A unary call through grpc-java over TCP that passes a graph, encoded by the caller and decoded by the handler, and
+ * returns a number from its root.
  *
  * @param name the subject
  * @param nodes of the graph

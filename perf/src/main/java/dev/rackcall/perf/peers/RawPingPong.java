@@ -18,8 +18,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Semaphore;
 
 /**
- * The floor: two processes hand one number back and forth through two cache lines of shared memory. One release store and one acquire
- * load each way, both sides spin. No call through this memory can be faster.
+ * The floor: two processes hand one number back and forth through two cache lines of shared memory. One release store
+ * and one acquire load each way, both sides spin. No call through this memory can be faster.
  */
 public record RawPingPong() implements Sides {
     private static final String NAME = "raw-pingpong";

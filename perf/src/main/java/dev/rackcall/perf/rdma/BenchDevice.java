@@ -4,7 +4,10 @@ import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Devices;
 import java.util.Optional;
 
-/** The RDMA device of {@code connect}, {@code elastic} and {@code alock}, in all JVMs of a run: the software device, or the one of {@code --device}. */
+/**
+ * The RDMA device of {@code connect}, {@code elastic} and {@code alock}, in all JVMs of a run: the software device, or
+ * the one of {@code --device}.
+ */
 public final class BenchDevice {
     static final String SOFTWARE = "soft:bench";
     /** An option of the run: measured JVMs get it, too. */

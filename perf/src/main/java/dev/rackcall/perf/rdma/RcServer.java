@@ -21,8 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Memory behind reliable queue pairs. A client connects by TCP and sends the {@link RcAddress} of its queue pair; it gets that of one of the server's, as often
- * as it sends. The server closes a client's queue pair when the client asks for the next one or closes the TCP connection.
+ * Memory behind reliable queue pairs. A client connects by TCP and sends the {@link RcAddress} of its queue pair; it
+ * gets that of one of the server's, as often as it sends. The server closes a client's queue pair when the client asks
+ * for the next one or closes the TCP connection.
  */
 public final class RcServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RcServer.class);

@@ -21,8 +21,8 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 
 /**
- * One end of a ping-pong of 64 bytes over the software RDMA device. The message lies at {@link #OUT} here and arrives at {@link #IN} there; its
- * last word is a number. Confined to one thread.
+ * One end of a ping-pong of 64 bytes over the software RDMA device. The message lies at {@link #OUT} here and arrives
+ * at {@link #IN} there; its last word is a number. Confined to one thread.
  */
 final class VerbsEnd implements AutoCloseable {
     static final int MESSAGE_BYTES = 64;
@@ -88,8 +88,9 @@ final class VerbsEnd implements AutoCloseable {
     }
 
     /**
-     * Waits for a place in the send queue. The peer's message shows that it received ours, but not that the acknowledgement of ours has arrived here: both
-     * travel on their own connections. One connection may be hundreds of messages behind the other, as when the device's thread lost its processor.
+     * Waits for a place in the send queue. The peer's message shows that it received ours, but not that the
+     * acknowledgement of ours has arrived here: both travel on their own connections. One connection may be hundreds of
+     * messages behind the other, as when the device's thread lost its processor.
      */
     private void awaitRoom(WorkRequest message) {
         long since = System.nanoTime();

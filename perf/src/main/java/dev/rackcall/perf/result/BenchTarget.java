@@ -5,7 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.SequencedMap;
 
-/** The targets of {@code rackcall bench}: what each measures, and which figures its table shows beside the latencies. */
+/**
+ * The targets of {@code rackcall bench}: what each measures, and which figures its table shows beside the latencies.
+ */
 public enum BenchTarget {
     /** Round trips, one call in flight. */
     RTT(

@@ -4,10 +4,12 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.OptionalInt;
 
 /**
- * The size from which sealing a scope costs no more than a snapshot of it, as this run measured it. {@code AUTO} finds it by itself, from 1 MiB on.
+ * The size from which sealing a scope costs no more than a snapshot of it, as this run measured it. {@code AUTO} finds
+ * it by itself, from 1 MiB on.
  *
  * @param use what the caller does with the scope between its calls
- * @param fromPages the smallest measured number of pages from which a seal never costs more; empty if it costs more at the largest
+ * @param fromPages the smallest measured number of pages from which a seal never costs more; empty if it costs more at
+ *     the largest
  * @param largestPages the largest number of pages at which both were measured
  */
 public record Crossing(

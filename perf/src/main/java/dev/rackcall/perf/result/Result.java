@@ -72,7 +72,8 @@ public record Result(
     }
 
     /**
-     * The median of each figure over runs of the same subject, and the range of the runs' medians. Figures that are not measured are those of the first run.
+     * The median of each figure over runs of the same subject, and the range of the runs' medians. Figures that are not
+     * measured are those of the first run.
      */
     public static Result medianOf(List<Result> runs) {
         Result first = runs.getFirst();

@@ -14,7 +14,10 @@ import dev.rackcall.perf.result.Result;
 import java.io.IOException;
 import java.util.List;
 
-/** The cost of a new connection to a running server: time until its first reply, and memory of both sides together while it is open. */
+/**
+ * The cost of a new connection to a running server: time until its first reply, and memory of both sides together while
+ * it is open.
+ */
 public record ConnectTarget(BenchPlan plan, Workspace workspace) {
     private static final int CONNECTIONS = 200;
     /** Connecting runs much code, and each line of it seldom: the JIT needs some thousands of connections. */
@@ -38,7 +41,10 @@ public record ConnectTarget(BenchPlan plan, Workspace workspace) {
         }
     }
 
-    /** Opens and closes connections as long as the plan says, so that pools have their size; returns the first round's figures, of fresh JVMs. */
+    /**
+     * Opens and closes connections as long as the plan says, so that pools have their size; returns the first round's
+     * figures, of fresh JVMs.
+     */
     private Measurement warmUp(MeasuredProcess<MeasuredClient> client) {
         long begin = System.nanoTime();
         Measurement first = round(client);

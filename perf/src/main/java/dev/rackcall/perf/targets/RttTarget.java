@@ -25,9 +25,10 @@ import java.util.stream.Collectors;
 /**
  * Round trips, one call in flight: closed loop, or at a fixed rate if the plan has one.
  *
- * <p>Subjects that spin, and those that are compared with them, take turns of a twentieth of the duration. On a virtual machine the host moves the processors
- * about, and a round trip through shared memory then takes twice or half the time from one second to the next. With turns, all subjects meet the same mixture,
- * and each can be compared with the raw ping-pong of the same round.
+ * <p>Subjects that spin, and those that are compared with them, take turns of a twentieth of the duration. On a virtual
+ * machine the host moves the processors about, and a round trip through shared memory then takes twice or half the time
+ * from one second to the next. With turns, all subjects meet the same mixture, and each can be compared with the raw
+ * ping-pong of the same round.
  */
 public final class RttTarget {
     /** Allocation is counted over about so many seconds of calls. */
@@ -76,7 +77,10 @@ public final class RttTarget {
         }
     }
 
-    /** Starts two pairs at a time: a JVM uses one processor while it starts, which takes about as long as a measurement. No measurement runs yet. */
+    /**
+     * Starts two pairs at a time: a JVM uses one processor while it starts, which takes about as long as a measurement.
+     * No measurement runs yet.
+     */
     private void start(List<Subject> group, List<SubjectPair> pairs) {
         try (ExecutorService starters = Executors.newFixedThreadPool(STARTERS)) {
             Map<Subject, Future<SubjectPair>> starting = new LinkedHashMap<>();
@@ -157,7 +161,9 @@ public final class RttTarget {
                 .with("settled", pair.warmUp().settled());
     }
 
-    /** Bytes of Java heap that one call allocates: in the calling thread, and in all threads of the process that serves. */
+    /**
+     * Bytes of Java heap that one call allocates: in the calling thread, and in all threads of the process that serves.
+     */
     private static Result withAllocation(Result result, SubjectPair pair) {
         int calls =
                 (int) Math.max(LEAST_CALLS, ALLOCATION_SECONDS * pair.warmUp().opsPerS());

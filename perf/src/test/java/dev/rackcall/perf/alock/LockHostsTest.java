@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Timeout;
 /** The lock benchmark with its nodes in two processes. */
 @Timeout(120)
 class LockHostsTest {
-    /** Below the ports that the kernel gives to connecting sockets, since the test binds it again and again, seconds later. */
+    /**
+     * Below the ports that the kernel gives to connecting sockets, since the test binds it again and again, seconds
+     * later.
+     */
     private static int freePort() throws IOException {
         while (true) {
             try (ServerSocket socket =

@@ -192,7 +192,7 @@ final class ShmServer extends PolledServer {
         } catch (RuntimeException | Error e) {
             if (LOG_LIMIT.allows()) {
                 LOG.warn(
-                        "a client of channel {} was turned away: {}{}",
+                        "a client of channel {} was refused: {}{}",
                         guest.door().channel(),
                         e.toString(),
                         LOG_LIMIT.skipped());

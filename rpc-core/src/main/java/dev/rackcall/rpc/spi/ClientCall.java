@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 /**
  * One call at the client, from {@link ClientCalls#begin} to its end. Confined to the thread that began it until it is sent.
- * The object is reused by later calls, so nobody keeps it.
+ * The object is reused by later calls, so references to it must not be kept.
  *
  * <p>Generated stubs use it in exactly one of these shapes:
  *

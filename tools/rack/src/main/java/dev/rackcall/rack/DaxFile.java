@@ -6,8 +6,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The memory that A and B share: a sparse file in the machine's memory. Each guest that has it as a memory module shows it as /dev/dax0.0, less 2 MiB for
- * the info block at its start. The entries of its pages lie in the guest's own memory ({@code -M mem}), since two kernels could not share them.
+ * The memory that A and B share: a sparse file in the machine's memory. Each guest that has it as a memory module shows
+ * it as /dev/dax0.0, less 2 MiB for the info block at its start. The entries of its pages lie in the guest's own memory
+ * ({@code -M mem}), since two kernels could not share them.
  */
 record DaxFile(Path path, long bytes) implements AutoCloseable {
     static final String DEVICE = "/dev/dax0.0";

@@ -10,7 +10,9 @@ import java.util.Set;
 import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 
-/** The folder with the guests' programs: the project's jars and those that they need, guest.sh, and its configuration. */
+/**
+ * The folder with the guests' programs: the project's jars and those that they need, guest.sh, and its configuration.
+ */
 final class GuestShare {
     /** The first compiler only and no monitoring, which suits programs of a minute under emulation. */
     private static final List<String> JVM_FLAGS =

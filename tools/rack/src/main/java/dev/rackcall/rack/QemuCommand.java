@@ -7,8 +7,9 @@ import java.util.List;
 /**
  * Command lines of QEMU.
  *
- * <p>Each guest has one processor and could have two: with no second one possible, QEMU compiles a guest's atomic operations to plain loads and stores, and two
- * guests on one memory lose updates. With two running, the guest's kernel is several times slower, since flushing the other one's TLB is expensive under emulation.
+ * <p>Each guest has one processor and could have two: with no second one possible, QEMU compiles a guest's atomic
+ * operations to plain loads and stores, and two guests on one memory lose updates. With two running, the guest's kernel
+ * is several times slower, since flushing the other one's TLB is expensive under emulation.
  *
  * @param program QEMU
  * @param kernel the kernel's ELF file
@@ -33,7 +34,9 @@ record QemuCommand(Path program, Path kernel, Path initramfs, Path share, Path j
         return run.resolve("sync");
     }
 
-    /** The cable between the guests: a QEMU without a machine, so that any guest may die and leave the others theirs. */
+    /**
+     * The cable between the guests: a QEMU without a machine, so that any guest may die and leave the others theirs.
+     */
     List<String> hub(List<GuestSpec> guests) {
         List<String> command = new ArrayList<>(List.of(
                 HostTools.program("timeout").toString(),

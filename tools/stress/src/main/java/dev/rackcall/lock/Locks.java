@@ -2,7 +2,10 @@ package dev.rackcall.lock;
 
 import java.lang.foreign.MemorySegment;
 
-/** One lock, and threads of its cohorts that all reach it by memory: the processor does the device's part for the remote threads. */
+/**
+ * One lock, and threads of its cohorts that all reach it by memory: the processor does the device's part for the remote
+ * threads.
+ */
 final class Locks {
     /** Of each cohort; each has two descriptors. */
     private static final int PEOPLE = 2;
@@ -22,7 +25,10 @@ final class Locks {
         return new Locks(new ProcessorWords(memory()));
     }
 
-    /** A compare-and-set of a word as a load and a store; that suffices where no other thread sets the word, except for the missing fence. */
+    /**
+     * A compare-and-set of a word as a load and a store; that suffices where no other thread sets the word, except for
+     * the missing fence.
+     */
     static Locks withoutFence() {
         return new Locks(new UnfencedWords(new ProcessorWords(memory())));
     }
@@ -93,8 +99,8 @@ final class Locks {
         private final LockWait waiting = new LockWait(false);
         private final CohortQueue queue;
         private final Readers readers;
-        private final Descriptor descriptor;
-        private final Descriptor reading;
+        private final LockDescriptor descriptor;
+        private final LockDescriptor reading;
         private int budget;
 
         private Person(LockWords words, boolean remote, int number) {
@@ -104,8 +110,8 @@ final class Locks {
             reading = descriptor(words, number + PEOPLE);
         }
 
-        private static Descriptor descriptor(LockWords words, int number) {
-            Descriptor made = new Descriptor(number);
+        private static LockDescriptor descriptor(LockWords words, int number) {
+            LockDescriptor made = new LockDescriptor(number);
             made.own = LockLayout.reference(0, number);
             words.store(LockLayout.descriptor(number) + LockLayout.LOCK, LINE);
             return made;

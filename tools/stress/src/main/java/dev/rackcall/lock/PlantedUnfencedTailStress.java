@@ -10,7 +10,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** A planted bug: {@link TwoCohortsStress} whose heads look at the other's tail before their own is there for all. Every processor moves a load before an earlier store. */
+/**
+ * A planted bug: {@link TwoCohortsStress} whose heads look at the other's tail before their own is there for all. Every
+ * processor moves a load before an earlier store.
+ */
 @JCStressTest
 @Outcome(
         id = {"1, 2, 1", "2, 1, 1"},

@@ -11,7 +11,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** A Ref is refused until its arena is added to the table, and resolves from then on, even while other arenas are added. */
+/**
+ * A Ref is refused until its arena is added to the table, and resolves from then on, even while other arenas are added.
+ */
 @JCStressTest
 @Outcome(
         id = {"0", "1"},

@@ -12,8 +12,9 @@ import org.openjdk.jcstress.infra.collectors.DiskReadCollector;
 import org.openjdk.jcstress.infra.collectors.InProcessCollector;
 
 /**
- * {@code rackcall stress [--seconds N] [--tests REGEX]}: runs all races for about N seconds together and prints one line. Exit code 0 if all ended well,
- * 1 if one did not, 2 if the run could not be made or did not end. Works in the current directory, which gets jcstress's log and report.
+ * {@code rackcall stress [--seconds N] [--tests REGEX]}: runs all races for about N seconds together and prints one
+ * line. Exit code 0 if all ended well, 1 if one did not, 2 if the run could not be made or did not end. Works in the
+ * current directory, which gets jcstress's log and report.
  */
 public final class StressMain {
     private static final int DEFAULT_SECONDS = 120;

@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import org.openjdk.jcstress.infra.collectors.TestResult;
 
 /**
- * The outcome of the races. Classes whose names begin with {@code Planted} hold a bug on purpose: finding it shows that this machine and this run
- * would have found one like it.
+ * The outcome of the races. Classes whose names begin with {@code Planted} hold a bug on purpose: finding it shows that
+ * this machine and this run would have found one like it.
  */
 final class Verdict {
     private static final String PLANTED = "Planted";

@@ -11,7 +11,7 @@ final class ClientFailure {
     static Status deadlineExceeded(String method, boolean late) {
         return late
                 ? Status.Code.DEADLINE_EXCEEDED.with(
-                        "%s: its deadline had passed before an answer could come: it was over, or all but over, when the call was made. It is"
+                        "%s: its deadline had passed, or nearly so, before the call was sent. It is"
                                 + " the earliest of what CallOptions say and the deadline of the call that is being served here",
                         method)
                 : Status.Code.DEADLINE_EXCEEDED.with(

@@ -144,7 +144,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
             Thread.ofPlatform().daemon().name("rackcall-carry").start(() -> carry(Integer.MAX_VALUE));
             return true;
         } catch (RuntimeException | Error e) {
-            // Without a thread nobody would push again.
+            // Without a thread nothing would be pushed any more.
             breakOff(e);
             return false;
         }

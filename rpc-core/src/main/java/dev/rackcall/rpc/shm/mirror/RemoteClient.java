@@ -54,7 +54,7 @@ public final class RemoteClient {
         return CarrierProvider.of(address)
                 .orElseThrow(() -> Status.Code.INVALID_ARGUMENT
                         .with(
-                                "nobody here understands the address %s; rdma://host:port needs the module rdma-fallback on the class"
+                                "no module here understands the address %s; rdma://host:port needs the module rdma-fallback on the class"
                                         + " path, vq://host:port also krcore-cp",
                                 address)
                         .asException());

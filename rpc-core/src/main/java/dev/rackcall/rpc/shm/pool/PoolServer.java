@@ -113,7 +113,7 @@ public final class PoolServer extends PolledServer {
         long lastTick = lastRelief;
         while (!stopping) {
             if (!isPoolOpen()) {
-                LOG.warn("the pool was closed before its server; nobody can call it any more");
+                LOG.warn("the pool was closed before its server, which cannot be called any more");
                 return;
             }
             try {
@@ -165,7 +165,7 @@ public final class PoolServer extends PolledServer {
         } catch (Handshake.MalformedException e) {
             if (LOG_LIMIT.allows()) {
                 LOG.warn(
-                        "somebody has scribbled on channel {}'s door: {}{}",
+                        "channel {}'s door was overwritten by another process: {}{}",
                         entrance.factory().channel(),
                         e.getMessage(),
                         LOG_LIMIT.skipped());

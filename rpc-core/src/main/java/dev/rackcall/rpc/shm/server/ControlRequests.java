@@ -115,7 +115,7 @@ final class ControlRequests {
         if (stream == null) {
             call.fail(Status.Code.NOT_FOUND
                     .with(
-                            "the server has no open stream %d on this connection; nobody read on for too long, or it was closed",
+                            "the server has no open stream %d on this connection; it was closed, or not read for too long",
                             id)
                     .asException());
         } else {

@@ -183,10 +183,10 @@ final class ServerStream<T> {
         try {
             while (!done && ready.size() >= AHEAD) {
                 if (!room.await(READER_SECONDS, TimeUnit.SECONDS)) {
-                    LOG.info("{}: nobody pulled from stream {} for {} s; it is closed", method, id, READER_SECONDS);
+                    LOG.info("{}: stream {} was not read for {} s; it is closed", method, id, READER_SECONDS);
                     // A pull that comes just now must not see a normal end.
                     failure = Status.Code.CANCELLED
-                            .with("%s: nobody pulled from the stream for %d s", method, READER_SECONDS)
+                            .with("%s: the stream was not read for %d s", method, READER_SECONDS)
                             .asException();
                     done = true;
                     ready.clear();

@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The lock-table benchmark with a node in A and one in C, each with locks of its own and two threads that use all: ALock, and locks by RDMA alone. */
+/**
+ * The lock-table benchmark with a node in A and one in C, each with locks of its own and two threads that use all:
+ * ALock, and locks by RDMA alone.
+ */
 final class ALockStep implements Guest.Work {
     private static final Step STEP = Step.ALOCK;
     private static final String BENCH = "dev.rackcall.perf.alock.LockHosts";
@@ -16,7 +19,9 @@ final class ALockStep implements Guest.Work {
     private static final String MILLIS = "1000";
     private static final List<String> KINDS = List.of("alock", "spin", "mcs");
     private static final List<String> SHAPES = List.of("-95-20", "-85-20");
-    /** A compare-and-set alone, all to the other guest or all to the own one: the operation that the locks consist of. */
+    /**
+     * A compare-and-set alone, all to the other guest or all to the own one: the operation that the locks consist of.
+     */
     private static final List<String> VERBS = List.of("verb-0-20", "verb-100-20");
 
     private static final Duration BOUND = Duration.ofMinutes(3);

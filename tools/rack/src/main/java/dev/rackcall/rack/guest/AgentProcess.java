@@ -9,10 +9,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@code ./rackcall agent} of a guest, over {@code rxe0}: other programs of the guest use it for calls over virtual queues. A thread of its own copies its output to the console.
+ * {@code ./rackcall agent} of a guest, over {@code rxe0}: other programs of the guest use it for calls over virtual
+ * queues. A thread of its own copies its output to the console.
  */
 final class AgentProcess implements AutoCloseable {
-    /** By name: the command knows of this module, and this one not of the command. */
+    /** By name: the command's module depends on this one. */
     private static final String COMMAND = "dev.rackcall.cli.RackcallCommand";
     /** Its last line before it waits for tenants. */
     private static final String SERVES = " serves in ";
@@ -30,7 +31,7 @@ final class AgentProcess implements AutoCloseable {
     }
 
     /**
-     * Starts it, in the runtime folder that is the guest's default. It serves a while later ({@link #awaitServing}).
+     * Starts it, in the runtime folder that is the guest's default. It serves some time later ({@link #awaitServing}).
      *
      * @param host the guest's name in the control plane
      * @param meta control address of the meta server

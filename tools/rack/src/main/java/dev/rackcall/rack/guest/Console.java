@@ -54,7 +54,10 @@ public sealed interface Console {
                 };
     }
 
-    /** The report in a line of a console; empty for other output. The kernel may have written before it in the same line. */
+    /**
+     * The report in a line of a console; empty for other output. The kernel may have written before it in the same
+     * line.
+     */
     static Optional<Console> parse(String line) {
         Matcher matcher = Lines.FORM.matcher(line);
         if (!matcher.find()) {

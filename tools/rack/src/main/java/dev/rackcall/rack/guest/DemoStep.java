@@ -19,8 +19,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * {@code ./rackcall demo rack} with a kernel for each host, and on each an agent process: A serves the document store, B searches it through the pool, C by virtual queues over {@code rxe0}; they find each other by
- * a directory and a meta server that C keeps. Then B has to do without the pool, and goes on by virtual queues, too, until it has it back.
+ * {@code ./rackcall demo rack} with a kernel for each host, and on each an agent process: A serves the document store,
+ * B searches it through the pool, C by virtual queues over {@code rxe0}; they find each other by a directory and a meta
+ * server on C. Then B leaves the pool and searches by virtual queues, too, until it returns to the pool.
  */
 final class DemoStep implements Guest.Work {
     private static final Step STEP = Step.DEMO;
@@ -143,7 +144,10 @@ final class DemoStep implements Guest.Work {
         return directory;
     }
 
-    /** What {@code ./rackcall explain} says in this guest. It joins the agent for 5 s at most, so it may have to be asked again. */
+    /**
+     * What {@code ./rackcall explain} says in this guest. It joins the agent for 5 s at most, so it may have to be
+     * asked again.
+     */
     private static void explain(Guest guest) throws IOException, InterruptedException {
         List<String> said = List.of();
         for (int i = 0; i < QUESTIONS; i++) {
@@ -191,6 +195,6 @@ final class DemoStep implements Guest.Work {
                 return seen.line();
             }
         }
-        throw new IllegalStateException("calls do not take the way that they should; see the samples above");
+        throw new IllegalStateException("calls do not use the expected route; see the samples above");
     }
 }

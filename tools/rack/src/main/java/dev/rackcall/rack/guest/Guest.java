@@ -12,12 +12,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * The guest that this program runs in: its reports to the machine, and its waits for the other guests. Guests wait for each other by files in an uncached folder of the
- * machine that all of them see.
+ * The guest that this program runs in: its reports to the machine, and its waits for the other guests. Guests wait for
+ * each other by files in an uncached folder of the machine that all of them see.
  */
 final class Guest {
     static final Path DEVICE = Path.of("/dev/dax0.0");
-    /** Maximum wait for another guest: several times as long as three guests need that share two processors with other work. */
+    /**
+     * Maximum wait for another guest: several times as long as three guests need that share two processors with other
+     * work.
+     */
     static final Duration BOUND = Duration.ofMinutes(4);
 
     private static final Path MEETING = Path.of("/rack/sync");

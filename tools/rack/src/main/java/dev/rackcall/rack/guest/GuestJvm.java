@@ -51,8 +51,9 @@ final class GuestJvm {
     }
 
     /**
-     * Hands its output to the console and to {@code listener}, until it ends. A JVM that prints nothing for 80 s reports where its threads are; after {@code bound} it is
-     * killed. The console of a guest that has ended then shows the cause.
+     * Hands its output to the console and to {@code listener}, until it ends. A JVM that prints nothing for 80 s
+     * reports where its threads are; after {@code bound} it is killed. The console of a guest that has ended then shows
+     * the cause.
      *
      * @return its status
      */

@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Tests of protection keys on QEMU's processor, which has them: most machines that build this project have none and skip these tests. */
+/**
+ * Tests of protection keys on QEMU's processor, which has them: most machines that build this project have none and
+ * skip these tests.
+ */
 final class KeysStep implements Guest.Work {
     private static final long PAGE = 4096;
     /** More than there are keys. */

@@ -16,7 +16,10 @@ import java.util.Deque;
 import java.util.Optional;
 import java.util.Random;
 
-/** One pool in two kernels: a graph that one built is read by the other, stale Refs are refused there, and both allocate at once. */
+/**
+ * One pool in two kernels: a graph that one built is read by the other, stale Refs are refused there, and both allocate
+ * at once.
+ */
 final class MemoryStep implements Guest.Work {
     private static final Step STEP = Step.MEMORY;
     private static final SharedType<Crate> CRATE = SharedType.of(Crate.class);
@@ -27,7 +30,7 @@ final class MemoryStep implements Guest.Work {
 
     @Override
     public String run(Guest guest) {
-        // Both at once: one of them makes the pool.
+        // Both open it at the same time: one of them makes the pool.
         guest.meet(STEP, "open");
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
             guest.put(

@@ -14,8 +14,8 @@ import java.util.EnumSet;
 import java.util.Random;
 
 /**
- * A lends a window of the pool to its RDMA device. C, which shares no memory, writes there, and B sees it in the pool; no program of A
- * touches it.
+ * A lends a window of the pool to its RDMA device. C, which shares no memory, writes there, and B sees it in the pool;
+ * no program of A touches it.
  */
 final class RdmaStep implements Guest.Work {
     private static final Step STEP = Step.RDMA;

@@ -5,7 +5,10 @@ import dev.rackcall.rpc.RpcServer;
 import java.net.URI;
 import java.time.Duration;
 
-/** C calls A over RDMA: each has memory of its own, and {@code rxe0} pushes changes to the other. Then C calls by software devices, though both guests have a real one. */
+/**
+ * C calls A over RDMA: each has memory of its own, and {@code rxe0} pushes changes to the other. Then C calls by
+ * software devices, though both guests have a real one.
+ */
 final class RemoteStep implements Guest.Work {
     /** Where A is, in the network that the machine makes of its guests. */
     static final URI ADDRESS = URI.create("rdma://10.77.0.1:18515");

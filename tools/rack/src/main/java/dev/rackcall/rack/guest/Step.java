@@ -4,7 +4,10 @@ import java.util.Locale;
 
 /** The steps of a rack test in their order, and the guests that take part. */
 public enum Step {
-    /** Atomic operations of two kernels on one word: whether this QEMU keeps them atomic, without which nothing else means anything. */
+    /**
+     * Atomic operations of two kernels on one word: whether this QEMU keeps them atomic, without which nothing else
+     * means anything.
+     */
     ATOMICS("AB", "compare-and-set of two kernels on one word of /dev/dax0.0"),
     /** Scopes, Refs and the page allocator of one pool in two kernels. */
     MEMORY("AB", "one pool in two kernels: arenas, scopes, Refs, the allocator from both sides at once"),
@@ -26,7 +29,9 @@ public enum Step {
     DEATH(
             "ABC",
             "guest A is killed under B's and C's calls, while it allocates; they end, B reclaims A's memory, and serves on"),
-    /** The contract suite of verbs over a real device. From here on, steps wait for no other guest, and take minutes. */
+    /**
+     * The contract suite of verbs over a real device. From here on, steps wait for no other guest, and take minutes.
+     */
     VERBS("B", "the verbs contract suite on rxe0"),
     /** The contract of calls over a real device, to the guest itself. */
     CONTRACT(
@@ -41,7 +46,7 @@ public enum Step {
     /** Protection keys of an emulated processor: tests that are skipped on most machines. */
     KEYS("C", "the tests of protection keys, on a processor that has them");
 
-    /** The property by which a guest is told that more is to be done than fits into every run. */
+    /** The property that tells a guest to do a long run. */
     public static final String LONG = "rackcall.rack.long";
 
     private final String guests;

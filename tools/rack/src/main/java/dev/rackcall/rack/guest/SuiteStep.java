@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/** Suites of other modules over the real device of one guest, to itself: both ends are in one process, as they are where the suites run over the software device. */
+/**
+ * Suites of other modules over the real device of one guest, to itself: both ends are in one process, as they are where
+ * the suites run over the software device.
+ */
 enum SuiteStep implements Guest.Work {
     VERBS("dev.rackcall.verbs.VerbsContractMain", guest -> List.of(RdmaEnd.DEVICE, "ports")),
     /** By queue pairs in one guest, by virtual queues in the other. */
@@ -21,7 +24,7 @@ enum SuiteStep implements Guest.Work {
             guest -> List.of(
                     "-Drackcall.cp.device=" + RdmaEnd.DEVICE,
                     "dev.rackcall.cp.agent.PlainAgentTest",
-                    "dev.rackcall.cp.lane.ConnectedQueueTest",
+                    "dev.rackcall.cp.ConnectedQueueTest",
                     "dev.rackcall.cp.ConnectedMessagePortTest"));
 
     private final String program;

@@ -22,9 +22,11 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Runs test classes of other modules in a guest: {@code SuiteMain [-DNAME=VALUE...] [+CLASS#METHOD...] CLASS...}. Ends with a line SUITE OK and status 0, or with the failures and 1.
+ * Runs test classes of other modules in a guest: {@code SuiteMain [-DNAME=VALUE...] [+CLASS#METHOD...] CLASS...}. Ends
+ * with a line SUITE OK and status 0, or with the failures and 1.
  *
- * <p>Tests with a {@code +} go first, and how they end does not count: they load the classes, which takes an emulated processor longer than peers wait for each other. They run once more among all.
+ * <p>Tests with a {@code +} go first, and how they end does not count: they load the classes, which takes an emulated
+ * processor longer than peers wait for each other. They run once more among all.
  */
 public final class SuiteMain {
     private SuiteMain() {}
@@ -64,7 +66,10 @@ public final class SuiteMain {
         LauncherFactory.create().execute(tests, listeners);
     }
 
-    /** A line for each test, so that the console of a guest that is switched off says where the time went, and what failed. */
+    /**
+     * A line for each test, so that the console of a guest that is switched off says where the time went, and what
+     * failed.
+     */
     private static final class Progress implements TestExecutionListener {
         private final Map<String, Long> begun = new ConcurrentHashMap<>();
 

@@ -12,7 +12,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A planted bug: {@link WakeStress} without the server's fence. Every processor moves a load before an earlier store. */
+/**
+ * A planted bug: {@link WakeStress} without the server's fence. Every processor moves a load before an earlier store.
+ */
 @JCStressTest
 @Outcome(
         id = {"0, 1", "1, 0", "1, 1"},

@@ -13,8 +13,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A planted bug: {@link ResponseStress} with plain stores and loads of the word. Processors of the x86 kind keep stores in their order, and loads, so
- * that only the compiler can bring it to light there; others do it themselves.
+ * A planted bug: {@link ResponseStress} with plain stores and loads of the word. Processors of the x86 kind keep stores
+ * in their order, and loads, so that only the compiler can bring it to light there; others do it themselves.
  */
 @JCStressTest
 @Outcome(

@@ -10,7 +10,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Of two participants that claim runs which overlap, exactly one gets all of its own, and the other leaves nothing behind. */
+/**
+ * Of two participants that claim runs which overlap, exactly one gets all of its own, and the other leaves nothing
+ * behind.
+ */
 @JCStressTest
 @Outcome(
         id = {"1, 0, 4", "0, 1, 4"},

@@ -1,22 +1,16 @@
-package dev.rackcall.cp.lane;
+package dev.rackcall.cp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.Hosts;
-import dev.rackcall.cp.PlainDevice;
-import dev.rackcall.cp.Tenant;
-import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.cp.VirtualQueueTest;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.cp.control.ControlPort;
 import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
+import dev.rackcall.cp.lane.QueueLanes;
 import dev.rackcall.cp.meta.MetaClient;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.TableLocation;
@@ -31,7 +25,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The same on devices without dynamically connected queue pairs, and what only they have: a queue pair for each peer, at both ends. */
+/**
+ * The same tests on devices without dynamically connected queue pairs, and tests of the queue pair that each peer has
+ * there.
+ */
 class ConnectedQueueTest extends VirtualQueueTest {
     @Override
     protected Hosts newHosts() {
@@ -45,7 +42,7 @@ class ConnectedQueueTest extends VirtualQueueTest {
         Hosts.succeeds(queue, 1);
     }
 
-    /** The first one makes a queue pair to the meta server. */
+    /** Looks up a host; the first lookup connects a queue pair to the meta server. */
     private static void lookUp(Agent agent) {
         assertThatThrownBy(() -> agent.admit("curious").connect(HostId.named("nobody")))
                 .hasMessageContaining("does not know");
@@ -75,12 +72,12 @@ class ConnectedQueueTest extends VirtualQueueTest {
         second.close();
         client.forget(server.host());
         VirtualQueue third = tenant.connect(server.host());
-        assertThat(QueueLanes.lane(third)).as("and when nobody does").isSameAs(QueueLanes.lane(first));
+        assertThat(QueueLanes.lane(third)).as("also without other users").isSameAs(QueueLanes.lane(first));
         assertThat(asked.get()).as("one-sided, without a message").isEqualTo(before);
         works(tenant, server.host(), theirs);
     }
 
-    /** Connecting waits for nobody: the queue pair is connected in the background. */
+    /** Connecting does not wait: the queue pair is connected in the background. */
     @Test
     void shouldConnectBeforeThePeerHasAnswered() throws Exception {
         CountDownLatch mayAnswer = new CountDownLatch(1);
@@ -141,7 +138,7 @@ class ConnectedQueueTest extends VirtualQueueTest {
         try (VirtualQueue used = tenant.connect(server.host())) {
             client.disconnect(server.host());
             assertThat(used.failure()).isEmpty();
-            assertThat(client.queuePairs()).as("somebody uses it").isEqualTo(before + 1);
+            assertThat(client.queuePairs()).as("a virtual queue uses it").isEqualTo(before + 1);
         }
         client.disconnect(server.host());
         assertThat(client.queuePairs()).isEqualTo(before);
@@ -194,9 +191,9 @@ class ConnectedQueueTest extends VirtualQueueTest {
             assertThat(tenant.connect(server.host()).failure()).isEmpty();
         }
         assertThat(client.queuePairs()).isEqualTo(before + 1);
-        Hosts.waitUntil("the server's one for it", () -> server.queuePairs() == beforeThere + 1);
+        Hosts.waitUntil("the server's end", () -> server.queuePairs() == beforeThere + 1);
         hosts().drop(client);
-        Hosts.waitUntil("the server to hear of it", () -> server.queuePairs() == beforeThere);
+        Hosts.waitUntil("the server to close its end", () -> server.queuePairs() == beforeThere);
     }
 
     @Test
@@ -206,14 +203,14 @@ class ConnectedQueueTest extends VirtualQueueTest {
             MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
             lookUp(server);
             int before = server.queuePairs();
-            // It never renews, so that it counts as dead after its lease, and says no goodbye until then.
+            // It never renews, so it counts as dead after its lease.
             Agent client = mortals.agent(
                     "c",
                     options -> options.withTimes(
                             Duration.ofDays(1), options.lanes().validity()));
             works(client.admit("t"), server.host(), theirs);
-            Hosts.waitUntil("the server's one for it", () -> server.queuePairs() == before + 1);
-            Hosts.waitUntil("the lease to end and the server to look", () -> server.queuePairs() <= before);
+            Hosts.waitUntil("the server's end", () -> server.queuePairs() == before + 1);
+            Hosts.waitUntil("the lease to end and the server to check", () -> server.queuePairs() <= before);
         }
     }
 
