@@ -86,11 +86,11 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
         try {
             Duration timeout = left(end, limit);
             socket.connect(place, PairHandshake.millis(timeout));
-            PairHandshake meeting = PairHandshake.over(socket, devices, timeout);
-            carrier = meeting.carrier(memory.mapped(), publications);
+            PairHandshake handshake = PairHandshake.over(socket, devices, timeout);
+            carrier = handshake.carrier(memory.mapped(), publications);
             Optional<Carrier> mine = Optional.of(carrier);
-            ByteBuffer welcome = meeting.greetServer(carrier, hello);
-            if (meeting.isRefused()) {
+            ByteBuffer welcome = handshake.sendHello(carrier, hello);
+            if (handshake.isRefused()) {
                 carrier.close();
                 mine = Optional.empty();
             }

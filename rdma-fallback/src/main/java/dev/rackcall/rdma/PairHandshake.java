@@ -113,7 +113,7 @@ final class PairHandshake {
     }
 
     /** The client's part; returns the server's packet. */
-    ByteBuffer greetServer(PairCarrier carrier, ByteBuffer hello) throws IOException, ForeignPeerException {
+    ByteBuffer sendHello(PairCarrier carrier, ByteBuffer hello) throws IOException, ForeignPeerException {
         carrier.hello(hello).write(socket.getOutputStream());
         PairHello server = PairHello.read(said());
         long answered = System.nanoTime();
@@ -131,7 +131,7 @@ final class PairHandshake {
     }
 
     /** The client's hello. */
-    PairHello hearClient() throws IOException, ForeignPeerException {
+    PairHello readHello() throws IOException, ForeignPeerException {
         return PairHello.read(said());
     }
 
@@ -141,7 +141,7 @@ final class PairHandshake {
     }
 
     /** The server's part, once the client has a seat; then {@link #say} ends the handshake. */
-    void greetClient(PairCarrier carrier, PairHello client, ByteBuffer welcome)
+    void answerHello(PairCarrier carrier, PairHello client, ByteBuffer welcome)
             throws IOException, ForeignPeerException {
         carrier.connect(client, client.hello().clock() - System.nanoTime());
         carrier.hello(welcome).write(socket.getOutputStream());

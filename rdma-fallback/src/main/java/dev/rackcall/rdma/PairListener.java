@@ -131,24 +131,24 @@ final class PairListener implements CarrierProvider.Listener {
     }
 
     private void greet(Socket socket) throws IOException, ForeignPeerException {
-        PairHandshake meeting = PairHandshake.over(socket, devices, RdmaSettings.helloTimeout());
-        PairHello client = meeting.hearClient();
+        PairHandshake handshake = PairHandshake.over(socket, devices, RdmaSettings.helloTimeout());
+        PairHello client = handshake.readHello();
         Answer answer = reception.greet(client.hello().packet());
         if (answer.seat().isEmpty()) {
-            meeting.refuse(answer.welcome());
+            handshake.refuse(answer.welcome());
             socket.close();
             return;
         }
-        seat(socket, meeting, client, answer, answer.seat().get());
+        seat(socket, handshake, client, answer, answer.seat().get());
     }
 
-    private static void seat(Socket socket, PairHandshake meeting, PairHello client, Answer answer, Seat seat)
+    private static void seat(Socket socket, PairHandshake handshake, PairHello client, Answer answer, Seat seat)
             throws IOException, ForeignPeerException {
         PairCarrier carrier = null;
         try {
             client.hello().requireRoom(seat.memory().mapped().byteSize());
-            carrier = carrier(meeting, seat);
-            meeting.greetClient(carrier, client, answer.welcome());
+            carrier = carrier(handshake, seat);
+            handshake.answerHello(carrier, client, answer.welcome());
         } catch (IOException | ForeignPeerException | RuntimeException | Error e) {
             PairHandshake.giveUp(carrier, socket);
             seat.leave();
@@ -156,16 +156,16 @@ final class PairListener implements CarrierProvider.Listener {
         }
         seat.take(carrier);
         carrier.watch();
-        meeting.say();
+        handshake.say();
     }
 
     /** Opens this end, or tells the client why it cannot. */
-    private static PairCarrier carrier(PairHandshake meeting, Seat seat) throws IOException {
+    private static PairCarrier carrier(PairHandshake handshake, Seat seat) throws IOException {
         try {
-            return meeting.carrier(seat.memory().mapped(), seat.publications());
+            return handshake.carrier(seat.memory().mapped(), seat.publications());
         } catch (VerbsException e) {
             Status why = PairCarriers.code(e).with("no connection over RDMA at the server: %s", e.getMessage());
-            meeting.refuse(seat.refusal(why));
+            handshake.refuse(seat.refusal(why));
             throw e;
         }
     }

@@ -154,11 +154,11 @@ class RdmaBadInputTest {
             PairHandshake meeting = PairHandshake.over(socket, DeviceKind.BEST, patience);
             PairHello greeting = hello(Gid.NONE, 1, ByteBuffer.allocate(8));
             greeting.write(client.getOutputStream());
-            assertThat(meeting.hearClient().hello().memory().bytes()).isEqualTo(QUOTA);
+            assertThat(meeting.readHello().hello().memory().bytes()).isEqualTo(QUOTA);
             // Stands for opening a device on a busy machine.
             LockSupport.parkNanos(3 * patience.toNanos());
             greeting.write(client.getOutputStream());
-            assertThat(meeting.hearClient().hello().memory().bytes()).isEqualTo(QUOTA);
+            assertThat(meeting.readHello().hello().memory().bytes()).isEqualTo(QUOTA);
         }
     }
 

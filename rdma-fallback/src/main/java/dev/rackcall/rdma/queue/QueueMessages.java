@@ -27,7 +27,7 @@ final class QueueMessages {
     private static final int MAX_WAITING = 4096;
 
     /** @param after the request of {@link dev.rackcall.rdma.end.PendingRequests} that must be done before it is sent */
-    private record Note(QueueMessage message, long after) {}
+    private record Pending(QueueMessage message, long after) {}
 
     private record PendingHello(MemoryRegion region, int length) {}
 
@@ -40,7 +40,7 @@ final class QueueMessages {
     private final WorkRequest request = WorkRequest.create(1, QueueMessage.BYTES);
     private final MemorySegment bytes = Arena.ofAuto().allocate(QueueMessage.BYTES);
     private final Completions done = Completions.create(8);
-    private final Deque<Note> waiting = new ArrayDeque<>();
+    private final Deque<Pending> waiting = new ArrayDeque<>();
     private Optional<PendingHello> hello = Optional.empty();
     private long pushed;
     private long taken;
@@ -85,7 +85,7 @@ final class QueueMessages {
             ending.end("it has accepted none of " + MAX_WAITING + " messages");
             return;
         }
-        waiting.add(new Note(new QueueMessage(kind, number, value), after));
+        waiting.add(new Pending(new QueueMessage(kind, number, value), after));
         step(completed);
     }
 

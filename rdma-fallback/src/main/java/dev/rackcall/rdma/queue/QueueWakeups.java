@@ -28,7 +28,7 @@ import dev.rackcall.rdma.end.PendingRequests;
 final class QueueWakeups {
     private final QueueEnd end;
     private final PendingRequests out;
-    private final QueueMessages notes;
+    private final QueueMessages messages;
     /** The peer's words, see {@link QueueEnd}. Null until known. */
     private PeerMemory words;
     /** Arrived publications were handled up to this request. */
@@ -43,10 +43,10 @@ final class QueueWakeups {
     /** The listener already sleeps; it is woken when {@link #listening} is done. */
     private boolean isLate;
 
-    QueueWakeups(QueueEnd end, PendingRequests out, QueueMessages notes) {
+    QueueWakeups(QueueEnd end, PendingRequests out, QueueMessages messages) {
         this.end = end;
         this.out = out;
-        this.notes = notes;
+        this.messages = messages;
     }
 
     void connect(QueueHello peer) {
@@ -60,7 +60,7 @@ final class QueueWakeups {
         news = out.added();
         if (urgent) {
             // After the publication: a peer that does not listen would not be notified again if the RING came first.
-            notes.add(QueueMessage.RING, 0, news, out.completed());
+            messages.add(QueueMessage.RING, 0, news, out.completed());
         }
         ring();
     }
@@ -68,7 +68,7 @@ final class QueueWakeups {
     /** Sends a RING if the peer listens, mostly right behind the last publication. */
     private void ring() {
         if (end.takeListener()) {
-            notes.add(QueueMessage.RING, 0, 0, out.completed());
+            messages.add(QueueMessage.RING, 0, 0, out.completed());
         }
     }
 
