@@ -44,6 +44,7 @@ class ArchitectureTest {
     private static final String DIRECTORY_STORES = "dev.rackcall.directory.file..";
     private static final String ZOOKEEPER = "dev.rackcall.directory.zookeeper..";
     private static final String RDMA = "dev.rackcall.rdma..";
+    private static final String LOCK = "dev.rackcall.lock..";
     private static final String CONTROL_PLANE = "dev.rackcall.cp..";
     private static final String ROUTE = "dev.rackcall.route..";
     private static final String SAMPLES = "dev.rackcall.samples..";
@@ -67,7 +68,19 @@ class ArchitectureTest {
     @Test
     void shouldSeeEveryModule() {
         for (String module : Set.of(
-                PROCESSOR, MEMORY, SANDBOX, VERBS, DIRECTORY, ZOOKEEPER, CONTROL_PLANE, RPC, RDMA, ROUTE, RACK, CLI)) {
+                PROCESSOR,
+                MEMORY,
+                SANDBOX,
+                VERBS,
+                DIRECTORY,
+                ZOOKEEPER,
+                CONTROL_PLANE,
+                RPC,
+                RDMA,
+                LOCK,
+                ROUTE,
+                RACK,
+                CLI)) {
             assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
         }
     }
@@ -149,6 +162,12 @@ class ArchitectureTest {
                 .check(all);
     }
 
+    /** ALock needs devices and memory, and no calls. */
+    @Test
+    void shouldKeepTheLockFreeOfCalls() {
+        mayUseOnly(LOCK, LOCK, VERBS, MEMORY);
+    }
+
     /** Virtual queues carry bytes; what they mean is for those who use them. A directory says where the meta server is. */
     @Test
     void shouldKeepTheControlPlaneFreeOfCalls() {
@@ -158,15 +177,15 @@ class ArchitectureTest {
     @Test
     void shouldKeepSamplesAndBenchmarksApart() {
         mayUseOnly(SAMPLES, SAMPLES, RDMA, RPC, CONTROL_PLANE, VERBS, DIRECTORY, MEMORY);
-        mayUseOnly(PERF, PERF, RDMA, "dev.rackcall.lock..", RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
+        mayUseOnly(PERF, PERF, LOCK, RDMA, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
     }
 
     /** The machine's side of a rack needs nothing of Rackcall, and what runs in guests nothing of the machine's side. */
     @Test
     void shouldKeepTheRacksTwoSidesApart() {
-        mayUseOnly(RACK, RACK, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY, SAMPLES);
+        mayUseOnly(RACK, RACK, LOCK, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY, SAMPLES);
         mayUseOnly("dev.rackcall.rack", "dev.rackcall.rack", RACK_GUEST);
-        mayUseOnly(RACK_GUEST, RACK_GUEST, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY, SAMPLES);
+        mayUseOnly(RACK_GUEST, RACK_GUEST, LOCK, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY, SAMPLES);
     }
 
     @Test

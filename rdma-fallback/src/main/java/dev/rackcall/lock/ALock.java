@@ -17,7 +17,7 @@ package dev.rackcall.lock;
  * are never awaited, such as those of a mirror's carrier.
  */
 public final class ALock extends TimedLock {
-    private static final Descriptor NONE = new Descriptor(0);
+    private static final LockDescriptor NONE = new LockDescriptor(0);
 
     private final LockSession session;
     private final LockWords words;
@@ -29,7 +29,7 @@ public final class ALock extends TimedLock {
      * The descriptor that holds the lock, or held it last. Kept beside {@link #held} so that the fast path stores no
      * reference: the garbage collector's barrier would cost more than the rest.
      */
-    private Descriptor mine = NONE;
+    private LockDescriptor mine = NONE;
 
     private int budget;
     private long token;
@@ -49,7 +49,7 @@ public final class ALock extends TimedLock {
      */
     @Override
     public void lock() {
-        Descriptor ready = mine;
+        LockDescriptor ready = mine;
         if (!session.isReady(ready, line)) {
             super.lock();
             return;
@@ -65,7 +65,7 @@ public final class ALock extends TimedLock {
         }
     }
 
-    private void lockAmongOthers(Descriptor descriptor, long found) {
+    private void lockAmongOthers(LockDescriptor descriptor, long found) {
         waiting().forEver();
         try {
             if (!took(descriptor, queue.goOn(line, descriptor, found))) {
@@ -76,7 +76,7 @@ public final class ALock extends TimedLock {
         }
     }
 
-    private void hold(Descriptor descriptor, int got) {
+    private void hold(LockDescriptor descriptor, int got) {
         budget = got;
         token = 0;
         mine = descriptor;
@@ -126,7 +126,7 @@ public final class ALock extends TimedLock {
             if (!session.mayEnter(line, ifFree)) {
                 return false;
             }
-            Descriptor descriptor = session.claim(line);
+            LockDescriptor descriptor = session.claim(line);
             int got = ifFree ? queue.acquireIfFree(line, descriptor) : queue.acquire(line, descriptor);
             return took(descriptor, got);
         } catch (LockConnectionException e) {
@@ -135,7 +135,7 @@ public final class ALock extends TimedLock {
     }
 
     /** Handles the queue's result; returns whether this thread holds the lock. */
-    private boolean took(Descriptor descriptor, int got) {
+    private boolean took(LockDescriptor descriptor, int got) {
         switch (got) {
             case CohortQueue.LEFT -> session.freed(descriptor);
             case CohortQueue.QUEUED -> session.gone(descriptor);
@@ -154,7 +154,7 @@ public final class ALock extends TimedLock {
      */
     @Override
     public void unlock() {
-        Descriptor descriptor = mine;
+        LockDescriptor descriptor = mine;
         if (held && session.isDirect() && CohortQueue.leaveAlone(words, line, descriptor.own)) {
             held = false;
             session.freedAlone(descriptor);
@@ -166,7 +166,7 @@ public final class ALock extends TimedLock {
     private void unlockSlowly() {
         session.requireUsable();
         requireHeld();
-        Descriptor descriptor = mine;
+        LockDescriptor descriptor = mine;
         held = false;
         try {
             session.resume();

@@ -10,7 +10,7 @@ public final class ALockReader extends TimedLock {
     private final LockSession session;
     private final ALock lock;
     private final Readers readers;
-    private Descriptor reading;
+    private LockDescriptor reading;
 
     ALockReader(LockSession session, ALock lock, Readers readers) {
         super(session.waiting());
@@ -32,7 +32,7 @@ public final class ALockReader extends TimedLock {
         if (!lock.enter(ifFree)) {
             return false;
         }
-        Descriptor mine = claim();
+        LockDescriptor mine = claim();
         try {
             readers.enter(lock.line(), mine);
         } catch (LockConnectionException e) {
@@ -52,7 +52,7 @@ public final class ALockReader extends TimedLock {
         session.settle();
     }
 
-    private Descriptor claim() {
+    private LockDescriptor claim() {
         try {
             return session.claimBeside(lock.line());
         } catch (LockConnectionException e) {
@@ -73,7 +73,7 @@ public final class ALockReader extends TimedLock {
     @Override
     public void unlock() {
         requireHeld();
-        Descriptor mine = reading;
+        LockDescriptor mine = reading;
         reading = null;
         try {
             readers.leave(mine);

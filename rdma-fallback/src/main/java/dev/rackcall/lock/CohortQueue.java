@@ -74,7 +74,7 @@ final class CohortQueue {
      *
      * @return what is left of the budget, or {@link #LEFT}, {@link #QUEUED}, {@link #STUCK}, {@link #TAKEN}
      */
-    int acquire(long line, Descriptor descriptor) {
+    int acquire(long line, LockDescriptor descriptor) {
         if (local && !descriptor.linked && descriptor.previous == 0) {
             long found = joinEmpty(words, line, descriptor.own);
             return found == 0 && isRemoteQueueEmpty(words, line) ? fullBudget : goOn(line, descriptor, found);
@@ -99,7 +99,7 @@ final class CohortQueue {
     }
 
     /** The rest of {@link #acquire} after {@link #joinEmpty}, if one of the queues is not empty. */
-    int goOn(long line, Descriptor descriptor, long found) {
+    int goOn(long line, LockDescriptor descriptor, long found) {
         return enter(line, descriptor, found == 0 ? 0 : join(line, descriptor, found, true));
     }
 
@@ -118,7 +118,7 @@ final class CohortQueue {
     }
 
     /** As {@link #acquire} if the lock is free and both queues are empty; never {@link #QUEUED}. */
-    int acquireIfFree(long line, Descriptor descriptor) {
+    int acquireIfFree(long line, LockDescriptor descriptor) {
         return isFree(line) && join(line, descriptor, 0, false) == 0 ? enter(line, descriptor, 0) : LEFT;
     }
 
@@ -129,7 +129,7 @@ final class CohortQueue {
     }
 
     /** Waits until the predecessor has freed a descriptor whose wait was given up; false if this wait ends first. */
-    boolean awaitFreed(Descriptor gone) {
+    boolean awaitFreed(LockDescriptor gone) {
         if (isFreed(gone)) {
             return true;
         }
@@ -145,12 +145,12 @@ final class CohortQueue {
         return false;
     }
 
-    private boolean isFreed(Descriptor descriptor) {
+    private boolean isFreed(LockDescriptor descriptor) {
         // Pairs with the predecessor's store: all it did with the descriptor is done.
         return kind(words.load(descriptorOf(descriptor.own) + STATE)) == FREE;
     }
 
-    private int enter(long line, Descriptor descriptor, long previous) {
+    private int enter(long line, LockDescriptor descriptor, long previous) {
         boolean won;
         if (previous == 0) {
             won = competeAfterLook(line);
@@ -183,7 +183,7 @@ final class CohortQueue {
      *
      * @param guess the expected tail
      */
-    private long join(long line, Descriptor descriptor, long guess, boolean queue) {
+    private long join(long line, LockDescriptor descriptor, long guess, boolean queue) {
         long own = descriptor.own;
         long at = descriptorOf(own);
         long generation = generation(own);
@@ -274,7 +274,7 @@ final class CohortQueue {
      *
      * @return false if the successor has not linked itself: the keeper takes the descriptor and hands over
      */
-    boolean release(long line, Descriptor descriptor, int grant) {
+    boolean release(long line, LockDescriptor descriptor, int grant) {
         return (local && leaveAlone(words, line, descriptor.own)) || handOver(line, descriptor, grant);
     }
 
@@ -291,7 +291,7 @@ final class CohortQueue {
     }
 
     /** The rest of {@link #release} after {@link #leaveLater}, given the compare-and-set's result. */
-    boolean endLeaving(long line, Descriptor descriptor, int grant, long found) {
+    boolean endLeaving(long line, LockDescriptor descriptor, int grant, long found) {
         if (found == descriptor.own) {
             words.store(descriptorOf(found) + STATE, freed(found));
             return true;
@@ -301,7 +301,7 @@ final class CohortQueue {
         return handOver(line, descriptor, grant);
     }
 
-    private boolean handOver(long line, Descriptor descriptor, int grant) {
+    private boolean handOver(long line, LockDescriptor descriptor, int grant) {
         long own = descriptor.own;
         long at = descriptorOf(own);
         boolean skipped = false;

@@ -134,7 +134,7 @@ public final class LockSession implements AutoCloseable {
      * Whether, in addition, this thread holds no lock of the table and may enter that lock's queue with this descriptor
      * unchanged.
      */
-    boolean isReady(Descriptor descriptor, long line) {
+    boolean isReady(LockDescriptor descriptor, long line) {
         return descriptor.readyFor == line && inUse == 0 && isDirect();
     }
 
@@ -206,7 +206,7 @@ public final class LockSession implements AutoCloseable {
      * Another thread has removed a waiting descriptor from its queue. It may have given all locks of this session to
      * others, so the session is lost.
      */
-    IllegalStateException takenOut(ALock lock, Descriptor descriptor) {
+    IllegalStateException takenOut(ALock lock, LockDescriptor descriptor) {
         long now = words.load(descriptor(descriptor.number) + STATE);
         IllegalStateException why = new IllegalStateException(lock + " is not held: while it waited descriptor "
                 + descriptor.number
@@ -264,7 +264,7 @@ public final class LockSession implements AutoCloseable {
         if (ifFree) {
             return queue.isFree(line);
         }
-        Optional<Descriptor> former = waiting.isEndable() ? own.formerPlace(line) : Optional.empty();
+        Optional<LockDescriptor> former = waiting.isEndable() ? own.formerPlace(line) : Optional.empty();
         if (former.isPresent()) {
             if (!queue.awaitFreed(former.get())) {
                 return false;
@@ -280,18 +280,18 @@ public final class LockSession implements AutoCloseable {
      *
      * @throws IllegalMonitorStateException if this session holds that lock
      */
-    Descriptor claim(long line) {
+    LockDescriptor claim(long line) {
         return claim(line, false);
     }
 
     /** Another descriptor for a lock for which one is claimed. */
-    Descriptor claimBeside(long line) {
+    LockDescriptor claimBeside(long line) {
         return claim(line, true);
     }
 
-    private Descriptor claim(long line, boolean beside) {
+    private LockDescriptor claim(long line, boolean beside) {
         // One more for the next lock, while the unlock of this one is open.
-        Descriptor claimed = own.claim(line, beside, open.isPresent());
+        LockDescriptor claimed = own.claim(line, beside, open.isPresent());
         countFormerPlaces();
         use(claimed);
         return claimed;
@@ -313,13 +313,13 @@ public final class LockSession implements AutoCloseable {
     }
 
     /** The descriptor has entered a queue, or is about to. */
-    void use(Descriptor descriptor) {
+    void use(LockDescriptor descriptor) {
         descriptor.used = true;
         inUse++;
     }
 
     /** The descriptor has left its queue: its next generation begins. */
-    void freed(Descriptor descriptor) {
+    void freed(LockDescriptor descriptor) {
         descriptor.own = LockLayout.next(descriptor.own);
         descriptor.used = false;
         descriptor.readyFor = -1;
@@ -330,7 +330,7 @@ public final class LockSession implements AutoCloseable {
      * As {@link #freed}, for a descriptor without predecessor and successor: it can be used again unchanged for the
      * same lock.
      */
-    void freedAlone(Descriptor descriptor) {
+    void freedAlone(LockDescriptor descriptor) {
         descriptor.own = LockLayout.next(descriptor.own);
         descriptor.used = false;
         descriptor.readyFor = descriptor.previous == 0 && !descriptor.linked ? descriptor.line : -1;
@@ -338,7 +338,7 @@ public final class LockSession implements AutoCloseable {
     }
 
     /** The lock was handed over, or the keeper has to do it. */
-    void released(Descriptor descriptor, boolean released) {
+    void released(LockDescriptor descriptor, boolean released) {
         if (released) {
             freed(descriptor);
         } else {
@@ -347,12 +347,12 @@ public final class LockSession implements AutoCloseable {
     }
 
     /** Unlocks without waiting; false if the unlock must be awaited. */
-    boolean unlockLater(long line, Descriptor descriptor, int grant) {
+    boolean unlockLater(long line, LockDescriptor descriptor, int grant) {
         return open.isPresent() && open.get().begin(line, descriptor, grant);
     }
 
     /** The descriptor stays in its queue until its predecessor skips it. */
-    void gone(Descriptor descriptor) {
+    void gone(LockDescriptor descriptor) {
         freed(descriptor);
         descriptor.linked = true;
         own.gone(descriptor);
@@ -360,7 +360,7 @@ public final class LockSession implements AutoCloseable {
     }
 
     /** The keeper has to do the rest. */
-    void leaveToKeeper(Descriptor descriptor) {
+    void leaveToKeeper(LockDescriptor descriptor) {
         own.leaveToKeeper(descriptor);
         // The lock that used it last must not use it again: it belongs to the keeper from now on.
         descriptor.readyFor = -1;

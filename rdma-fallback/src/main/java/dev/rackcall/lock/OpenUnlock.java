@@ -30,7 +30,7 @@ final class OpenUnlock {
     private final AtomicInteger state = new AtomicInteger(OWN);
 
     /** The descriptor that leaves its queue; null if no unlock is open. */
-    private Descriptor leaving;
+    private LockDescriptor leaving;
 
     private long line;
     private int grant;
@@ -58,7 +58,7 @@ final class OpenUnlock {
      * @return false if the unlock must be awaited: the queue was crowded lately, no descriptor is left for the next
      *     lock, the finisher has ended, or it has dropped this session after its thread had ended
      */
-    boolean begin(long line, Descriptor descriptor, int grant) {
+    boolean begin(long line, LockDescriptor descriptor, int grant) {
         if (over || finisher.isClosed() || !session.hasSpare()) {
             return false;
         }
@@ -129,7 +129,7 @@ final class OpenUnlock {
     }
 
     private void settle(CohortQueue queue) {
-        Descriptor descriptor = leaving;
+        LockDescriptor descriptor = leaving;
         // Only once, whatever happens: a second hand-over would take the lock from its new holder.
         leaving = null;
         long found = words.answer();

@@ -29,7 +29,7 @@ final class Readers {
     }
 
     /** Called by the lock's holder. Visible before the next holder looks. */
-    void enter(long line, Descriptor reader) {
+    void enter(long line, LockDescriptor reader) {
         words.store(line + READERS, 1);
         words.store(descriptor(reader.number) + STATE, state(generation(reader.own), 0, READING));
     }
@@ -37,13 +37,13 @@ final class Readers {
     /**
      * All reads come before this: by memory it is a release store, and a queue pair's requests take effect in order.
      */
-    void leave(Descriptor reader) {
+    void leave(LockDescriptor reader) {
         words.store(descriptor(reader.number) + STATE, freed(reader.own));
         words.flush();
     }
 
     /** Whether the descriptor is still READING: then no thread has held the lock alone before this look. */
-    boolean isIn(Descriptor reader) {
+    boolean isIn(LockDescriptor reader) {
         // Earlier reads must not move behind the load, as in StampedLock.validate.
         VarHandle.acquireFence();
         return words.load(descriptor(reader.number) + STATE) == state(generation(reader.own), 0, READING);

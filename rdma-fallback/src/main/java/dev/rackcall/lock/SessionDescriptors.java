@@ -26,9 +26,9 @@ final class SessionDescriptors {
     private final LockWords words;
     private final long owner;
     private final int descriptors;
-    private final List<Descriptor> own = new ArrayList<>();
+    private final List<LockDescriptor> own = new ArrayList<>();
     /** Those still in a queue until their predecessors free them. The first is looked at next. */
-    private final List<Descriptor> former = new ArrayList<>();
+    private final List<LockDescriptor> former = new ArrayList<>();
 
     /** @param descriptors how many each cohort of the table has */
     SessionDescriptors(LockWords words, long owner, int descriptors) {
@@ -45,10 +45,10 @@ final class SessionDescriptors {
      * @throws IllegalMonitorStateException if this session holds that lock, unless {@code beside}
      * @throws IllegalStateException if none is left
      */
-    Descriptor claim(long line, boolean beside, boolean spare) {
-        Descriptor free = null;
+    LockDescriptor claim(long line, boolean beside, boolean spare) {
+        LockDescriptor free = null;
         for (int i = 0; i < own.size(); i++) {
-            Descriptor candidate = own.get(i);
+            LockDescriptor candidate = own.get(i);
             if (!beside) {
                 requireNotHeld(candidate, line);
             }
@@ -70,29 +70,29 @@ final class SessionDescriptors {
         }
     }
 
-    private static void requireNotHeld(Descriptor descriptor, long line) {
+    private static void requireNotHeld(LockDescriptor descriptor, long line) {
         if (descriptor.used && descriptor.line == line && !descriptor.leaves) {
             throw new IllegalMonitorStateException(
                     "this session holds that lock already, perhaps through another ALock, and it is not reentrant");
         }
     }
 
-    private Descriptor lookAtNextFormer(Descriptor free) {
-        Descriptor next = former.removeFirst();
+    private LockDescriptor lookAtNextFormer(LockDescriptor free) {
+        LockDescriptor next = former.removeFirst();
         former.addLast(next);
         boolean usable = isFreed(next) && takeBack(next);
         return free == null && usable ? next : free;
     }
 
-    private Descriptor claimNew(boolean spare) {
-        Optional<Descriptor> claimed = findNew();
+    private LockDescriptor claimNew(boolean spare) {
+        Optional<LockDescriptor> claimed = findNew();
         if (claimed.isPresent()) {
             if (spare && own.size() == 1) {
                 findNew();
             }
             return claimed.get();
         }
-        for (Descriptor candidate : List.copyOf(former)) {
+        for (LockDescriptor candidate : List.copyOf(former)) {
             if (isFreed(candidate) && takeBack(candidate)) {
                 return candidate;
             }
@@ -102,7 +102,7 @@ final class SessionDescriptors {
                 + " more, close sessions, or let the keeper recover abandoned ones");
     }
 
-    private Optional<Descriptor> findNew() {
+    private Optional<LockDescriptor> findNew() {
         int first = words.isRemote() ? descriptors + 1 : 1;
         int end = first + descriptors;
         for (int from = first; from < end; from += LockWords.MOST_LINES) {
@@ -111,7 +111,7 @@ final class SessionDescriptors {
             for (int number = from; number < from + lines; number++) {
                 if (words.seen(descriptor(number) + OWNER) == 0
                         && words.compareAndSwap(descriptor(number) + OWNER, 0, owner) == 0) {
-                    Descriptor found = new Descriptor(number);
+                    LockDescriptor found = new LockDescriptor(number);
                     words.introduce(descriptor(number));
                     found.own = reference(generation(words.load(descriptor(number) + STATE)), number);
                     own.add(found);
@@ -122,7 +122,7 @@ final class SessionDescriptors {
         return Optional.empty();
     }
 
-    private Descriptor take(Descriptor descriptor, long line) {
+    private LockDescriptor take(LockDescriptor descriptor, long line) {
         if (descriptor.line != line) {
             words.store(descriptor(descriptor.number) + LOCK, line);
             descriptor.line = line;
@@ -150,7 +150,7 @@ final class SessionDescriptors {
     }
 
     /** The wait was abandoned: the descriptor stays in its queue until its predecessor skips it. */
-    void gone(Descriptor descriptor) {
+    void gone(LockDescriptor descriptor) {
         own.remove(descriptor);
         former.addLast(descriptor);
     }
@@ -161,7 +161,7 @@ final class SessionDescriptors {
     }
 
     /** The descriptor that, as far as is known, is still in this lock's queue. */
-    Optional<Descriptor> formerPlace(long line) {
+    Optional<LockDescriptor> formerPlace(long line) {
         for (int i = 0; i < former.size(); i++) {
             if (former.get(i).line == line) {
                 return Optional.of(former.get(i));
@@ -174,7 +174,7 @@ final class SessionDescriptors {
      * Takes a descriptor back that was freed after an abandoned wait. Returns false if it was given back to the table,
      * since there are enough.
      */
-    boolean takeBack(Descriptor descriptor) {
+    boolean takeBack(LockDescriptor descriptor) {
         former.remove(descriptor);
         if (spare() >= KEPT) {
             words.store(descriptor(descriptor.number) + OWNER, 0);
@@ -184,12 +184,12 @@ final class SessionDescriptors {
         return true;
     }
 
-    private boolean isFreed(Descriptor descriptor) {
+    private boolean isFreed(LockDescriptor descriptor) {
         return kind(words.load(descriptor(descriptor.number) + STATE)) == FREE;
     }
 
     /** Leaves this descriptor to the keeper. */
-    void leaveToKeeper(Descriptor descriptor) {
+    void leaveToKeeper(LockDescriptor descriptor) {
         words.store(descriptor(descriptor.number) + OWNER, NOBODY);
         words.flush();
         own.remove(descriptor);
@@ -197,10 +197,10 @@ final class SessionDescriptors {
 
     /** Gives all of them back; the keeper gives back those in queues. */
     void giveBack() {
-        for (Descriptor descriptor : own) {
+        for (LockDescriptor descriptor : own) {
             words.store(descriptor(descriptor.number) + OWNER, 0);
         }
-        for (Descriptor descriptor : former) {
+        for (LockDescriptor descriptor : former) {
             words.store(descriptor(descriptor.number) + OWNER, isFreed(descriptor) ? 0 : NOBODY);
         }
         words.flush();

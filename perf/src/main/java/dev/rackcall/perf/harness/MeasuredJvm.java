@@ -18,9 +18,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 public final class MeasuredJvm {
     /** What the JVM does. */
     enum Role {
-        /** Answers calls until it is told to quit. */
+        /** Answers calls until the coordinator orders it to quit. */
         SERVER,
-        /** Calls as it is told. */
+        /** Calls as the coordinator orders. */
         CLIENT,
         /** Does both, for a subject that has both sides in one process. */
         BOTH,

@@ -58,12 +58,12 @@ public final class RcDevice implements AutoCloseable {
         return domain.register(memory, rights);
     }
 
-    /** A queue pair that can be told to the peer. */
+    /** A queue pair with an address for the peer, not connected yet. */
     public QueuePair queuePair(CompletionQueue completions, int sends, int receives) {
         return queuePair(QueuePairSpec.of(QueuePairType.RC, completions).withDepth(sends, receives));
     }
 
-    /** A queue pair that can be told to the peer. */
+    /** A queue pair with an address for the peer, not connected yet. */
     public QueuePair queuePair(QueuePairSpec spec) {
         QueuePair made = domain.createQueuePair(spec);
         made.toInit(InitAttributes.connected());

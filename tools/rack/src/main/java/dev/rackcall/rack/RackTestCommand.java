@@ -26,8 +26,8 @@ import picocli.CommandLine.Option;
                 "Boots three virtual machines, A and B with shared memory, C with the network only, and runs the tests that need several kernels"
                         + " or a real RDMA device.",
         footer = {
-            "Exit code 0: all steps are good; 1: one is not, and the guests' logs in target/rack/ say more; 2: wrong arguments; 3: it did not run, and"
-                    + " says why."
+            "Exit code 0: all steps are good; 1: a step failed, see the guests' logs in target/rack/; 2: wrong arguments; 3: it did not run; the last line"
+                    + " has the reason."
         })
 public final class RackTestCommand implements Callable<Integer> {
     private static final int GOOD = 0;
@@ -36,7 +36,7 @@ public final class RackTestCommand implements Callable<Integer> {
     private static final List<String> GUESTS = List.of("A", "B", "C");
     private static final String SHARING = "AB";
 
-    @Option(names = "--root", hidden = true, description = "The source tree; the launcher says it.")
+    @Option(names = "--root", hidden = true, description = "The source tree; the launcher passes it.")
     private Path root;
 
     @Option(

@@ -99,8 +99,8 @@ final class Locks {
         private final LockWait waiting = new LockWait(false);
         private final CohortQueue queue;
         private final Readers readers;
-        private final Descriptor descriptor;
-        private final Descriptor reading;
+        private final LockDescriptor descriptor;
+        private final LockDescriptor reading;
         private int budget;
 
         private Person(LockWords words, boolean remote, int number) {
@@ -110,8 +110,8 @@ final class Locks {
             reading = descriptor(words, number + PEOPLE);
         }
 
-        private static Descriptor descriptor(LockWords words, int number) {
-            Descriptor made = new Descriptor(number);
+        private static LockDescriptor descriptor(LockWords words, int number) {
+            LockDescriptor made = new LockDescriptor(number);
             made.own = LockLayout.reference(0, number);
             words.store(LockLayout.descriptor(number) + LockLayout.LOCK, LINE);
             return made;

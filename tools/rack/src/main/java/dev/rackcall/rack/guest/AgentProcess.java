@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  * queues. A thread of its own copies its output to the console.
  */
 final class AgentProcess implements AutoCloseable {
-    /** By name: the command knows of this module, and this one not of the command. */
+    /** By name: the command's module depends on this one. */
     private static final String COMMAND = "dev.rackcall.cli.RackcallCommand";
     /** Its last line before it waits for tenants. */
     private static final String SERVES = " serves in ";
@@ -31,7 +31,7 @@ final class AgentProcess implements AutoCloseable {
     }
 
     /**
-     * Starts it, in the runtime folder that is the guest's default. It serves a while later ({@link #awaitServing}).
+     * Starts it, in the runtime folder that is the guest's default. It serves some time later ({@link #awaitServing}).
      *
      * @param host the guest's name in the control plane
      * @param meta control address of the meta server

@@ -24,13 +24,13 @@ final class AtomicsStep implements Guest.Work {
         Step step = Step.ATOMICS;
         try (SharedFile device = SharedFile.openDax(Guest.DEVICE);
                 Mapping mapping = device.map()) {
-            Guest.require(device.kind() == SharedFile.Kind.DAX, "the device is taken for " + device.kind());
+            Guest.require(device.kind() == SharedFile.Kind.DAX, "the kind of the device is " + device.kind());
             Guest.require(
                     device.pageBytes() == 2 << 20, "the device is aligned to " + device.pageBytes() + ", not 2 MiB");
             Guest.require(mapping.memory().address() % (2 << 20) == 0, "it is not mapped on a border of 2 MiB");
             MemorySegment words = mapping.memory().asSlice(device.bytes() - AREA);
             guest.meet(step, "mapped");
-            // Both begin at the same moment, or there would be nothing to see.
+            // Both begin at the same moment, so that they contend for the word.
             LONG.getAndAdd(words, READY, 1L);
             Guest.await("the partner does not begin", () -> (long) LONG.getVolatile(words, READY) == 2);
             long lost = count(words);

@@ -21,7 +21,7 @@ final class ConnectStep implements Guest.Work {
     /** A guest's memory is small, and each subject has two JVMs. */
     private static final List<String> FLAGS = List.of("-Xms64m", "-Xmx64m", "-XX:-AlwaysPreTouch");
 
-    /** JVMs that are measured do not have it by themselves. */
+    /** Measured JVMs do not inherit it. */
     private static final String FAST_START = "-XX:TieredStopAtLevel=1";
 
     /** Each queue pair takes tens of milliseconds there. */
@@ -33,7 +33,7 @@ final class ConnectStep implements Guest.Work {
 
     @Override
     public String run(Guest guest) throws IOException, InterruptedException {
-        // All subjects of a run have their JVMs at the same time, more than a guest's memory would hold.
+        // Two runs: the JVMs of all subjects of a run live at the same time, and a guest's memory is too small for all.
         Map<String, Double> micros = bench("connect", "connect-cached,connect-uncached,connect-fresh-rc");
         micros.putAll(bench("connect", "connect-first,connect-read"));
         double fresh = micros.get("connect-fresh-rc");
@@ -48,7 +48,7 @@ final class ConnectStep implements Guest.Work {
                 fresh,
                 fresh / micros.get("connect-cached"),
                 fresh / micros.get("connect-uncached"));
-        // A long run has a bound for all of a guest's steps.
+        // Not in a long run, whose time is bounded for all steps together.
         return guest.isLong() ? connections : connections + elastic();
     }
 

@@ -19,8 +19,9 @@ import java.util.concurrent.CompletionException;
 
 /**
  * A is killed while it serves B through the pool and C over RDMA, and allocates. Their calls end with UNAVAILABLE
- * before their deadline, since A's beat stands still, and its TCP connection does not answer. What A had is there until
- * B, which knows that A is gone, reclaims it: to the byte, in an arena that is whole. Then B serves A's channel.
+ * before their deadline, since A's heartbeat stops and its TCP connection does not answer. A's memory stays allocated
+ * until B, which knows that A has ended, reclaims it: to the byte, and the arena is consistent. Then B serves A's
+ * channel.
  */
 final class DeathStep implements Guest.Work {
     private static final Step STEP = Step.DEATH;
@@ -31,7 +32,7 @@ final class DeathStep implements Guest.Work {
     private static final int CALLS = 5;
     private static final int LONG_MILLIS = 120_000;
     private static final Duration DEADLINE = Duration.ofSeconds(40);
-    /** For so long a word stands still that A would have raised a thousand times. */
+    /** A has ended if its word does not change for this long; a living A raises it a thousand times meanwhile. */
     private static final long STILL_NANOS = Duration.ofSeconds(2).toNanos();
 
     @Override
@@ -85,11 +86,10 @@ final class DeathStep implements Guest.Work {
         return pool.arena().memory().asSlice(Ref.offset(ref), 8);
     }
 
-    /** C shares no memory with A: its calls are under way over RDMA. */
+    /** C shares no memory with A: its calls are in flight over RDMA. */
     private static String lose(Guest guest) {
         guest.get(STEP, "serving");
-        // Connecting to a host that is gone ends before the call does that wants it, whatever its network says, and
-        // when.
+        // The time-out makes a reconnect to a dead host end before the call that waits for it.
         try (RpcChannel channel = RemoteStep.channel(DEADLINE.dividedBy(2))) {
             return callUntilKilled(guest, channel) + ", over RDMA";
         }
@@ -186,7 +186,7 @@ final class DeathStep implements Guest.Work {
 
     private static void awaitStill(MemorySegment pulse) {
         long[] last = {-1, System.nanoTime()};
-        Guest.await("A goes on", () -> {
+        Guest.await("A still allocates", () -> {
             long beat = (long) LONG.getVolatile(pulse, 0L);
             if (beat != last[0]) {
                 last[0] = beat;

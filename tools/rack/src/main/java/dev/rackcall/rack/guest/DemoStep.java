@@ -21,7 +21,7 @@ import java.util.function.Predicate;
 /**
  * {@code ./rackcall demo rack} with a kernel for each host, and on each an agent process: A serves the document store,
  * B searches it through the pool, C by virtual queues over {@code rxe0}; they find each other by a directory and a meta
- * server that C keeps. Then B has to do without the pool, and goes on by virtual queues, too, until it has it back.
+ * server on C. Then B leaves the pool and searches by virtual queues, too, until it returns to the pool.
  */
 final class DemoStep implements Guest.Work {
     private static final Step STEP = Step.DEMO;
@@ -195,6 +195,6 @@ final class DemoStep implements Guest.Work {
                 return seen.line();
             }
         }
-        throw new IllegalStateException("calls do not take the way that they should; see the samples above");
+        throw new IllegalStateException("calls do not use the expected route; see the samples above");
     }
 }

@@ -30,7 +30,7 @@ final class MemoryStep implements Guest.Work {
 
     @Override
     public String run(Guest guest) {
-        // Both at once: one of them makes the pool.
+        // Both open it at the same time: one of them makes the pool.
         guest.meet(STEP, "open");
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
             guest.put(

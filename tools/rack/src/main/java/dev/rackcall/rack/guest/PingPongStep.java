@@ -18,21 +18,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A message there and back by the verbs' own program, and calls without arguments, between the same guests over the
- * same device: in turns, so that whatever else the machine does meets both. The median of the turns' ratios is what is
- * said: of calls that wait as that program does, and of calls that wait as they do by default. A default wait spins for
- * a fraction of a millisecond, many times what a device takes to answer; an emulated one takes longer, so that calls
- * fall asleep and pay for being woken.
+ * Compares calls without arguments with {@code ibv_rc_pingpong} between the same guests over the same device. Both take
+ * turns, so that other work of the machine affects both. The step reports the median of the turns' ratios: of calls
+ * that wait as that program does, and of calls with the default waiting. A default wait spins for a fraction of a
+ * millisecond, which is many times the answer time of a real device. An emulated device takes longer, so calls fall
+ * asleep and pay for the wake-up.
  */
 final class PingPongStep implements Guest.Work {
     private static final Step STEP = Step.PINGPONG;
     private static final int ROUNDS = 7;
-    /** Of each in a turn. */
+    /** Calls, or messages, in a turn. */
     private static final int TIMES = 300;
 
     private static final int FIRST_WARM_UP = 2000;
     private static final int WARM_UP = 50;
-    /** The server says nothing when it listens. */
+    /** The client tries again, since the server does not report that it listens. */
     private static final int TRIES = 50;
 
     /** Not its default, which is that of the calls' server. */
@@ -46,8 +46,8 @@ final class PingPongStep implements Guest.Work {
     /** How both sides of calls wait. */
     private enum Kind {
         /**
-         * Much longer than any answer takes, as ibv_rc_pingpong, which never sleeps; but not for ever, since the guests
-         * have one processor.
+         * Spins much longer than any answer takes, as ibv_rc_pingpong does, which never sleeps. It is bounded, since
+         * the guests have one processor.
          */
         SPINNING(new WaitStrategy(200_000, 0)),
         USUAL(WaitStrategy.adaptive());
@@ -84,7 +84,7 @@ final class PingPongStep implements Guest.Work {
     private static String serve(Guest guest) throws IOException {
         for (int round = 0; round < ROUNDS; round++) {
             for (Kind kind : Kind.values()) {
-                // One at a time: a server that still spins would have the processor beside the next.
+                // One at a time: two spinning servers would share the processor.
                 try (RpcServer server = YardCalls.server()
                         .dispatch(Dispatch.direct())
                         .waiting(kind.waiting)

@@ -46,7 +46,7 @@ public enum Step {
     /** Protection keys of an emulated processor: tests that are skipped on most machines. */
     KEYS("C", "the tests of protection keys, on a processor that has them");
 
-    /** The property by which a guest is told that more is to be done than fits into every run. */
+    /** The property that tells a guest to do a long run. */
     public static final String LONG = "rackcall.rack.long";
 
     private final String guests;

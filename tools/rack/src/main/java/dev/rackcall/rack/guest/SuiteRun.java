@@ -7,8 +7,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A suite of tests in a JVM of its own: it is test code, and ends its JVM. It says in its last line how many tests
- * there were.
+ * A suite of tests in a JVM of its own, since its program ends the JVM. Its last line has the number of tests.
  */
 final class SuiteRun {
     /** Runs test classes by name. */
@@ -25,7 +24,7 @@ final class SuiteRun {
     private SuiteRun() {}
 
     /**
-     * How it went.
+     * The result of a suite.
      *
      * @param counts {@code 48 passed, 0 failed, 4 skipped}
      */

@@ -1,7 +1,7 @@
 package dev.rackcall.lock;
 
 /** A descriptor of the table as its session knows it. Confined to the session's thread. */
-final class Descriptor {
+final class LockDescriptor {
     final int number;
     /** The reference to its current generation. */
     long own;
@@ -18,7 +18,7 @@ final class Descriptor {
     /** Of an {@link OpenUnlock}: still used, but its lock is not held any more. */
     boolean leaves;
 
-    Descriptor(int number) {
+    LockDescriptor(int number) {
         this.number = number;
     }
 }
