@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A lock table among the objects of an arena, which two participants map and a carrier mirrors elsewhere, as it does for a connection. */
+/** A lock table among the objects of an arena, which two participants map and a carrier mirrors, as in a connection. */
 @SuppressWarnings("LockNotBeforeTry")
 @Timeout(60)
 class ALockArenaTest {
@@ -42,12 +42,12 @@ class ALockArenaTest {
 
     private final Pool pool = Pool.memfd("locks", BYTES);
     private final MemorySegment here = pool.arena().memory();
-    /** This process's device uses the mappings. */
+    /** A file that no process writes; this process's device uses the mappings. */
     private final SharedFile nobodys = SharedFile.memfd("nobody's", 4096);
 
     private final MemorySegment mirror = Arena.ofAuto().allocate(here.byteSize(), 4096);
     private final Scope scope = pool.arena().newScope();
-    /** Of the table, and of what a lock of it guards, from the arena's beginning. */
+    /** Where the table lies, and the data that its lock guards, from the arena's beginning. */
     private final long at;
 
     private final long counter;
@@ -133,7 +133,9 @@ class ALockArenaTest {
         return memory.asSlice(at, counter - at);
     }
 
-    /** All that nobody writes any more: of a closed session that its descriptors are nobody's may still be on its way. */
+    /**
+     * The part that is final. A closed session's last writes, which release its descriptors, may still be in flight.
+     */
     private MemorySegment locksIn(MemorySegment memory) {
         long bytes = (long) LOCKS * LockLayout.LINE;
         return memory.asSlice(counter - bytes, bytes);
@@ -143,7 +145,7 @@ class ALockArenaTest {
         return (long) ValueLayout.JAVA_LONG.varHandle().getAcquire(memory, offset);
     }
 
-    /** Counts with the lock, by stores that would get lost without it. */
+    /** Counts with the lock, by stores that would be lost without it. */
     private Callable<Integer> counting(LockSession session, MemorySegment memory) {
         return () -> {
             try (session) {

@@ -21,7 +21,7 @@ class ALockReaderTest extends LockFixture {
         super(DESCRIPTORS, 2, true);
     }
 
-    /** Of both cohorts together more than fit into one look of a remote thread. */
+    /** Both cohorts together have more than fit into one look of a remote thread. */
     private static final int DESCRIPTORS = 10;
 
     private static final int ROUNDS = 100;
@@ -53,7 +53,7 @@ class ALockReaderTest extends LockFixture {
             reader.unlock();
         }
         for (ALock writer : writers) {
-            // A reader by RDMA does not wait until what says that it has left has arrived.
+            // A reader by RDMA does not wait for its last write to arrive.
             assertThat(writer.tryLock(10, TimeUnit.SECONDS)).isTrue();
             for (ALockReader reader : readers) {
                 assertThat(reader.tryLock()).isFalse();
@@ -157,11 +157,11 @@ class ALockReaderTest extends LockFixture {
         }
         sent.reset();
         reader.lock();
-        // In and out of the queue.
+        // To enter the queue and to leave it.
         assertThat(sent.counts()).startsWith("2 trips");
         sent.reset();
         reader.unlock();
-        // With it goes that the place in the queue is free.
+        // One of the writes frees the place in the queue.
         assertThat(sent.counts()).isEqualTo("0 trips: 2 W, 0 C, 0 R");
         lock.lock();
         lock.unlock();

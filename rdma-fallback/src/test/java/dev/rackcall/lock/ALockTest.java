@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Both kinds of threads at once, over the software device, and what a user may do wrong. */
+/** Both kinds of threads at once, over the software device, and misuse. */
 @SuppressWarnings("LockNotBeforeTry")
 class ALockTest extends LockFixture {
     private static final int DESCRIPTORS = 40;
@@ -57,7 +57,7 @@ class ALockTest extends LockFixture {
         return LockTable.remoteSession(home.newLink().withFinisher(finisher), ME);
     }
 
-    /** What a thread does with a lock, as often as asked. Returns how often it had it. */
+    /** What a thread does with a lock in each round. Returns how often it held the lock. */
     private interface Work {
         int with(ALock lock, Random random) throws InterruptedException;
     }
@@ -69,7 +69,7 @@ class ALockTest extends LockFixture {
         return 1;
     }
 
-    /** Two local and two remote threads; returns how often any of them had the lock. */
+    /** Two local and two remote threads; returns how often they held the lock in all. */
     private int together(Work work) throws Exception {
         return together(this::remote, work);
     }
@@ -149,7 +149,7 @@ class ALockTest extends LockFixture {
         assertThat(local().lock(0).tryLock()).as("the lock is free in the end").isTrue();
     }
 
-    /** Whether nobody has a descriptor. */
+    /** Whether no thread has a descriptor. */
     private boolean isUnused() {
         LockWords words = new ProcessorWords(memory);
         return IntStream.rangeClosed(1, 2 * DESCRIPTORS)
@@ -183,7 +183,7 @@ class ALockTest extends LockFixture {
         }
         long start = System.nanoTime();
         while (!isUnused() && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(10)) {
-            // What the session has sent last is under way.
+            // The session's last write is in flight.
             Thread.onSpinWait();
         }
         assertThat(isUnused()).as("all descriptors are free").isTrue();
@@ -210,7 +210,7 @@ class ALockTest extends LockFixture {
         lock.lock();
         finisher.close();
         lock.unlock();
-        assertThat(local().lock(0).tryLock()).as("nobody has to finish it").isTrue();
+        assertThat(local().lock(0).tryLock()).as("no unlock is left to finish").isTrue();
         session.close();
     }
 
@@ -233,7 +233,10 @@ class ALockTest extends LockFixture {
         }
     }
 
-    /** Its quickest way is for who had this very lock last, in this session, and holds nothing: everything here comes back to that after something else. */
+    /**
+     * The fast path needs a thread that held this very lock last, in this session, and holds no other. Each part comes
+     * back to it after something else.
+     */
     @Test
     void shouldKnowWhatElseItsSessionDoes() throws Exception {
         try (LockSession session = local()) {
@@ -244,7 +247,7 @@ class ALockTest extends LockFixture {
                 held(first);
                 held(same);
                 held(second);
-                // Two at a time, which takes another descriptor of one of them.
+                // Two at a time, so one of them uses another descriptor.
                 second.lock();
                 held(first);
                 second.unlock();
@@ -290,7 +293,7 @@ class ALockTest extends LockFixture {
                 .get();
     }
 
-    /** Who comes while the lock is held by its quickest way waits, and is handed it; and the other way round. */
+    /** A thread waits behind a holder on the fast path and is handed the lock, and the other way round. */
     @Test
     void shouldHandOverFromAndToTheQuickestWay() throws Exception {
         try (LockSession session = local()) {
@@ -304,15 +307,15 @@ class ALockTest extends LockFixture {
                     try (LockSession his = local()) {
                         ALock same = his.lock(0);
                         held(same);
-                        // Comes behind the other one once more, and holds it until that waits.
+                        // Queues behind the other thread once more, and holds the lock until that waits.
                         same.lock();
                         long own = tail();
                         left.countDown();
-                        Await.until("somebody behind this one", () -> tail() != own);
+                        Await.until("a waiter behind this one", () -> tail() != own);
                         same.unlock();
                     }
                 });
-                Await.until("somebody behind this one", () -> tail() != mine);
+                Await.until("a waiter behind this one", () -> tail() != mine);
                 lock.unlock();
                 left.await();
                 held(lock);
@@ -321,7 +324,7 @@ class ALockTest extends LockFixture {
         }
     }
 
-    /** Who is the last in the queue of local threads. */
+    /** The last in the queue of local threads. */
     private long tail() {
         return new ProcessorWords(memory).load(LockLayout.lock(DESCRIPTORS, 0) + LockLayout.LOCAL_TAIL);
     }
@@ -384,7 +387,7 @@ class ALockTest extends LockFixture {
         assertThat(interrupted.get(10, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Somebody enters just as the lock is handed over, and is slow to say so. */
+    /** A thread enters just as the lock is handed over, and links itself late. */
     @Test
     void shouldKeepAnInterruptForTheCallerOfUnlock() throws Exception {
         LockWords words = new ProcessorWords(memory);
@@ -403,7 +406,7 @@ class ALockTest extends LockFixture {
             words.store(line + LockLayout.LOCAL_TAIL, follower);
             Thread unlocking = Thread.currentThread();
             Future<?> linking = threads.submit(() -> {
-                // Once the wait for him has seen the interrupt, and taken it so as to sleep.
+                // Once the wait for the link has seen the interrupt, and cleared it in order to sleep.
                 Await.until("a wait that keeps the interrupt", () -> !unlocking.isInterrupted());
                 words.store(link, follower);
             });
@@ -504,7 +507,7 @@ class ALockTest extends LockFixture {
         }
         assertThat(lock.isHeld()).isFalse();
         held.unlock();
-        assertThat(held.tryLock()).as("those who gave up were skipped").isTrue();
+        assertThat(held.tryLock()).as("waiters that gave up were skipped").isTrue();
         held.unlock();
         session.close();
         assertThat(local().lock(0).tryLock()).isTrue();
@@ -518,8 +521,8 @@ class ALockTest extends LockFixture {
         ALock lock = session.lock(0);
         LockWords words = new ProcessorWords(memory);
         long tail = LockLayout.lock(DESCRIPTORS, 0) + LockLayout.REMOTE_TAIL;
-        // A session is confined to a thread, and a pool of several need not give the second task to the thread of the
-        // first.
+        // A session is confined to a thread, and a pool of several threads need not give the second task to the first
+        // thread.
         try (ExecutorService waiter = Executors.newSingleThreadExecutor()) {
             Future<?> waiting = waiter.submit(lock::lock);
             long start = System.nanoTime();
@@ -539,7 +542,7 @@ class ALockTest extends LockFixture {
         holder.unlock();
     }
 
-    /** Without this the tests above would show nothing: a word that processors and a device compare and set is taken by both. */
+    /** Shows that the tests above can fail: if processors and a device compare and set the same word, both take it. */
     @Test
     void shouldNeedTwoCohortsBecauseTheDeviceIsNotAtomicWithTheProcessor() {
         assumeFalse(LockDevice.isReal(), "a real device lets nobody between the two halves of an atomic");

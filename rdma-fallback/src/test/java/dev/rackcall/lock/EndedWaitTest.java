@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Waits without a limit that end all the same: nobody goes on as if he had the lock. */
+/** Waits without a limit that end all the same: the thread must not continue as if it held the lock. */
 @SuppressWarnings("LockNotBeforeTry")
 @Timeout(60)
 class EndedWaitTest {
@@ -27,7 +27,7 @@ class EndedWaitTest {
 
     private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 1), 64);
     private final LockTable table = LockTable.createWithReaders(memory, DESCRIPTORS, 1);
-    /** Without readers a thread that comes back to its last lock has a quicker way. */
+    /** Without readers, a thread that comes back to its last lock takes the fast path. */
     private final MemorySegment plainMemory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 1), 64);
 
     private final LockTable plain = LockTable.create(plainMemory, DESCRIPTORS, 1);
@@ -38,7 +38,7 @@ class EndedWaitTest {
         waiter.close();
     }
 
-    /** One of the ways to wait. */
+    /** One form of waiting. */
     private interface Taking {
         void take(Lock lock) throws InterruptedException;
     }
@@ -47,7 +47,7 @@ class EndedWaitTest {
         return new ProcessorWords(memory).load(LINE + LockLayout.LOCAL_TAIL);
     }
 
-    /** The keeper is told that a waiter is dead who is not. */
+    /** The keeper is told that a live waiter is dead. */
     private void shouldBeTold(LockTable table, MemorySegment memory, LockSession session, Lock lock, Taking taking)
             throws Exception {
         try (LockHome home = new LockHome(memory);
@@ -60,8 +60,8 @@ class EndedWaitTest {
                 taking.take(lock);
                 return null;
             });
-            Await.until("somebody behind the holder", () -> tail(memory) != before);
-            Await.until("the keeper to take him out", () -> {
+            Await.until("a waiter behind the holder", () -> tail(memory) != before);
+            Await.until("the keeper to remove it", () -> {
                 keeper.recover(owner -> owner == WAITER);
                 return waiting.isDone();
             });
@@ -83,7 +83,7 @@ class EndedWaitTest {
     }
 
     @Test
-    void shouldTellWhoIsTakenForDeadWhileHeWaits() throws Exception {
+    void shouldTellAWaiterThatIsTakenForDead() throws Exception {
         for (Taking taking : new Taking[] {
             Lock::lock, Lock::lockInterruptibly, lock -> lock.tryLock(1, TimeUnit.DAYS),
         }) {
@@ -95,7 +95,7 @@ class EndedWaitTest {
     }
 
     @Test
-    void shouldTellHimOnTheQuickestWayToo() throws Exception {
+    void shouldTellAWaiterOnTheFastPathToo() throws Exception {
         LockSession session = plain.localSession(WAITER);
         ALock lock = session.lock(0);
         waiter.submit(() -> {
@@ -106,7 +106,7 @@ class EndedWaitTest {
         shouldBeTold(plain, plainMemory, session, lock, Lock::lock);
     }
 
-    /** What his predecessor has to say is for another generation: the descriptor was freed and is somebody else's by now. */
+    /** The predecessor's grant is for another generation: the descriptor was freed, and another thread uses it. */
     @Test
     void shouldNotTakeForItsOwnWhatAnotherIsGranted() throws Exception {
         LockSession session = plain.localSession(WAITER);
@@ -129,7 +129,7 @@ class EndedWaitTest {
         assertThat(lock.isHeld()).isFalse();
     }
 
-    /** A mistake that nobody has made yet: the wait itself says that it is over. */
+    /** Simulates a mistake in the wait itself, which reports its end too early. */
     private static final class HastyWaiting extends LockWait {
         HastyWaiting() {
             super(false);
@@ -174,7 +174,7 @@ class EndedWaitTest {
             ALock lock = session.lock(0);
             lock.lock();
             lock.unlock();
-            // By its quickest way.
+            // On the fast path.
             shouldNotLetIn(lock, plainMemory, holding);
         }
     }

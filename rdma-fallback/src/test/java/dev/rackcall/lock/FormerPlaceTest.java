@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of the descriptors of those who give up waiting and come back: they are everybody's. */
+/** What becomes of the descriptors of threads that give up waiting and come back: all threads share them. */
 @SuppressWarnings("LockNotBeforeTry")
 class FormerPlaceTest extends LockFixture {
     private static final int DESCRIPTORS = 7;
@@ -41,7 +41,7 @@ class FormerPlaceTest extends LockFixture {
 
     @AfterEach
     void close() {
-        // Who waits still is interrupted.
+        // Interrupts a thread that still waits.
         waiter.shutdownNow();
         waiter.close();
     }
@@ -54,7 +54,7 @@ class FormerPlaceTest extends LockFixture {
                 .count();
     }
 
-    /** Who came last into the queue of lock 0. */
+    /** The last in the queue of lock 0. */
     private long tail(boolean local) {
         return words.load(LockLayout.lock(DESCRIPTORS, 0) + (local ? LockLayout.LOCAL_TAIL : LockLayout.REMOTE_TAIL));
     }
@@ -119,7 +119,7 @@ class FormerPlaceTest extends LockFixture {
             assertThat(descriptorsOf(WAITER)).isEqualTo(3);
             held.forEach(ALock::unlock);
             ALock lock = session.lock(0);
-            // By RDMA, that they are free may be under way still.
+            // By RDMA, the writes that free them may still be in flight.
             Await.until("two descriptors", () -> {
                 lock.lock();
                 lock.unlock();
@@ -140,7 +140,7 @@ class FormerPlaceTest extends LockFixture {
             held.lock();
             ALock lock = session.lock(0);
             assertThat(lock.tryLock(1, TimeUnit.MICROSECONDS)).isFalse();
-            // All that is left of the cohort's.
+            // All remaining descriptors of the cohort.
             List<ALock> others = IntStream.range(1, LOCKS).mapToObj(other::lock).toList();
             others.forEach(ALock::lock);
             assertThat(descriptorsOf(0)).as("of the other cohort").isEqualTo(DESCRIPTORS);
@@ -183,7 +183,7 @@ class FormerPlaceTest extends LockFixture {
     }
 
     @Test
-    void shouldEnterAtOnceWhoWaitsWithoutAnEnd() throws Exception {
+    void shouldEnterAtOnceWithoutATimeLimit() throws Exception {
         ALock held = local(HOLDER).lock(0);
         held.lock();
         ALock lock = local(WAITER).lock(0);
@@ -192,7 +192,7 @@ class FormerPlaceTest extends LockFixture {
                 .isFalse();
         long former = tail(true);
         Future<?> waiting = waiter.submit(lock::lock);
-        Await.until("his new place", () -> tail(true) != former);
+        Await.until("its new place", () -> tail(true) != former);
         held.unlock();
         waiting.get(1, TimeUnit.MINUTES);
         waiter.submit(lock::unlock).get();

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What a thread sends to take a lock by RDMA, and that one that waits in the queue sends nothing. */
+/** What a thread sends to take a lock by RDMA, and that a waiting thread sends nothing. */
 @SuppressWarnings("LockNotBeforeTry")
 class LockBellTest extends LockFixture {
     private static final int NODE = 7;
@@ -35,7 +35,7 @@ class LockBellTest extends LockFixture {
         return LockPeers.create().add(NODE, link.queuePair(), link.completions());
     }
 
-    /** The wait of one that never looks at the lock's home. */
+    /** A wait that never looks at the lock's home. */
     private static final class NeverLooking extends LockWait {
         private final AtomicLong pauses = new AtomicLong();
 
@@ -72,7 +72,7 @@ class LockBellTest extends LockFixture {
         sent.reset();
         lock.unlock();
         assertThat(sent.counts()).isEqualTo("1 trips: 0 W, 1 C, 0 R");
-        // That it is free travels with the next thing.
+        // The write that frees it travels with the next request.
         session.close();
         for (int number = DESCRIPTORS + 1; number <= 2 * DESCRIPTORS; number++) {
             int at = number;
@@ -81,7 +81,7 @@ class LockBellTest extends LockFixture {
         }
     }
 
-    /** Its session has a second descriptor, and nobody was there when it locked. */
+    /** Its session has a second descriptor, and locked without contention. */
     private ALock heldToBeFinished(RemoteTable link, LockFinisher finisher) {
         LockSession session = LockTable.remoteSession(
                 link.withBell(new LockBell(NODE, waiters.region(), 16), peers()).withFinisher(finisher), 1);
@@ -95,7 +95,7 @@ class LockBellTest extends LockFixture {
     void shouldNotWaitForItsUnlockAndSendNothingMoreForIt() {
         assumeFalse(LockDevice.isReal(), "a real device does not stop in an atomic");
         Semaphore go = new Semaphore(0);
-        // Whose thread does not run: what is counted is the session's thread's.
+        // The finisher's thread does not run, so only the session's requests are counted.
         try (LockFinisher finisher = new LockFinisher(new LockWait(true))) {
             ALock lock = heldToBeFinished(ownLink, finisher);
             sent.reset();
@@ -106,7 +106,7 @@ class LockBellTest extends LockFixture {
             faults.insideAtomics(() -> {});
             go.release();
             lock.lock();
-            // One W of each says that the descriptor before is free.
+            // One W each frees the descriptor used before.
             assertThat(sent.counts()).isEqualTo("2 trips: 2 W, 2 C, 1 R");
             sent.reset();
             lock.unlock();
@@ -119,7 +119,7 @@ class LockBellTest extends LockFixture {
     void shouldHandOverThoughTheThreadDoesNotComeBack() throws Exception {
         try (LockFinisher finisher = LockFinisher.start()) {
             for (int i = 0; i < 3; i++) {
-                // A new session: one that was in somebody's way waits for its next unlocks.
+                // A new session: after contention a session waits for its next unlocks.
                 ALock held = heldToBeFinished(home.newLink(), finisher);
                 long first = last(1);
                 LockSession session = LockTable.remoteSession(
@@ -129,7 +129,7 @@ class LockBellTest extends LockFixture {
                     session.close();
                 });
                 awaitFollower(first);
-                // Nothing is open: the finisher sleeps until it is woken, and this unlock does.
+                // No unlock is open: the finisher sleeps, and this unlock wakes it.
                 await(finisher::isAsleep);
                 held.unlock();
                 waiter.get(30, TimeUnit.SECONDS);
@@ -161,7 +161,7 @@ class LockBellTest extends LockFixture {
         CountingQueuePair.of(holderLink).reset();
         held.unlock();
         waiter.get(30, TimeUnit.SECONDS);
-        // Nobody was there when it entered: first the guess that this is still so, then a look; then the hand-over.
+        // It entered an empty queue: first the guess that it has no successor, then a look, then the hand-over.
         assertThat(CountingQueuePair.of(holderLink).counts()).isEqualTo("3 trips: 0 W, 2 C, 2 R");
     }
 
@@ -192,7 +192,7 @@ class LockBellTest extends LockFixture {
     }
 
     @Test
-    void shouldSayWhomItCannotRingAndRingThemOverAnotherQueuePair() throws Exception {
+    void shouldReportAnUnreachableNodeAndRingItOverAnotherQueuePair() throws Exception {
         RemoteTable broken = waiters.newLink();
         LockPeers peers = LockPeers.create();
         assertThat(peers.isReachable(NODE)).as("nobody was added").isFalse();
@@ -261,7 +261,7 @@ class LockBellTest extends LockFixture {
     }
 
     @Test
-    void shouldFindOutByItselfWhatNobodyCouldRing() throws Exception {
+    void shouldFindOutByItselfWithoutARing() throws Exception {
         RemoteTable dead = waiters.newLink();
         waiters.last().cut();
         LockPeers broken = LockPeers.create().add(NODE, dead.queuePair(), dead.completions());

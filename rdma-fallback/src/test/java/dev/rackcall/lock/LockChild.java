@@ -14,11 +14,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A process that takes locks until it is killed, or is told to end by the end of its input. Each time it has the lock it writes its number behind the last one in a list
- * that the lock guards. Arguments: file, then local, or remote or finished (which does not wait for its unlocks) and the owner that was claimed for it.
+ * A process that takes locks until it is killed, or until its input ends. With the lock it appends its number to a list
+ * that the lock guards. Arguments: the file; then local, or remote or finished (without waiting for unlocks) and the
+ * owner that was claimed for it.
  */
 final class LockChild {
-    /** Behind the lock table: how many entries the list has, then its entries. */
+    /** Behind the lock table: the number of entries, then the entries. */
     static final long LIST_BYTES = 8L * 16_000_000;
 
     static final int DESCRIPTORS = 16;
@@ -51,7 +52,7 @@ final class LockChild {
                     ? LockTable.remoteSession(end.link().withFinisher(LockFinisher.start()), owner)
                     : LockTable.remoteSession(end.link(), owner);
         } else {
-            // Its locks end with this process, however it ends: that is how others know.
+            // The kernel releases its locks when this process ends; other processes see that.
             LockOwners owners = LockOwners.of(file);
             long owner = owners.claim();
             System.out.println(owner);
@@ -78,7 +79,7 @@ final class LockChild {
             long count = words.load(COUNT_AT);
             words.store(ENTRIES_AT + Long.BYTES * count, owner);
             words.store(COUNT_AT, count + 1);
-            // On the same queue pair as what the lock sends, so it is there before the next holder looks.
+            // On the lock's own queue pair, so it arrives before the next holder looks.
             words.flush();
             lock.unlock();
             mine++;

@@ -9,7 +9,10 @@ import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.util.Optional;
 
-/** The device that the tests of locks run over: the software device, or the one that {@code -Drackcall.lock.device} names. */
+/**
+ * The device that the tests of locks run over: the software device, or the one that {@code -Drackcall.lock.device}
+ * names.
+ */
 final class LockDevice {
     private static final Optional<String> REAL = Optional.ofNullable(System.getProperty("rackcall.lock.device"));
 
@@ -19,7 +22,7 @@ final class LockDevice {
         return REAL.isPresent();
     }
 
-    /** Faults are the software device's. */
+    /** Faults apply to the software device only. */
     static Context open(FaultPlan faults) {
         return REAL.map(name -> Devices.find(name).open())
                 .orElseGet(() -> SoftDevice.of("lock", SoftOptions.local().withFaults(faults))

@@ -16,11 +16,14 @@ import dev.rackcall.verbs.soft.FaultPlan;
 import java.lang.foreign.Arena;
 import java.util.EnumSet;
 
-/** The queue pair of somebody who reaches the locks of a {@link LockHome}, perhaps in another process. */
+/** The queue pair of a thread that reaches the locks of a {@link LockHome}, perhaps in another process. */
 final class LockEnd implements AutoCloseable {
-    /** Seven seconds, where the defaults wait for half a second: on a busy machine a device may get no processor for so long. */
+    /**
+     * Seven seconds instead of the default half a second: on a busy machine a device may get no processor for that
+     * long.
+     */
     static final int PATIENT = 18;
-    /** Two seconds, for who is to be cut off. */
+    /** Two seconds, for an end that is to be cut off. */
     static final int HASTY = 16;
 
     private final Context context;

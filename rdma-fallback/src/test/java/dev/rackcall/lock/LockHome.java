@@ -13,9 +13,9 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 
-/** A host with memory that others reach by RDMA: one device, and a queue pair for each of them. */
+/** A host with memory that others reach by RDMA: one device, and a queue pair for each end. */
 final class LockHome implements AutoCloseable {
-    /** This host's end of somebody's queue pair. */
+    /** This host's end of a queue pair. */
     final class Accepted {
         final QueuePair queuePair;
 
@@ -28,7 +28,7 @@ final class LockHome implements AutoCloseable {
                     + region.remoteKey();
         }
 
-        /** What he sent and has not arrived will not arrive any more. */
+        /** Requests that have not arrived will not arrive any more. */
         void cut() {
             queuePair.toError();
         }
@@ -62,12 +62,12 @@ final class LockHome implements AutoCloseable {
         return here;
     }
 
-    /** A queue pair of somebody else in this process. */
+    /** A queue pair of another thread in this process. */
     synchronized RemoteTable newLink() {
         return link(LockEnd.stranger(), LockEnd.PATIENT);
     }
 
-    /** One that soon notices that it is {@link Accepted#cut}. */
+    /** A queue pair that soon notices when it is {@link Accepted#cut}. */
     synchronized RemoteTable newHastyLink() {
         return link(LockEnd.stranger(), LockEnd.HASTY);
     }

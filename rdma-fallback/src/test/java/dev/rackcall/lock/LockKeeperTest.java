@@ -25,8 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Holders and waiters that die: as threads whose death is asserted, and as processes that are killed. {@code -Drackcall.lock.kills} says how many at least, and
- * {@code -Drackcall.lock.seconds} for how long. */
+/**
+ * Holders and waiters that die: threads whose death is asserted, and processes that are killed. {@code
+ * -Drackcall.lock.kills} sets the least number of kills, {@code -Drackcall.lock.seconds} the time.
+ */
 @SuppressWarnings("LockNotBeforeTry")
 @Timeout(600)
 class LockKeeperTest {
@@ -57,7 +59,7 @@ class LockKeeperTest {
                 token = held.token();
                 ALock next = table.localSession(KEEPER).lock(1);
                 assertThat(keeper.recover(other -> false)).isZero();
-                assertThat(next.tryLock()).as("nobody is dead").isFalse();
+                assertThat(next.tryLock()).as("no owner is dead").isFalse();
                 end.cut();
                 assertThat(keeper.recover(other -> other == owner[0])).isZero();
                 assertThat(next.tryLock()).as("the holder is dead").isTrue();
@@ -72,14 +74,14 @@ class LockKeeperTest {
     }
 
     @Test
-    void shouldNeedNoDeviceWhereNobodyComesByRdma() throws InterruptedException {
+    void shouldNeedNoDeviceWithoutThreadsByRdma() throws InterruptedException {
         MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(4, 2), 64);
         LockTable table = LockTable.create(memory, 4, 2);
         try (LockKeeper keeper = table.localKeeper(KEEPER, owner -> false);
                 LockSession living = table.localSession(2)) {
             assertThat(table.localSession(1).lock(1).tryLock()).isTrue();
             ALock next = living.lock(1);
-            assertThat(next.tryLock()).as("nobody is dead").isFalse();
+            assertThat(next.tryLock()).as("no owner is dead").isFalse();
             assertThat(keeper.recover(owner -> owner == 1)).isZero();
             assertThat(next.tryLock()).as("the holder is dead").isTrue();
             next.unlock();
@@ -148,7 +150,7 @@ class LockKeeperTest {
         }
     }
 
-    /** Two local and two remote processes at a time, one of which does not wait for its unlocks. */
+    /** Two local and two remote processes at a time. One of them does not wait for its unlocks. */
     private static final class Children implements AutoCloseable {
         private record Child(String kind, long owner, ChildJvm process, LockHome.Accepted end) {
             boolean remote() {
@@ -173,7 +175,7 @@ class LockKeeperTest {
 
         private Child launch(String kind) throws IOException, InterruptedException {
             boolean remote = !kind.equals("local");
-            // This process vouches for those that share no memory with it.
+            // This process claims numbers for the processes that share no memory with it.
             long owner = remote ? owners.claim() : 0;
             ChildJvm process = ChildJvm.of(LockChild.class, file, kind, owner)
                     .flags("-Xmx64m")
@@ -187,7 +189,10 @@ class LockKeeperTest {
             return new Child(kind, remote ? owner : Long.parseLong(greeting), process, end);
         }
 
-        /** Kills it and starts another one. The kernel's lock on its number ends with it; what it has sent is cut off here. */
+        /**
+         * Kills a process and starts another one. The kernel releases its number; its pending requests are cut off
+         * here.
+         */
         void kill(int index) throws IOException, InterruptedException {
             Child child = children.get(index);
             child.process.kill();
@@ -209,7 +214,7 @@ class LockKeeperTest {
             }
         }
 
-        /** Returns how many entries each of those who live has made. */
+        /** Returns how many entries each live process has made. */
         Map<Long, Long> end() throws IOException, InterruptedException {
             Map<Long, Long> entries = new HashMap<>();
             for (Child child : children) {

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of those whose connection or whose memory is lost while they hold a lock or wait for it, and of those who are interrupted there. */
+/** Threads that lose their connection or memory, or are interrupted, while they hold a lock or wait for it. */
 @SuppressWarnings("LockNotBeforeTry")
 class LockLossTest extends LockFixture {
     private static final int DESCRIPTORS = 8;
@@ -32,7 +32,7 @@ class LockLossTest extends LockFixture {
         super(DESCRIPTORS, 1, true);
     }
 
-    /** A session belongs to the thread that used it first: all work here is one thread's. */
+    /** A session belongs to the thread that used it first, so one thread does all work here. */
     private final ExecutorService waiter = Executors.newSingleThreadExecutor(work -> {
         Thread thread = new Thread(work, "waiter");
         waiterThread = thread;
@@ -75,11 +75,11 @@ class LockLossTest extends LockFixture {
             session.close();
             return true;
         });
-        // He counts as dead: the holder finds him gone, and the lock is free afterwards.
+        // The waiter counts as dead: the holder finds it gone, and the lock is free afterwards.
         try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
             keeper.recover(owner -> owner == WAITER);
             held.unlock();
-            // That he was skipped the holder has only sent off.
+            // The holder's write that skips the waiter may still be in flight.
             await(() -> keeper.recover(owner -> owner == WAITER) == 0);
             assertThat(held.tryLock()).isTrue();
             held.unlock();
@@ -112,7 +112,7 @@ class LockLossTest extends LockFixture {
         }
     }
 
-    /** As users write it: what `finally` does must not hide what has happened. */
+    /** As users write it: the exception in `finally` must not hide the first one. */
     @Test
     void shouldSayThatTheConnectionIsLostThroughTheUnlockOfAFinallyBlock() {
         RemoteTable link = home.newLink();
@@ -135,7 +135,10 @@ class LockLossTest extends LockFixture {
         session.close();
     }
 
-    /** An unlock was sent, and its answer will not come: the next call says so, whether the finisher has seen it by then or not. */
+    /**
+     * An unlock was sent, and its answer will not come. The next call reports it, whether or not the finisher has seen
+     * it.
+     */
     @Test
     void shouldSayAtTheNextCallThatTheConnectionWasLostWhileAnUnlockWasOpen() throws InterruptedException {
         assumeFalse(LockDevice.isReal(), "a real device does not stop in an atomic");
@@ -168,7 +171,7 @@ class LockLossTest extends LockFixture {
                 faults.insideAtomics(() -> {});
                 stop.release(100);
                 end.cut();
-                // Whether its unlock has arrived or not, the keeper takes out what is left of it.
+                // Whether or not its unlock has arrived, the keeper removes what is left of it.
                 try (LockKeeper keeper = other.keeper(host.newLoopback(), KEEPER, owner -> false)) {
                     await(() -> keeper.recover(owner -> owner == HOLDER) == 0);
                     ALock next = other.localSession(WAITER).lock(0);
@@ -182,7 +185,7 @@ class LockLossTest extends LockFixture {
     void shouldHandOverWhatTheDeadHasLeftOpen() throws Exception {
         RemoteTable link = home.newLink();
         LockHome.Accepted end = home.last();
-        // Its thread never runs, as if it had died just then, too.
+        // Its thread never runs, as if it had died, too.
         LockFinisher finisher = new LockFinisher(new LockWait(true));
         LockSession session = LockTable.remoteSession(link.withFinisher(finisher), HOLDER);
         ALock held = session.lock(0);

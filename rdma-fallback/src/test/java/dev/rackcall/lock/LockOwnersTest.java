@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Open files stand for processes here, which is how the kernel sees it; {@link LockKeeperTest} kills some. */
+/** Open files stand for processes, as the kernel sees it; {@link LockKeeperTest} kills real ones. */
 class LockOwnersTest {
     @TempDir
     private Path directory;
@@ -20,7 +20,7 @@ class LockOwnersTest {
     }
 
     @Test
-    void shouldSayWhoHasEnded() throws IOException {
+    void shouldSayWhichOwnersHaveEnded() throws IOException {
         Path file = file();
         try (LockOwners keeper = LockOwners.of(file)) {
             long first;
@@ -44,7 +44,7 @@ class LockOwnersTest {
     }
 
     @Test
-    void shouldCallNobodyDeadWhoCannotBeAnOwner() throws IOException {
+    void shouldNotCallNumbersDeadThatCannotBeOwners() throws IOException {
         try (LockOwners owners = LockOwners.of(file())) {
             assertThat(owners.isDead(0)).isFalse();
             assertThat(owners.isDead(LockLayout.NOBODY)).isFalse();

@@ -16,7 +16,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An unlock that is open, one step at a time: its answer comes when a test wants it, and the finisher's thread does not run. */
+/**
+ * An open unlock, one step at a time: the test decides when its answer comes, and the finisher's thread does not run.
+ */
 @SuppressWarnings("LockNotBeforeTry")
 @Timeout(60)
 class OpenUnlockTest {
@@ -33,7 +35,7 @@ class OpenUnlockTest {
     private final LockSession session = session(late);
     private final LockSession other = session(new LateWords());
 
-    /** Words whose compare-and-set that is not waited for takes effect at once. */
+    /** Words whose later compare-and-set takes effect at once. */
     private final class LateWords implements InvocationHandler {
         private final Map<String, Runnable> before = new HashMap<>();
         private final Map<String, Runnable> after = new HashMap<>();
@@ -70,7 +72,7 @@ class OpenUnlockTest {
                 .finishedBy(finisher, its);
     }
 
-    /** Leaves lock 0 while somebody has come behind who has not linked himself yet. Returns where he is to do that. */
+    /** Leaves lock 0 while a follower has entered and not linked itself. Returns where the follower links itself. */
     private long unlockBeforeFollower() {
         ALock lock = session.lock(0);
         lock.lock();
@@ -94,7 +96,7 @@ class OpenUnlockTest {
         List<Boolean> found = new ArrayList<>();
         late.before.put("isAnswered", () -> found.add(finisher.finish()));
         other.lock(1).lock();
-        // Otherwise it would go to sleep, or end, beside what is left open then.
+        // Otherwise the finisher would sleep or end beside an open unlock.
         assertThat(found).as("whether something is open").containsExactly(true);
         late.before.clear();
         late.answered = true;
@@ -132,7 +134,7 @@ class OpenUnlockTest {
         assertThat(other.lock(1).tryLock()).isTrue();
     }
 
-    /** Who closes the session of a thread that has ended, and hears that a lock is held, unlocks it first. */
+    /** A thread that closes the session of an ended thread, and learns that a lock is held, unlocks it first. */
     @Test
     void shouldBeWaitedForIfTheFinisherHasForgottenTheSession() throws InterruptedException {
         ALock lock = session.lock(0);
@@ -161,7 +163,7 @@ class OpenUnlockTest {
         long link = unlockBeforeFollower();
         late.answered = true;
         late.before.put("load", () -> {
-            // Once the wait for him has seen the interrupt.
+            // Once the wait for the link has seen the interrupt.
             if (!Thread.currentThread().isInterrupted()) {
                 words.store(link, FOLLOWER);
             }

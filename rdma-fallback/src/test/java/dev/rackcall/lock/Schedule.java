@@ -6,9 +6,9 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Threads of which one runs at a time, and a seed says which, and who dies where. */
+/** Runs one thread at a time; a seed decides which one, and which one dies where. */
 final class Schedule {
-    /** Unwinds a thread that has died; what it would do to clean up does not happen, since each of its steps throws again. */
+    /** Unwinds a thread that has died. Its cleanup does not happen, since each of its steps throws again. */
     static final class Death extends Error {
         private static final long serialVersionUID = 1;
 
@@ -35,7 +35,7 @@ final class Schedule {
     private int deaths;
     private int mayDie;
 
-    /** @param deadlyOneIn one in so many steps kills its thread; 0: none */
+    /** @param deadlyOneIn one step in this many kills its thread; 0: none */
     Schedule(long seed, int deadlyOneIn) {
         random = new Random(seed);
         this.deadlyOneIn = deadlyOneIn;
@@ -49,7 +49,7 @@ final class Schedule {
         return deaths;
     }
 
-    /** Of the threads that are added from now on this many may die. */
+    /** This many of the threads added from now on may die. */
     void letDie(int count) {
         mayDie = count;
     }
@@ -91,7 +91,7 @@ final class Schedule {
         }
     }
 
-    /** Somebody may run; then the caller goes on, or dies. */
+    /** Another thread may run; then the caller continues, or dies. */
     void step(Mortal mortal) {
         if (mortal.dead) {
             throw new Death();
@@ -131,7 +131,7 @@ final class Schedule {
         }
     }
 
-    /** A thread of the schedule, or a process of several, as far as its life goes. */
+    /** The life of a thread of the schedule, or of a process of several threads. */
     static final class Mortal {
         private final boolean canDie;
         private boolean dead;

@@ -18,14 +18,14 @@ import java.util.concurrent.locks.Lock;
 import java.util.stream.IntStream;
 
 /**
- * Threads that lock, die and are taken out in one order, which a seed decides: what each of them does, what must hold meanwhile, and what must be
- * left in the end. Everything in it is used by one thread at a time.
+ * Threads that lock, die and are recovered in an order that a seed decides: what each thread does, what must hold
+ * meanwhile, and what must be left at the end. Used by one thread at a time.
  */
 final class ScheduledCase {
     private static final int DESCRIPTORS = 32;
     private static final int LOCKS = 2;
     private static final int ROUNDS = 6;
-    /** At a step of who may die one in so many dies, while there are deaths left. */
+    /** While deaths are left, one in this many steps of a mortal thread kills it. */
     private static final int STEPS_A_DEATH = 60;
 
     private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, LOCKS), 64);
@@ -44,7 +44,7 @@ final class ScheduledCase {
     private int counted;
     private final Map<LockSession, List<ALock>> kept = new HashMap<>();
     private int working;
-    /** Who has still to lock something. */
+    /** Threads that still have locks to take. */
     private final Set<Long> busy = new HashSet<>();
 
     private final List<ScheduledRest> rests = new ArrayList<>();
@@ -78,7 +78,7 @@ final class ScheduledCase {
             rests.add(rest);
         }
 
-        /** With something to do when all of them are dead, and nothing more is sent by any of them. */
+        /** Runs {@code onDeath} once all of them are dead and none sends anything more. */
         private void add(Schedule.Work work, Runnable onDeath) {
             threads++;
             schedule.add(
@@ -98,7 +98,7 @@ final class ScheduledCase {
                     });
         }
 
-        /** Its sessions do not wait for their unlocks. To be called after they were added. */
+        /** Its sessions do not wait for their unlocks. Called after they were added. */
         void finish() {
             if (sessions > 0) {
                 add(
@@ -110,7 +110,7 @@ final class ScheduledCase {
             }
         }
 
-        /** By a thread between two calls. */
+        /** Called by a thread between two calls. */
         private void assertLooksAfter(List<LockSession> sessions) {
             if (sessions.stream().anyMatch(LockSession::isLeaving)) {
                 assertThat(rest.isForEver())
@@ -156,7 +156,7 @@ final class ScheduledCase {
                         assertOnePlaceInEachQueue(sessions);
                         process.assertLooksAfter(sessions);
                         if (finished) {
-                            // The finisher may come by.
+                            // The finisher may run.
                             for (int pauses = random.nextInt(40); pauses > 0; pauses--) {
                                 schedule.step(mortal);
                             }
@@ -167,7 +167,7 @@ final class ScheduledCase {
                     }
                     busy.remove(owner);
                     if (finished && random.nextBoolean()) {
-                        // It does not come back: whoever follows depends on the finisher.
+                        // The thread does not come back: its follower depends on the finisher.
                         while (!busy.isEmpty()) {
                             schedule.step(mortal);
                         }
@@ -191,7 +191,7 @@ final class ScheduledCase {
                 });
     }
 
-    /** Who gives up and comes back must not take one descriptor after the other from all others. */
+    /** A thread that gives up and comes back must not take one descriptor after the other. */
     private void assertOnePlaceInEachQueue(List<LockSession> sessions) {
         for (LockSession session : sessions) {
             assertThat(session.formerPlaces())
@@ -221,7 +221,7 @@ final class ScheduledCase {
         leave(index, lock, owner, mortal);
     }
 
-    /** Mostly the one that its thread has had before, which knows a quicker way. */
+    /** Mostly the lock that the thread had before, which allows the fast path. */
     private ALock lock(LockSession session, int index) {
         if (random.nextInt(5) == 0) {
             return session.lock(index);
@@ -241,12 +241,12 @@ final class ScheduledCase {
         readersAtMost = Math.max(readersAtMost, reading.get(index).size());
         int seen = counter;
         for (int i = random.nextInt(30); i > 0; i--) {
-            assertThat(inside[index]).as("nobody holds lock %s alone", index).isZero();
+            assertThat(inside[index])
+                    .as("threads that hold lock %s alone", index)
+                    .isZero();
             schedule.step(mortal);
         }
-        assertThat(index == 0 ? counter : seen)
-                .as("nobody changes what is read")
-                .isEqualTo(seen);
+        assertThat(index == 0 ? counter : seen).as("the data while it is read").isEqualTo(seen);
         reading.get(index).remove(owner);
         lock.unlock();
     }
@@ -257,7 +257,7 @@ final class ScheduledCase {
                 return lock.tryLock();
             }
             case 2 -> {
-                // Again and again, as long as chance wants it: mostly while the place that was given up is still there.
+                // A random number of times, mostly while the abandoned place is still there.
                 boolean taken = lock.tryLock(1, TimeUnit.DAYS);
                 while (!taken && random.nextInt(3) != 0) {
                     taken = lock.tryLock(1, TimeUnit.DAYS);
@@ -280,8 +280,8 @@ final class ScheduledCase {
     }
 
     private void enter(int index, ALock lock, long owner) {
-        assertThat(inside[index]).as("nobody else holds lock %s", index).isZero();
-        assertThat(reading.get(index)).as("nobody reads lock %s", index).isEmpty();
+        assertThat(inside[index]).as("other holders of lock %s", index).isZero();
+        assertThat(reading.get(index)).as("readers of lock %s", index).isEmpty();
         inside[index] = owner;
         if (random.nextInt(3) == 0) {
             long token = lock.token();
@@ -299,7 +299,7 @@ final class ScheduledCase {
             counter = seen + 1;
             counted++;
         }
-        assertThat(inside[index]).as("who holds lock %s", index).isEqualTo(owner);
+        assertThat(inside[index]).as("holder of lock %s", index).isEqualTo(owner);
         inside[index] = 0;
         lock.unlock();
     }
@@ -336,7 +336,7 @@ final class ScheduledCase {
         }
     }
 
-    /** Each thread mostly takes a lock of its own, so that nobody is in its way, and does so often. */
+    /** Each thread mostly takes a lock of its own, and often, so that there is little contention. */
     void keepApart() {
         apart = true;
     }
@@ -346,7 +346,7 @@ final class ScheduledCase {
         return rests.stream().mapToInt(ScheduledRest::sleeps).sum();
     }
 
-    /** How many readers held a lock at a time, at most. */
+    /** The most readers that held a lock at a time. */
     int readersAtMost() {
         return readersAtMost;
     }

@@ -10,8 +10,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The code itself, one memory access at a time, in an order that a seed decides; with threads that give up and threads that die.
- * {@code -Drackcall.schedules} says how many orders, {@code -Drackcall.seed} which. Its methods run two at a time, as each case computes on one thread at a time and shares nothing with others. */
+/**
+ * Runs the code itself, one memory access at a time, in an order that a seed decides; threads give up and die. {@code
+ * -Drackcall.schedules} sets the number of orders, {@code -Drackcall.seed} the seed. Its methods run two at a time:
+ * each case uses one thread at a time and shares nothing.
+ */
 @Timeout(900)
 class ScheduledLockTest {
     private static final int CASES = Integer.getInteger("rackcall.schedules", 240);
@@ -19,7 +22,7 @@ class ScheduledLockTest {
     /** How often finishers went to sleep. */
     private int sleeps;
 
-    /** Returns how many readers were there at a time, at most. */
+    /** Returns the most readers that held a lock at a time. */
     private int explore(int cases, boolean givesUp, boolean reads, int deaths) throws InterruptedException {
         return explore(cases, givesUp, reads, deaths, ScheduledLockTest::addAlone);
     }
@@ -33,7 +36,7 @@ class ScheduledLockTest {
         }
     }
 
-    /** Local threads, and remote ones of which most do not wait for their unlocks: of one process or of two. */
+    /** Local threads, and remote ones, most of which do not wait for their unlocks, of one process or two. */
     private static void addFinished(ScheduledCase one, Random shape) {
         int locals = shape.nextInt(3);
         List<ScheduledCase.OneProcess> processes = List.of(one.new OneProcess(), one.new OneProcess());
@@ -51,7 +54,7 @@ class ScheduledLockTest {
         processes.forEach(ScheduledCase.OneProcess::finish);
     }
 
-    /** Threads of one process that seldom meet, so that most of their unlocks are open for a while. */
+    /** Threads of one process with little contention, so that most of their unlocks are open for a while. */
     private static void addApart(ScheduledCase one, Random shape) {
         one.keepApart();
         ScheduledCase.OneProcess process = one.new OneProcess();
@@ -103,7 +106,7 @@ class ScheduledLockTest {
     @Test
     @Execution(ExecutionMode.CONCURRENT)
     void shouldExcludeInAnyOrderWhenUnlocksAreNotWaitedFor() throws InterruptedException {
-        // Fewer: each takes ten times as long as one in which somebody dies.
+        // Fewer: each takes ten times as long as a case with deaths.
         explore(CASES / 5, false, false, 0, ScheduledLockTest::addFinished);
         explore(CASES / 5, true, false, 0, ScheduledLockTest::addFinished);
         explore(CASES / 10, true, true, 0, ScheduledLockTest::addFinished);
@@ -119,14 +122,14 @@ class ScheduledLockTest {
 
     @Test
     @Execution(ExecutionMode.CONCURRENT)
-    void shouldTakeOutTheDeadWhoseUnlocksAreOpen() throws InterruptedException {
+    void shouldRecoverDeadThreadsWithOpenUnlocks() throws InterruptedException {
         explore(CASES, true, false, 3, ScheduledLockTest::addFinished);
         explore(CASES / 5, true, true, 3, ScheduledLockTest::addFinished);
     }
 
     @Test
     @Execution(ExecutionMode.CONCURRENT)
-    void shouldLetReadersInTogetherAndNobodyBesideThem() throws InterruptedException {
+    void shouldLetReadersInTogetherAndNoWriterBesideThem() throws InterruptedException {
         assertThat(explore(CASES / 5, false, true, 0)).as("readers at a time").isGreaterThan(1);
         explore(CASES / 5, true, true, 0);
     }

@@ -4,8 +4,8 @@ import dev.rackcall.lock.Schedule.Mortal;
 import java.util.Random;
 
 /**
- * How a finisher rests: between any two looks at what it and the others say, somebody may come. It is not woken but by those who mean it, and what
- * wakes it before it sleeps is forgotten by a shorter rest.
+ * How a finisher rests. Other threads may run between any two looks at the shared words. Only a deliberate wake ends
+ * the rest; a wake before the rest is lost to a shorter one.
  */
 final class ScheduledRest extends FinisherRest {
     private final Schedule schedule;
@@ -29,7 +29,7 @@ final class ScheduledRest extends FinisherRest {
 
     @Override
     void setAsleep(boolean now) {
-        // It may take its time after it has looked.
+        // It may pause after it has looked.
         for (int pauses = random.nextInt(30); pauses >= 0; pauses--) {
             schedule.step(mortal);
         }

@@ -3,7 +3,7 @@ package dev.rackcall.lock;
 import dev.rackcall.lock.Schedule.Mortal;
 import java.util.Random;
 
-/** Waits that end when chance wants it. */
+/** Waits that end at random. */
 final class ScheduledWaiting extends LockWait {
     private final Schedule schedule;
     private final Mortal mortal;

@@ -9,10 +9,17 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * Words as unkind as the hardware may be, one step of a schedule each: a processor's stores wait in its store buffer, and are seen even if the thread dies; a
- * device's atomics read and write in two steps, atomic only among themselves, and end even if the thread dies; its READs of a line are not of one moment; what
- * was not yet posted is lost with the thread. What was rung arrives at any time later, and what was sent without being waited for takes effect at any time later, or not at all
- * if the thread dies.
+ * Words that behave as badly as hardware may, one step of a schedule each:
+ *
+ * <ul>
+ * <li>A processor's stores wait in its store buffer, and arrive even if the thread dies.
+ * <li>A device's atomics read and write in two steps, atomic only among themselves, and complete even if the thread
+ * dies.
+ * <li>A READ of a line is not of one moment.
+ * <li>Requests that are not posted are lost with the thread.
+ * <li>A ring arrives at any later time. A request that is not awaited takes effect at any later time, or not at all if
+ * the thread dies.
+ * </ul>
  */
 final class ScheduledWords implements LaterWords {
     private record Store(long offset, long value) {}
@@ -55,11 +62,11 @@ final class ScheduledWords implements LaterWords {
     private final long[] line = new long[MOST_LINES * LockLayout.LINE / Long.BYTES];
     private final int bell;
     private long lineAt;
-    /** Sent before what was not waited for, which is the last. */
+    /** Sent before the request that is not awaited, which is the last. */
     private final Deque<Store> sent = new ArrayDeque<>();
 
     private Optional<Swap> later = Optional.empty();
-    /** Whether the device has read for it, and not yet written. */
+    /** Whether the device has read for it and not written yet. */
     private boolean halfDone;
 
     private long found;
@@ -110,12 +117,12 @@ final class ScheduledWords implements LaterWords {
         schedule.step(mortal);
     }
 
-    /** The thread is dead: what is in the store buffer of its processor will be seen. */
+    /** The thread is dead; the stores in its processor's buffer will arrive. */
     void die() {
         while (!remote && !stores.isEmpty()) {
             drainOne();
         }
-        // What the device has begun it ends. Of the rest some arrives before the queue pair is closed.
+        // The device completes what it has begun. Some of the rest arrives before the queue pair is closed.
         while (halfDone || (isSending() && !nic.busy && schedule.random().nextInt(3) != 0)) {
             sendOne();
         }
@@ -297,7 +304,7 @@ final class ScheduledWords implements LaterWords {
         }
     }
 
-    /** The thread has ended well. */
+    /** The thread has ended normally. */
     void end() {
         drain();
     }

@@ -13,7 +13,7 @@ import java.time.Duration;
 
 /** An agent that is another process, which can be killed and started again, with this process as its tenant. */
 final class AgentProcess implements AutoCloseable {
-    /** Of a JVM on an emulated processor. */
+    /** For a JVM on an emulated processor. */
     private static final Duration START_BOUND = Duration.ofMinutes(2);
 
     private final MetaServer meta;
@@ -35,7 +35,7 @@ final class AgentProcess implements AutoCloseable {
         tenant = AgentFolder.join(folder, "test");
     }
 
-    /** Servers that listen at this host's name in this process use it from now on, and, if that is wanted, clients. */
+    /** Servers of this process at this host's name use it from now on, and clients if {@code byClients}. */
     AgentProcess use(boolean byClients) {
         QueueSettings.use(host, tenant);
         if (byClients) {
@@ -56,7 +56,7 @@ final class AgentProcess implements AutoCloseable {
         process.kill();
     }
 
-    /** Ends it by its own will; returns what it has said last. */
+    /** Ends it normally; returns its last line. */
     String end() throws IOException, InterruptedException {
         process.end();
         return process.awaitLine("tenants");

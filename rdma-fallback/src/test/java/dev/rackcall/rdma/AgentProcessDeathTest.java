@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class AgentProcessDeathTest {
     private static final int LIVES = Math.max(1, Integer.getInteger("rackcall.kills", 0) / 20);
 
-    /** What an agent process says in the end that has nothing left of all connections. */
+    /** The last line of an agent process that has nothing left of its connections. */
     private static final String ONLY_A_TENANT = "tenants: 1, pieces of memory: 1";
 
     @TempDir
@@ -87,7 +87,7 @@ class AgentProcessDeathTest {
         assertThat(agents.far.end()).isEqualTo(ONLY_A_TENANT);
     }
 
-    /** The server's host, and who listens there, is found again a moment later than the agent. */
+    /** The server's host and its listener are found a moment later than the agent. */
     private static boolean canAdd(Echo echo) {
         try {
             return echo.add(1, 1) == 2;

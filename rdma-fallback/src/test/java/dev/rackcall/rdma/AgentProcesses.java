@@ -9,7 +9,7 @@ import java.time.Duration;
 
 /** A client's host and a server's, each with an agent process, and a meta server. */
 final class AgentProcesses implements AutoCloseable {
-    /** Of those who clients and servers of this process are tenants of. */
+    /** The agent of this process's clients; {@link #far} is the servers'. */
     final AgentProcess near;
 
     final AgentProcess far;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What two carriers that have met do for a connection, whatever carries. */
+/** What two connected carriers do for a connection, whatever the transport. */
 @Timeout(60)
 public abstract class CarrierContract {
     protected static final int BYTES = 1 << 20;
@@ -46,10 +46,10 @@ public abstract class CarrierContract {
     private CarrierProvider.Listener listener;
     protected Carrier client;
     protected Carrier server;
-    /** When the carriers were. */
+    /** When the carriers were started. */
     private long started;
 
-    /** What one end has heard. */
+    /** The arrivals at one end. */
     protected static final class News implements Carrier.Arrivals {
         private final Semaphore published = new Semaphore(0);
         private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
@@ -128,19 +128,19 @@ public abstract class CarrierContract {
         return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** What carries. */
+    /** The transport. */
     protected abstract CarrierProvider provider();
 
     /** Where one end listens, at any port. */
     protected abstract URI anyPort();
 
-    /** From now on whatever is posted sets out so much later. */
+    /** Delays all requests that are posted from now on. */
     protected abstract void slow(Duration delay);
 
-    /** Pieces that find no room, and are few enough to wait for at 20 ms each. */
+    /** More pieces than find room, and few enough to wait for at 20 ms each. */
     protected abstract int manyPieces();
 
-    /** When nothing is open any more. */
+    /** Called when no carrier is open any more. */
     protected abstract void closeProvider();
 
     @BeforeEach
@@ -198,7 +198,7 @@ public abstract class CarrierContract {
     }
 
     @Test
-    void shouldWakeNobodyAsLongAsThoseWhoWaitLook() {
+    void shouldWakeNoThreadWhileWaitingThreadsLook() {
         for (long turn = 1; turn <= 200; turn++) {
             client.publish(FLAG, turn);
             while (word(far) != turn) {
@@ -206,13 +206,13 @@ public abstract class CarrierContract {
                 assertThat(System.nanoTime() - started).isLessThan(TimeUnit.SECONDS.toNanos(30));
             }
         }
-        // But for reminders, and the start.
+        // Except reminders, and the start.
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - started);
         assertThat((long) there.published.availablePermits()).isLessThanOrEqualTo(seconds + 3);
     }
 
     @Test
-    void shouldTellOfWhatIsProclaimedAlthoughNobodyListens() throws Exception {
+    void shouldTellOfProclaimedWordsWithoutAListener() throws Exception {
         // The start's announcement, and one that may follow it.
         assertThat(there.published.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
         there.published.drainPermits();
@@ -222,13 +222,13 @@ public abstract class CarrierContract {
         }
     }
 
-    /** Needed in each call, at both ends. */
+    /** Calls do this at both ends. */
     @Test
     void shouldAllocateNothing() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long allocated = Long.MAX_VALUE;
         long turn = 1;
-        // The first rounds make what is kept; and a round in which this thread was kept from polling for long takes the
+        // The first rounds allocate what is kept. A round in which this thread was kept from polling for long takes the
         // device over anew.
         for (int round = 0; round < 500 && allocated > 0; round++) {
             long before = threads.getCurrentThreadAllocatedBytes();
@@ -263,16 +263,16 @@ public abstract class CarrierContract {
         }
     }
 
-    /** Words that far apart travel each for itself. */
+    /** Words that far apart travel as one piece each. */
     protected final void changeWords(int count) {
         for (int i = 0; i < count; i++) {
             near.set(ValueLayout.JAVA_LONG, i * 192L, i + 1);
         }
     }
 
-    /** He carries what others have published, too. */
+    /** That thread also carries publications of other threads. */
     @Test
-    void shouldGoOnWhenWhoeverCarriesFirstIsInterrupted() throws Exception {
+    void shouldGoOnWhenTheFirstCarryingThreadIsInterrupted() throws Exception {
         near.set(ValueLayout.JAVA_LONG, 64, 7);
         Thread.currentThread().interrupt();
         boolean carried = client.carryChanged(64, 8);
@@ -288,7 +288,10 @@ public abstract class CarrierContract {
         assertThat(far.get(ValueLayout.JAVA_LONG, 64)).isEqualTo(7);
     }
 
-    /** Others share the connection, and have deadlines: a peer that takes nothing must not keep who posts. It is given up a little later. */
+    /**
+     * Other threads share the connection and have deadlines: a peer that accepts nothing must not delay a thread that
+     * posts. The connection ends a little later.
+     */
     @Test
     void shouldNotWaitForAPeerThatTakesNothing() throws Exception {
         slow(Duration.ofMinutes(1));

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code kill -9} of a peer in the middle of calls, whatever carries them. */
+/** {@code kill -9} of a peer in the middle of calls, whatever the transport. */
 @Timeout(240)
 abstract class DeathContract {
     @TempDir
@@ -29,16 +29,16 @@ abstract class DeathContract {
     /** Where a server that is killed listens. */
     abstract URI mortal();
 
-    /** Where one of this process listens, at any port. */
+    /** Where a server of this process listens, at any port. */
     abstract URI anyPort();
 
-    /** A process that does what {@link EchoChild} can do. */
+    /** A process that runs {@link EchoChild}. */
     abstract ChildJvm child(String what, URI address);
 
-    /** When a server of this process has no connection any more. */
+    /** Called when a server of this process has no connection any more. */
     abstract void checkThatNoConnectionIsLeft();
 
-    /** When neither server nor channel is open in this process. */
+    /** Called when neither server nor channel is open in this process. */
     abstract void checkThatNothingIsLeft();
 
     @Test

@@ -13,7 +13,10 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** A process that serves {@link Echo}, calls it, or puts an object on a {@link Shelf}. It reports what it does, until its input ends. */
+/**
+ * A process that serves {@link Echo}, calls it, or puts an object on a {@link Shelf}. It reports what it does, until
+ * its input ends.
+ */
 final class EchoChild {
     private EchoChild() {}
 
@@ -34,7 +37,6 @@ final class EchoChild {
         }
     }
 
-    /** Serves there. */
     private static void serve(URI address) throws IOException {
         try (RpcServer server = EchoServer.at(address)) {
             System.out.println("serving at " + server.address().orElseThrow());
@@ -42,7 +44,7 @@ final class EchoChild {
         }
     }
 
-    /** Calls whoever serves there, and leaves a call without an answer. */
+    /** Calls the server there, and leaves a call without an answer. */
     private static void call(URI address) throws IOException {
         try (RpcChannel channel = EchoServer.channel(address)) {
             Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMinutes(1)));

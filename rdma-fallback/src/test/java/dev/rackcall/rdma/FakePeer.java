@@ -9,9 +9,9 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.ByteBuffer;
 
-/** A TCP port whose clients get an answer that no server of this project gives. */
+/** A TCP port that answers clients as no server of this project does. */
 public final class FakePeer implements AutoCloseable {
-    /** What is answered to a client's greeting. */
+    /** The answer to a client's hello. */
     @FunctionalInterface
     public interface Behaviour {
         /** Answers; afterwards the connection is closed. */
@@ -37,7 +37,7 @@ public final class FakePeer implements AutoCloseable {
             try (Socket socket = port.accept()) {
                 behaviour.answer(PairHello.read(socket.getInputStream()), socket.getOutputStream());
             } catch (IOException | ForeignPeerException e) {
-                // The client has gone, or this end has: both are the test's affair.
+                // The client has gone, or this end has; the test handles both.
                 Thread.yield();
             }
         }
@@ -47,7 +47,7 @@ public final class FakePeer implements AutoCloseable {
         return URI.create("rdma://127.0.0.1:" + port.getLocalPort());
     }
 
-    /** A greeting with this packet and without any queue pair: a refusal. */
+    /** A hello with this packet and without a queue pair: a refusal. */
     static PairHello refusal(byte[] packet) {
         return PairHello.refusal(ByteBuffer.wrap(packet));
     }

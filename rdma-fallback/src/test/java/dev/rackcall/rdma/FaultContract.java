@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Calls while connections break beneath them: each ends once, by its deadline, with its result or with UNAVAILABLE; none is executed twice; the next ones find a
- * connection; and in the end nothing is left of any.
+ * Calls while connections break. Each ends once, by its deadline, with its result or UNAVAILABLE. None is executed
+ * twice, later calls find a connection, and in the end nothing is left of any connection.
  */
 @Timeout(300)
 abstract class FaultContract {
@@ -129,7 +129,7 @@ abstract class FaultContract {
     /** Connections of both sides that are open. */
     abstract int connections();
 
-    /** When both sides are closed: says that nothing of any connection is left. */
+    /** Called when both sides are closed; fails if anything of a connection is left. */
     abstract void checkThatNothingIsLeft();
 
     @Test
@@ -163,7 +163,7 @@ abstract class FaultContract {
         checkThatNothingIsLeft();
     }
 
-    /** As long as it takes to be connected again. */
+    /** Waits until calls succeed again. */
     private void awaitMoreResults() {
         int before = results.get();
         until("calls succeed", () -> results.get() > before || !wrong.isEmpty());

@@ -15,7 +15,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What goes wrong with the device at one address of this host, and what is left of it. Keeps the device open until it is closed. */
+/**
+ * Faults of the device at one address of this host, and what connections leave in it. Keeps the device open until it is
+ * closed.
+ */
 public final class Faults implements AutoCloseable {
     private final FaultPlan plan;
     private final RdmaDevice device;
@@ -35,12 +38,12 @@ public final class Faults implements AutoCloseable {
         }
     }
 
-    /** The device's network. */
+    /** Cuts the device's network connections. */
     public void cut() {
         plan.cutConnections();
     }
 
-    /** The device's port, until {@link #portUp}. */
+    /** Takes the device's port down, until {@link #portUp}. */
     public void portDown() {
         plan.portDown();
     }
@@ -49,17 +52,17 @@ public final class Faults implements AutoCloseable {
         plan.portUp();
     }
 
-    /** From now on whatever is posted sets out so much later. */
+    /** Delays all requests that are posted from now on. */
     public void slow(Duration delay) {
         plan.latency(delay);
     }
 
-    /** The next completions, of whatever. */
+    /** Loses the next completions of any kind. */
     public void loseCompletions(int count) {
         plan.loseCompletions(count);
     }
 
-    /** The queue pairs of all connections but those that are just being made: a queue pair that is not connected cannot fail. */
+    /** Fails the queue pairs of all connections except those in a handshake, whose queue pairs cannot fail yet. */
     public void failQueuePairs() {
         List.copyOf(device.carriers()).stream()
                 .map(PairCarrier::queuePair)
@@ -67,7 +70,7 @@ public final class Faults implements AutoCloseable {
                 .forEach(QueuePair::toError);
     }
 
-    /** The TCP connections over which the ends have met. */
+    /** Closes the TCP connections of all handshakes. */
     public void endSockets() {
         for (PairCarrier carrier : List.copyOf(device.carriers())) {
             try {
@@ -79,10 +82,10 @@ public final class Faults implements AutoCloseable {
     }
 
     /**
-     * Writes these bytes of one end's memory over what the other end has there, whatever is agreed about who may write when; returns when they are there. For the only connection, both ends of which
-     * are of this process.
+     * Writes these bytes of one end's memory to the other end, whatever the protocol allows; returns when they have
+     * arrived. Both ends of the only connection must be in this process.
      *
-     * @param bytes 8-aligned, unlike all else in that memory
+     * @param bytes 8-aligned, and unlike all else in that memory
      */
     public void overwrite(MemorySegment bytes) {
         List<PairCarrier> ends = List.copyOf(device.carriers());
@@ -99,7 +102,7 @@ public final class Faults implements AutoCloseable {
         Await.equal("the first byte that has not arrived", -1L, () -> there.mismatch(bytes));
     }
 
-    /** An end's memory is mapped once more by whoever uses it. Returns where in it these bytes are; -1 if nowhere. */
+    /** An end's memory is mapped a second time by its user. Returns where in it these bytes are; -1 if nowhere. */
     private static long find(MemorySegment memory, MemorySegment bytes) {
         for (long at = 0; at <= memory.byteSize() - bytes.byteSize(); at += Long.BYTES) {
             if (MemorySegment.mismatch(memory, at, at + bytes.byteSize(), bytes, 0, bytes.byteSize()) < 0) {
@@ -109,7 +112,10 @@ public final class Faults implements AutoCloseable {
         return -1;
     }
 
-    /** Bytes of memory that have travelled over the connections that are open, to and from clients of this host: pushed because they had changed, or fetched. */
+    /**
+     * Bytes of memory that travelled over the open connections, to and from clients of this host: pushed because they
+     * had changed, or fetched.
+     */
     public long moved() {
         RdmaDevice clients = RdmaDevice.acquire(DeviceKind.BEST, InetAddress.getLoopbackAddress());
         try {
@@ -127,7 +133,7 @@ public final class Faults implements AutoCloseable {
         return device.carriers().size();
     }
 
-    /** Also those that cannot be closed because something is left in them: memory that is still registered, a queue pair. */
+    /** Includes devices that cannot be closed because a region or a queue pair is left in them. */
     public static int openDevices() {
         return RdmaDevice.open();
     }

@@ -6,10 +6,10 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.types.Shared;
 import dev.rackcall.shm.types.SharedBytes;
 
-/** A service whose arguments are large, and whose handlers look at little of them. */
+/** A service with large arguments, of which handlers read little. */
 @RpcService("/test/forest")
 interface Forest {
-    /** A node, and the way to the next one. */
+    /** A node with a Ref to the next one. */
     @Shared
     interface Tree {
         long number();
@@ -31,11 +31,11 @@ interface Forest {
         boolean next(Tree into);
     }
 
-    /** The sum of the numbers of so many nodes, by their texts, too. */
+    /** The sum of the numbers of this many nodes, checked against their texts. */
     @Rpc
     long walk(Tree first, int nodes);
 
-    /** The same, and then once more after {@link ForestService#goOn} lets it. */
+    /** The same twice, the second time after {@link ForestService#goOn} allows it. */
     @Rpc
     long walkTwice(Tree first, int nodes);
 

@@ -6,7 +6,6 @@ import dev.rackcall.shm.types.SharedBytes;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** Walks through what it gets. */
 final class ForestService implements Forest {
     final Semaphore walked = new Semaphore(0);
     final Semaphore goOn = new Semaphore(0);

@@ -2,7 +2,7 @@ package dev.rackcall.rdma;
 
 import java.nio.file.Path;
 
-/** Where servers of this JVM have their doors on this host: tests of other JVMs serve the same channels at the same time. */
+/** The runtime folder of servers of this JVM, since tests of other JVMs serve the same channels at the same time. */
 public final class OwnDirectory {
     private OwnDirectory() {}
 

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Two carriers that have met over TCP, as they do in a connection. */
+/** Two carriers over queue pairs of their own, connected over TCP. */
 class PairCarrierTest extends CarrierContract {
     private final Faults faults = Faults.at("127.0.0.1", 1);
 
@@ -66,7 +66,7 @@ class PairCarrierTest extends CarrierContract {
                 .isEqualTo(-1);
     }
 
-    /** Reading the sockets is the price of a look, and the sockets are the device's: a thread that looks at many connections pays it once a round. */
+    /** A look reads the device's sockets. A thread that looks at many connections reads them once a round. */
     @Test
     void shouldMoveTheTrafficOnceForAllConnectionsThatAreLookedAtInTurn() throws Exception {
         RdmaDevice device = RdmaDevice.acquire(DeviceKind.BEST, InetAddress.getLoopbackAddress());
@@ -84,7 +84,10 @@ class PairCarrierTest extends CarrierContract {
         }
     }
 
-    /** It takes 256 requests in each two seconds, and a push of a thousand more than may wait would keep everybody for that long again and again. */
+    /**
+     * The peer accepts 256 requests in two seconds. A push of a thousand more than may wait would delay all threads for
+     * that long, repeatedly.
+     */
     @Test
     void shouldNotWaitAgainAndAgainForAPeerThatTakesLittle() {
         slow(Duration.ofMillis(1900));

@@ -61,7 +61,7 @@ class PairHelloTest {
     }
 
     @Test
-    void shouldRefuseWhoSpeaksSomethingElse() {
+    void shouldRefuseAnotherProtocol() {
         assertThatThrownBy(() -> read("GET / HTTP/1.1\r\nHost: peer\r\n\r\n".getBytes(StandardCharsets.US_ASCII)))
                 .isInstanceOf(ForeignPeerException.class)
                 .hasMessageContaining("does not speak Rackcall");

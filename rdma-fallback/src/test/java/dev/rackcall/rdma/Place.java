@@ -15,7 +15,10 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Where the servers and clients of a test class are that share no memory: what carries between them. It is there from before the first test until after the last. */
+/**
+ * Where the servers and clients of a test class are, which share no memory, and what connects them. Exists from before
+ * the first test until after the last.
+ */
 final class Place implements BeforeAllCallback, AfterAllCallback {
     private static final AtomicInteger PORTS = new AtomicInteger();
 
@@ -33,7 +36,9 @@ final class Place implements BeforeAllCallback, AfterAllCallback {
         this.addresses = addresses;
     }
 
-    /** Over RDMA: the software device, or a real one that has the address of this host in {@code rackcall.rdma.host}. */
+    /**
+     * Over RDMA: the software device, or a real one that has the address of this host in {@code rackcall.rdma.host}.
+     */
     static Place rdma() {
         String host = System.getProperty("rackcall.rdma.host", "127.0.0.1");
         return new Place(() -> () -> {}, () -> URI.create("rdma://" + host + ":" + FreePort.find()));
@@ -73,17 +78,15 @@ final class Place implements BeforeAllCallback, AfterAllCallback {
         hosts.close();
     }
 
-    /** One that nobody has. */
+    /** An address that no server has. */
     URI address() {
         return addresses.get();
     }
 
-    /** A server that listens there, too. */
     static RpcServer.Builder at(URI address, RpcServer.Builder server) {
         return server.listen(address);
     }
 
-    /** A channel to there. */
     static RpcChannel.Builder at(URI address, RpcChannel.Builder channel) {
         return channel.address(address).arenaQuota(8 << 20);
     }

@@ -17,7 +17,7 @@ class QueueCallContractTest extends RemoteCallContract {
         super(PLACE);
     }
 
-    /** What dispatches and waits is the same as over RDMA, where all kinds of it are tested each time. */
+    /** Dispatch and waiting are as over RDMA, where all kinds are tested each time. */
     public static List<Mode> modes() {
         return LONG ? CallContractTest.modes() : fewModes();
     }

@@ -15,9 +15,12 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A process that serves {@code Echo} over virtual queues, or calls it, with an agent of its own or as a tenant of another process's; or such an agent. Says so, and goes on until its input ends. */
+/**
+ * A process that serves {@code Echo} over virtual queues, or calls it, with an agent of its own or as a tenant of
+ * another process's; or such an agent. Reports what it does, until its input ends.
+ */
 final class QueueChild {
-    /** How long the word that a region is given back may take, on a machine that does much more than it can. */
+    /** How long the message that a region is given back may take on an overloaded machine. */
     private static final long LEAVING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -27,7 +30,8 @@ final class QueueChild {
     /**
      * The program.
      *
-     * @param arguments "serve" or "call", the address, and the name of its host and the meta server's address if it is to have an agent; or "agent", the folder where it serves, and those
+     * @param arguments "serve" or "call", the address, and for a process with an agent the name of its host and the
+     *     meta server's address; or "agent", the folder where it serves, and those
      */
     public static void main(String[] arguments) throws IOException {
         URI address = URI.create(arguments[1]);
@@ -52,8 +56,8 @@ final class QueueChild {
     }
 
     /**
-     * What tenants have not given back: an agent has one session's memory of each, and nothing else. Who gives a region back waits for nobody, so what was said of it may
-     * not have been heard when this process is told to end; that is waited for, and what is left then is left for good.
+     * What tenants have not given back: an agent has one session's memory of each, and nothing else. Giving a region
+     * back waits for no answer, so the message may still be in flight. What is left after a bounded wait is a leak.
      */
     private static String whatIsLeft(AgentServer server) {
         long end = System.nanoTime() + LEAVING_NANOS;

@@ -6,7 +6,7 @@ import dev.rackcall.testkit.ChildJvm;
 import java.net.URI;
 import org.junit.jupiter.api.AfterEach;
 
-/** {@code kill -9} of a peer over virtual queues, where no connection of the kernel's tells of it. */
+/** {@code kill -9} of a peer over virtual queues, where no kernel connection reports the death. */
 class QueueDeathTest extends DeathContract {
     private static final int KILLS = Math.max(1, Integer.getInteger("rackcall.kills", 0) / 20);
 

@@ -4,7 +4,7 @@ import dev.rackcall.rdma.queue.QueueHosts;
 import java.net.URI;
 import org.junit.jupiter.api.AfterEach;
 
-/** Calls over virtual queues while the network of their hosts is cut, and connections end by other ways. */
+/** Calls over virtual queues while the network of their hosts is cut, and connections end otherwise. */
 class QueueFaultTest extends FaultContract {
     private static final int FAULTS = Math.max(10, Integer.getInteger("rackcall.kills", 0) / 2);
 

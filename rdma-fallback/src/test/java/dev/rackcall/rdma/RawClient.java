@@ -13,7 +13,7 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
-/** A client that speaks the protocol by hand, and then writes wherever it likes. */
+/** A client that speaks the protocol by hand, and then writes to arbitrary addresses. */
 final class RawClient implements AutoCloseable {
     static final int PROTOCOL = 1;
     static final int LAYOUT = 3;
@@ -59,7 +59,7 @@ final class RawClient implements AutoCloseable {
         return bytes.toByteArray();
     }
 
-    /** Greets; the answer's packet. */
+    /** Sends the hello; returns the answer's packet. */
     byte[] greet(byte[] hello) throws IOException, ForeignPeerException {
         carrier.hello(ByteBuffer.wrap(hello)).write(socket.getOutputStream());
         server = PairHello.read(socket.getInputStream());
@@ -68,7 +68,7 @@ final class RawClient implements AutoCloseable {
         return packet;
     }
 
-    /** Goes on until both ends are ready. */
+    /** Continues until both ends are ready. */
     void connect() throws IOException, ForeignPeerException {
         carrier.connect(server, 0);
         socket.getOutputStream().write(1);

@@ -32,12 +32,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Peers that are broken, hostile or of another kind: each gets, or is, a clear error, and nobody else notices. */
+/** Broken, hostile and foreign peers. Each gets, or causes, a clear error, and no other peer is affected. */
 @Timeout(120)
 class RdmaBadInputTest {
     private static final long QUOTA = 1 << 20;
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
-    /** Of tests that wait for its end; who has done the same before needs much less. */
+    /** For tests that wait for its end; a repeated connect needs much less. */
     private static final Duration SHORT = Duration.ofMillis(500);
 
     private static RpcChannel channel(URI address, long quota, Duration connectTimeout) {
@@ -52,7 +52,10 @@ class RdmaBadInputTest {
         return channel(address, QUOTA, TIMEOUT);
     }
 
-    /** A channel that has the device opened, and all loaded that it takes to open the next: on a busy machine that is longer than {@link #SHORT}. */
+    /**
+     * A channel that has opened the device and loaded all code, which on a busy machine takes longer than {@link
+     * #SHORT}.
+     */
     private static RpcChannel opened(RpcServer server) {
         RpcChannel channel = channel(server.address().orElseThrow());
         assertThat(echo(channel).add(1, 1)).isEqualTo(2);
@@ -93,7 +96,7 @@ class RdmaBadInputTest {
     }
 
     @Test
-    void shouldNotWaitLongerThanToldForWhoDoesNotAnswer() throws IOException {
+    void shouldNotWaitLongerThanToldForASilentPeer() throws IOException {
         try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
                 RpcChannel _ = opened(server);
                 ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -105,7 +108,7 @@ class RdmaBadInputTest {
     }
 
     @Test
-    void shouldSayThatSomebodyElseListensThere() throws IOException {
+    void shouldSayThatAForeignServerListensThere() throws IOException {
         byte[] answer = "HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
         try (FakePeer peer = FakePeer.start((client, out) -> out.write(answer))) {
             assertThat(refused(peer.address())).hasMessageContainingAll("FAILED_PRECONDITION", "does not speak");
@@ -126,7 +129,7 @@ class RdmaBadInputTest {
         }
     }
 
-    /** A server does so that has more guests than places, or whose patience is over. */
+    /** A server does so if it has too many guests, or if the client takes too long. */
     @Test
     void shouldComeAgainToAServerThatHangsUp() throws IOException {
         try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
@@ -152,7 +155,7 @@ class RdmaBadInputTest {
             PairHello greeting = hello(Gid.NONE, 1, ByteBuffer.allocate(8));
             greeting.write(client.getOutputStream());
             assertThat(meeting.hearClient().hello().memory().bytes()).isEqualTo(QUOTA);
-            // Stands for opening a device on a machine that has no time.
+            // Stands for opening a device on a busy machine.
             LockSupport.parkNanos(3 * patience.toNanos());
             greeting.write(client.getOutputStream());
             assertThat(meeting.hearClient().hello().memory().bytes()).isEqualTo(QUOTA);
@@ -178,7 +181,7 @@ class RdmaBadInputTest {
         Await.equal("devices that are open", 0, RdmaDevice::open);
     }
 
-    /** Two ends that have met over TCP need not reach each other's device. */
+    /** Two ends that are connected over TCP need not reach each other's device. */
     @Test
     void shouldSayThatTheServersDeviceAcknowledgesNothing() throws IOException {
         Semaphore told = new Semaphore(0);
@@ -261,9 +264,9 @@ class RdmaBadInputTest {
         }
     }
 
-    /** Whoever reaches the port can cause a line: some a second are enough. */
+    /** Any process that reaches the port can cause log lines: some a second are enough. */
     @Test
-    void shouldTurnAwayWhoSaysNothingAfterTheTimeThatIsSet() throws IOException {
+    void shouldRejectASilentClientAfterTheTimeout() throws IOException {
         assertThatThrownBy(() -> RdmaSettings.helloTimeout(Duration.ZERO)).hasMessageContaining("positive");
         RdmaSettings.helloTimeout(Duration.ofMillis(100));
         try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
@@ -275,16 +278,16 @@ class RdmaBadInputTest {
         }
     }
 
-    /** A byte now and then is no reason to keep a place for hours that others want. */
+    /** A peer that sends a byte now and then must not occupy a place for hours. */
     @Test
-    void shouldTurnAwayWhoSaysALittleAgainAndAgain() throws IOException {
+    void shouldRejectAClientThatSendsAByteNowAndThen() throws IOException {
         RdmaSettings.helloTimeout(Duration.ofMillis(200));
         ByteArrayOutputStream frame = new ByteArrayOutputStream();
         hello(Gid.NONE, 1, ByteBuffer.allocate(60_000)).write(frame);
         byte[] bytes = frame.toByteArray();
         try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
                 Socket slow = dial(server)) {
-            // How long the next byte is put off.
+            // The pause before the next byte.
             slow.setSoTimeout(20);
             slow.getOutputStream().write(bytes, 0, 100);
             int said = 100;
@@ -304,7 +307,7 @@ class RdmaBadInputTest {
             socket.getOutputStream().write(what);
             return true;
         } catch (IOException e) {
-            // Hung up just now.
+            // The server has just hung up.
             return false;
         }
     }
@@ -376,7 +379,7 @@ class RdmaBadInputTest {
             aim.shoot(hostile, hostile.server(), victim.server());
             Await.equal("connections", 2, server::connections);
             assertThat(echo(honest).add(1, 1)).isEqualTo(2);
-            // The victim's connection is still usable: a word in its own memory is no offence.
+            // The victim's connection is still usable: it may write a word to its own memory.
             victim.write(
                     victim.server().hello().memory().address() + 1024,
                     victim.server().hello().memory().key());

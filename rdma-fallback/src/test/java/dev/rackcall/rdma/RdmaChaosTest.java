@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 /** Storms of calls over the software device. */
 class RdmaChaosTest extends ChaosStorms {
-    /** One of them by default, which takes some seconds as it is. */
+    /** One by default, which already takes some seconds. */
     public static Stream<Dispatch> dispatches() {
         return ROUNDS > 1 ? ChaosStorms.dispatches() : Stream.of(Dispatch.direct());
     }

@@ -55,10 +55,9 @@ class RdmaFaultTest extends FaultContract {
     @Override
     void checkThatNothingIsLeft() {
         close();
-        // A connection gives its device back after it has left it; a device in which memory is still registered cannot
-        // be closed.
+        // A connection releases its device after its end; a device with a registered region cannot be closed.
         until("no device is open", () -> Faults.openDevices() == 0);
-        // Fewer, if what an earlier test had was still being unmapped when this one began.
+        // Fewer if memory of an earlier test was still being unmapped at the start.
         until("all memory is unmapped", () -> Faults.mappings() <= mappedBefore);
     }
 

@@ -26,11 +26,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Large arguments that stay with their caller: of them the server fetches what its handler touches. */
+/** Large arguments that stay with their caller: the server fetches what its handler reads. */
 @Timeout(120)
 class RdmaFetchTest {
     private static final int NODES = 100_000;
-    /** For walks through all of them, which fetch some thousand pages, one after the other. */
+    /** For walks through all nodes, which fetch some thousand pages one after the other. */
     private static final Duration PATIENT = Duration.ofSeconds(100);
 
     private static final long SEED = 4711;
@@ -68,7 +68,7 @@ class RdmaFetchTest {
         faults.close();
     }
 
-    /** So many nodes, each on its own way: the next is anywhere. */
+    /** A chain of this many nodes in random order. */
     private Forest.Tree plant(int nodes) {
         scope = channel.newScope(1 << 20);
         List<Forest.Tree> trees = new ArrayList<>();
@@ -149,7 +149,7 @@ class RdmaFetchTest {
         }
     }
 
-    /** Who isolates wants what was there when the call was sent, so that all of it has to travel. */
+    /** An isolated call passes what was there when it was sent, so all of it travels. */
     @Test
     void shouldPushWhatAnIsolatedCallPasses() throws Exception {
         Forest.Tree first = plant(NODES);
@@ -163,7 +163,7 @@ class RdmaFetchTest {
         service.goOn.release();
         assertThat(call.join()).isEqualTo(number + then);
         assertThat(faults.moved() - before).isGreaterThan(4 << 20);
-        // What was pushed and what is fetched lie in different places: neither spoils the other.
+        // Pushed and fetched pages lie in different places and do not overwrite each other.
         way.get(4).text("tree 99");
         assertThat(forest.walk(first, 10)).isEqualTo(sum(10));
         assertThat(isolated.walk(first, 10)).isEqualTo(sum(10));
@@ -185,7 +185,7 @@ class RdmaFetchTest {
     }
 
     @Test
-    void shouldEndACallWhoseCallerIsGoneAndHangNobody() throws Exception {
+    void shouldEndACallWhoseCallerIsGone() throws Exception {
         Forest.Tree first = plant(NODES);
         CompletableFuture<Long> call = CompletableFuture.supplyAsync(() -> forest.walkTwice(first, NODES));
         assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
@@ -200,7 +200,7 @@ class RdmaFetchTest {
     void shouldWaitNoLongerThanTheCallersDeadline() {
         Forest.Tree first = plant(NODES);
         Forest hurried = channel.stub(Forest.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(2)));
-        // A network that delivers nothing any more.
+        // A network that delivers nothing in time.
         faults.slow(Duration.ofSeconds(5));
         assertThatThrownBy(() -> hurried.walk(first, NODES)).hasMessageContaining("DEADLINE_EXCEEDED");
     }

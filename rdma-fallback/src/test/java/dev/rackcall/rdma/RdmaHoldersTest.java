@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several nodes that share no memory use their channel's arena: one writes, the server is the home, the others fetch what they read. */
+/**
+ * Several nodes that share no memory use their channel's arena: one writes, the server is the home, the others fetch
+ * what they read.
+ */
 @Timeout(60)
 class RdmaHoldersTest extends ShelfNodes {
     private static final int PAGES = 20_000;
@@ -64,7 +67,7 @@ class RdmaHoldersTest extends ShelfNodes {
     }
 
     @Test
-    void shouldPushNothingForWhatHasNotChangedAndIsPassedByWhom() {
+    void shouldPushNothingForWhatHasNotChanged() {
         try (Scope scope = writer.newSharedScope()) {
             Page first = chain(scope, 1000, 0).getFirst();
             written.put(1, first);
@@ -86,7 +89,7 @@ class RdmaHoldersTest extends ShelfNodes {
                 written.put(1, pages.getFirst());
                 assertThat(ShelfService.numbers(read.get(1), 500).get(400)).isEqualTo(round);
             }
-            // It grows, into further runs, too.
+            // It grows into further runs.
             Page last = pages.getLast();
             for (int round = 0; round < 5; round++) {
                 List<Page> more = chain(scope, 300, 1000);
@@ -98,7 +101,7 @@ class RdmaHoldersTest extends ShelfNodes {
         }
     }
 
-    /** A page that was fetched up to the end of its run has more on it later. */
+    /** A page fetched up to the end of its run has more objects later. */
     @Test
     void shouldReadWhatIsAllocatedLaterOnAPageThatIsHeld() {
         try (Scope scope = writer.newSharedScope(64 << 10)) {
@@ -109,7 +112,7 @@ class RdmaHoldersTest extends ShelfNodes {
             Page before = scope.create(Page.class);
             before.number(1);
             written.put(1, before);
-            // Of the page with this one, the reader has what there is now.
+            // The reader now has this object's page as it is.
             Page held = read.get(1);
             Page child = scope.create(Page.class);
             child.number(2);
@@ -126,7 +129,7 @@ class RdmaHoldersTest extends ShelfNodes {
         }
     }
 
-    /** Required: an exception, rather than what was there. */
+    /** Required: an exception, rather than the former content. */
     @Test
     void shouldRefuseToReadWhatItsWriterHasClosed() {
         Page found;
@@ -135,14 +138,14 @@ class RdmaHoldersTest extends ShelfNodes {
             found = read.get(1);
             assertThat(ShelfService.numbers(read.get(1), 100)).isEqualTo(numbers(0, 100));
         }
-        // The server is told before the scope's memory is used anew, and tells who has fetched.
+        // The server is told before the scope's memory is reused, and tells all nodes that have fetched.
         Await.until("the reader has heard", () -> isGone(found));
         assertThat(catchThrowableOfType(RpcException.class, () -> read.read(found, 1))
                         .code())
                 .isEqualTo(Status.Code.INVALID_ARGUMENT);
         RpcException gone = catchThrowableOfType(RpcException.class, () -> read.get(1));
         assertThat(gone).hasMessageContaining("gone").hasMessageContaining("closed");
-        // What comes to lie there next is not taken for it.
+        // New objects there are not taken for the former ones.
         try (Scope other = writer.newSharedScope()) {
             written.put(2, chain(other, 100, 7000).getFirst());
             assertThat(ShelfService.numbers(read.get(2), 100)).isEqualTo(numbers(7000, 100));
@@ -150,7 +153,7 @@ class RdmaHoldersTest extends ShelfNodes {
         }
     }
 
-    /** Whether a Ref from there can be followed no more; as long as it can, what is read is right. */
+    /** Whether a Ref from there can no longer be followed; until then, what is read is right. */
     private static boolean isGone(Page page) {
         try {
             Page next = ShelfService.another(page);
@@ -195,7 +198,7 @@ class RdmaHoldersTest extends ShelfNodes {
             written.put(1, chain(scope, 1000, 0).getFirst());
             for (int i = 0; i < 20; i++) {
                 assertThat(ShelfService.numbers(read.later(1).get(), 1000)).isEqualTo(numbers(0, 1000));
-                // Nobody waits for this one: the client's reactor finds its answer, and must not be held up by it.
+                // No thread waits for this one: the client's reactor finds its answer, and must not be delayed by it.
                 assertThat(read.later(1)
                                 .thenApply(page -> ShelfService.numbers(page, 1000))
                                 .get())
@@ -218,7 +221,7 @@ class RdmaHoldersTest extends ShelfNodes {
         }
     }
 
-    /** A home that is busy just when a scope is closed hears of it as soon as it looks. */
+    /** A home that is busy when a scope is closed learns of it at its next look. */
     @Test
     void shouldEndScopesForOthersAlsoIfTheHomeCannotBeToldAtOnce() throws Exception {
         try (RpcServer slow = RpcServer.builder()
@@ -238,7 +241,7 @@ class RdmaHoldersTest extends ShelfNodes {
             assertThat(ShelfService.numbers(found, 100)).isEqualTo(numbers(0, 100));
             CompletableFuture<Void> held = CompletableFuture.runAsync(() -> patient.hold(-2, first));
             assertThat(shelf.holding.await(30, TimeUnit.SECONDS)).isTrue();
-            // The handler has the poller that would hear of it, until another thread polls on.
+            // The handler occupies the poller that would learn of it, until another thread polls.
             scope.close();
             shelf.letGo.countDown();
             Await.until("the reader has heard", () -> isGoneAtAll(found));
@@ -271,7 +274,7 @@ class RdmaHoldersTest extends ShelfNodes {
         }
     }
 
-    /** A handler in its memory keeps that mapped: what lies there is gone for all the same, and they are told so, whenever they ask. */
+    /** A handler keeps the node's memory mapped, but its objects are gone, and other nodes are told so. */
     @Test
     void shouldSayThatWhatWasANodesIsGoneWhileItsMemoryIsNot() throws Exception {
         RpcChannel node = open();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Isolation over RDMA: the modes mean what they mean in shared memory; a seal is sent as a snapshot. */
+/** Isolation over RDMA: the modes mean the same as in shared memory; a seal is sent as a snapshot. */
 @Timeout(60)
 class RdmaIsolationTest {
     private final URI address = URI.create("rdma://127.0.0.1:" + FreePort.find());
@@ -61,7 +61,7 @@ class RdmaIsolationTest {
         try (Scope scope = channel.newScope()) {
             Library.Book book = LibraryService.fill(scope, "title", 3);
             assertThat(library.texts(book)).containsExactly("title 0", "title 1", "title 2");
-            // A call that is over leaves the scope to its owner.
+            // A completed call leaves the scope to its owner.
             assertThat(library.texts(LibraryService.fill(scope, "more", 1))).containsExactly("more 0");
         }
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Nodes that share no memory come and go, while another stays that reads what they have. */
+/** Nodes come and go while another node reads their objects. */
 @Timeout(60)
 class RdmaLeavingNodesTest {
     private RpcServer server;
@@ -78,7 +78,7 @@ class RdmaLeavingNodesTest {
         }
     }
 
-    /** What is held of nodes that have left is given back; who stands on what they had may read on for a while. */
+    /** What is held of former nodes is given back; a flyweight on it may read on for a while. */
     @Test
     void shouldHoldNothingForGoodOfNodesThatHaveLeft() {
         List<Page> found = new ArrayList<>();
@@ -99,7 +99,7 @@ class RdmaLeavingNodesTest {
         Await.equal("mappings of held memory", 0L, RdmaLeavingNodesTest::mappingsOfHeldMemory);
     }
 
-    /** The number of a node's arena is given to another node when all have been used, with another quota perhaps. */
+    /** A node may get the arena number of a former node, with another quota. */
     @Test
     void shouldReadANodeThatHasGotTheNumberOfOneThatLeft() {
         int number = readNumberOfANode(8 << 20, 0);

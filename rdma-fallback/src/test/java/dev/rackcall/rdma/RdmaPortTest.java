@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Calls over a device whose port is down: who connects is told so at once, on either side, and who was connected is again once the port is up. */
+/**
+ * Calls over a device whose port is down. A connect fails at once, on either side; former connections are made anew
+ * once the port is up.
+ */
 @Timeout(120)
 class RdmaPortTest {
     private static final String CLIENT = "127.0.0.1";
@@ -34,7 +37,7 @@ class RdmaPortTest {
     private final CountDownLatch called = new CountDownLatch(1);
     private final CountDownLatch mayReturn = new CountDownLatch(1);
 
-    /** Returns from the first call when it may. */
+    /** Returns from the first call when the test allows it. */
     private final class Held extends EchoService {
         @Override
         public long add(long first, long second) {
@@ -94,7 +97,7 @@ class RdmaPortTest {
             RpcException refused = catchThrowableOfType(RpcException.class, () -> open(endpoint));
             assertThat(refused.code()).isEqualTo(Status.Code.UNAVAILABLE);
             assertThat(refused).hasMessageContainingAll("no connection over RDMA at the server", DOWN);
-            // It is told before its place is free again.
+            // The client is told before its place is free again.
             Await.equal("connections", 0, endpoint::connections);
 
             server.portUp();
@@ -104,7 +107,10 @@ class RdmaPortTest {
         }
     }
 
-    /** No connection over the software device waits as hardware does; what is under way when the port goes down, or sets out while it is, ends its queue pair. */
+    /**
+     * The software device does not wait as hardware does: a request in flight or posted while the port is down ends its
+     * queue pair.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldEndCallsAndConnectAnewOnceThePortIsUp(boolean own) throws Exception {

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a connection over RDMA asks for by itself finds a slot also where calls have all of theirs. */
+/** The runtime's own requests find a slot even if calls occupy all of theirs. */
 @Timeout(60)
 class RdmaSlotsTest extends ShelfNodes {
     private static final int SLOTS = 2;
@@ -34,7 +34,7 @@ class RdmaSlotsTest extends ShelfNodes {
         return catchThrowableOfType(RpcException.class, call::run).code();
     }
 
-    /** As many calls as there are slots, which are answered when the test says so. */
+    /** As many calls as there are slots; the test decides when they are answered. */
     private static List<CompletableFuture<Page>> takeAll(Shelf stub) {
         List<CompletableFuture<Page>> under = new ArrayList<>();
         for (int i = 0; i < SLOTS; i++) {
@@ -50,7 +50,7 @@ class RdmaSlotsTest extends ShelfNodes {
             Page found = read.get(1);
             List<CompletableFuture<Page>> under = takeAll(read);
             assertThat(ShelfService.numbers(found, PAGES)).isEqualTo(numbers(0, PAGES));
-            // What is kept for that is nobody else's.
+            // The reserved slots serve no other calls.
             Shelf hasty = reader.stub(Shelf.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(50)));
             assertThat(codeOf(() -> hasty.get(1))).isIn(Status.Code.RESOURCE_EXHAUSTED, Status.Code.DEADLINE_EXCEEDED);
             assertThat(under).noneMatch(CompletableFuture::isDone);
@@ -74,7 +74,7 @@ class RdmaSlotsTest extends ShelfNodes {
         assertThat(under).allSatisfy(future -> assertThat(future).failsWithin(Duration.ofSeconds(30)));
     }
 
-    /** Each of them keeps its call's slot while it asks for the object that its answer names. */
+    /** Each thread keeps its call's slot while it asks for the object that its answer names. */
     @Test
     void shouldReadAnswersThatNameAnothersObjectsInMoreThreadsThanThereAreSlots() throws Exception {
         int threads = 4 * SLOTS;

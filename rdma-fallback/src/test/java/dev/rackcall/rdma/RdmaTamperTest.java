@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A caller whose device writes into the server's memory while the handler reads its argument there. Nothing keeps it from that: the server's memory is registered for it. */
+/**
+ * A caller whose device writes to the server's memory while the handler reads its argument. It can: that memory is
+ * registered for it.
+ */
 @Timeout(60)
 class RdmaTamperTest {
     private static final String HOST = "127.0.0.1";
@@ -31,7 +34,10 @@ class RdmaTamperTest {
         return tree;
     }
 
-    /** The sum of what a handler reads of the trees 1, before, and of 1 and 2 after 2 was made 20 where it reads. */
+    /**
+     * The sum of the trees that a handler reads: 1 before, and 1 and 2 after the tamperer has made 2 a 20 where the
+     * handler reads.
+     */
     private static long sumBesideATamperer(Isolation isolation) throws Exception {
         ForestService service = new ForestService();
         try (Faults device = Faults.at(HOST, 1);
@@ -68,7 +74,7 @@ class RdmaTamperTest {
         assertThat(sumBesideATamperer(isolation)).isEqualTo(1 + 1 + 2);
     }
 
-    /** Otherwise the test above would show nothing. */
+    /** Shows that the test above can fail. */
     @Test
     void shouldSucceedWhereTheCallIsTrusted() throws Exception {
         assertThat(sumBesideATamperer(Isolation.TRUSTED)).isEqualTo(1 + 1 + 20);

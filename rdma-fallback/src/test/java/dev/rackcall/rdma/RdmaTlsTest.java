@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Software devices with certificates: calls only between those who trust each other. */
+/** Software devices with certificates: only peers that trust each other can call. */
 @Timeout(120)
 class RdmaTlsTest {
     private static final String SERVER = "127.0.0.2";
@@ -51,7 +51,7 @@ class RdmaTlsTest {
         return new TlsOptions(own.certificate(), own.key(), peer.certificate());
     }
 
-    /** A call of a client with such a device to a server that trusts {@link #client} only. */
+    /** A call by a client with this device to a server that trusts {@link #client} only. */
     private static long call(SoftOptions options) {
         RdmaSettings.softwareDevices(SoftOptions.local().withTls(trusting(server, client)));
         RdmaDevice device = RdmaDevice.acquire(DeviceKind.BEST, InetAddress.ofLiteral(SERVER));
@@ -72,7 +72,7 @@ class RdmaTlsTest {
         }
     }
 
-    /** Who meets a server over TCP and cannot reach its device is told so when the channel opens, and what to look at; not by his first call that its server is gone. */
+    /** If the server's device cannot be reached, opening the channel fails and says what to check. */
     private static void shouldSayWhy(SoftOptions options) {
         RpcException refused = catchThrowableOfType(RpcException.class, () -> call(options));
         assertThat(refused.code()).isEqualTo(Status.Code.UNAVAILABLE);
@@ -82,7 +82,7 @@ class RdmaTlsTest {
     }
 
     @Test
-    void shouldCallWhoIsTrusted() {
+    void shouldCallAServerThatTrustsIt() {
         assertThat(call(SoftOptions.local().withTls(trusting(client, server)))).isEqualTo(3);
     }
 
@@ -97,7 +97,7 @@ class RdmaTlsTest {
     }
 
     @Test
-    void shouldRefuseWhoHasNoCertificate() {
+    void shouldRefuseAPeerWithoutACertificate() {
         shouldSayWhy(SoftOptions.local());
     }
 }

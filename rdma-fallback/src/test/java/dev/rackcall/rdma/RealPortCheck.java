@@ -25,14 +25,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Calls over a real device whose network interface is taken down: {@code rackcall.rdma.port} names the device, {@code rackcall.rdma.host} is the interface's address. Run by name
- * only, in a guest of the rack: nobody else may need that network.
+ * Calls over a real device whose network interface is taken down: {@code rackcall.rdma.port} names the device, {@code
+ * rackcall.rdma.host} is the interface's address. Run by name only, in a guest of the rack, where no other test needs
+ * that network.
  */
 @Timeout(170)
 class RealPortCheck {
     private static final String DEVICE = System.getProperty("rackcall.rdma.port", "");
     private static final String HOST = System.getProperty("rackcall.rdma.host", "");
-    /** Of the same network, and nobody's. */
+    /** An unused address of the same network. */
     private static final URI NOBODY = URI.create("rdma://10.77.0.99:18515");
 
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -68,7 +69,7 @@ class RealPortCheck {
                 .add(1, 1);
     }
 
-    /** What becomes of messages between ends on one host is up to the device: the kernel's software device goes on carrying them. */
+    /** Whether messages within one host go on is up to the device: the kernel's software device carries them. */
     @Test
     void shouldSayAtOnceThatThePortIsDownAndServeOnceItIsUp() throws Exception {
         URI address = URI.create("rdma://" + HOST + ":" + FreePort.find());
@@ -83,7 +84,7 @@ class RealPortCheck {
             assertThat(refused)
                     .hasMessageContainingAll(address.toString(), "port 1 of " + DEVICE + " is DOWN", "plug it in");
 
-            // The addresses over which ends meet are mostly those of the same network.
+            // The TCP addresses are mostly in the same network.
             RpcException unreached = catchThrowableOfType(RpcException.class, () -> open(NOBODY));
             assertThat(unreached.code()).isEqualTo(Status.Code.UNAVAILABLE);
             assertThat(unreached).hasMessageContaining("port 1 of " + DEVICE + " is DOWN");

@@ -4,7 +4,10 @@ import dev.rackcall.rdma.queue.QueueHosts;
 import dev.rackcall.testkit.ChildJvm;
 import java.net.URI;
 
-/** {@code kill -9} of a peer whose agent is another process and goes on. Nobody has told that peer of the agent: it finds it in the runtime folder. */
+/**
+ * {@code kill -9} of a peer whose agent is another process and lives on. The peer finds the agent in the runtime
+ * folder.
+ */
 class ServedQueueDeathTest extends QueueDeathTest {
     @Override
     QueueHosts hosts() {

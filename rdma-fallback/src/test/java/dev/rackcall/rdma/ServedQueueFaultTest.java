@@ -2,7 +2,7 @@ package dev.rackcall.rdma;
 
 import dev.rackcall.rdma.queue.QueueHosts;
 
-/** The same where agents are other processes for those who use them; and those come and go, too. */
+/** The same with agents that serve as other processes do, and that come and go. */
 class ServedQueueFaultTest extends QueueFaultTest {
     @Override
     QueueHosts hosts() {

@@ -17,9 +17,9 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What tests of a shelf over RDMA begin with: its server, which is the home, and two nodes that share no memory with it, one to write and one to read. */
+/** A shelf over RDMA: its server, which is the home, and two nodes, one that writes and one that reads. */
 abstract class ShelfNodes {
-    /** Of the order in which pages lie in their scope. */
+    /** For the order of the pages in their scope. */
     static final long SEED = 815;
 
     final ShelfService shelf = new ShelfService();
@@ -36,7 +36,7 @@ abstract class ShelfNodes {
      * Opens nothing yet.
      *
      * @param host an address of this host that no other test uses
-     * @param change what the channels of the two nodes have beyond a small arena
+     * @param change sets more than a small arena for the nodes' channels
      */
     ShelfNodes(String host, UnaryOperator<RpcChannel.Builder> change) {
         this.host = host;
@@ -79,7 +79,7 @@ abstract class ShelfNodes {
                 .arenaQuota(8 << 20);
     }
 
-    /** So many pages, each anywhere in the scope; their numbers are their places in the chain, from {@code from} on. */
+    /** A chain of this many pages in random order, numbered from {@code from} on. */
     static List<Page> chain(Scope scope, int count, long from) {
         List<Page> pages = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -99,7 +99,7 @@ abstract class ShelfNodes {
         return LongStream.range(from, from + count).boxed().toList();
     }
 
-    /** Whether a node has heard that what it read is gone. */
+    /** Whether a node knows that what it read is gone. */
     static boolean isGoneAtAll(Page page) {
         try {
             return SharedObject.liveRefOf(page) == 0;

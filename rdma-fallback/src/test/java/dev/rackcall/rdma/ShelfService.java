@@ -13,15 +13,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 
-/** Does what {@link Shelf} says. */
 final class ShelfService implements Shelf {
     private final Map<Integer, Page> pages = new ConcurrentHashMap<>();
     private final Map<Integer, Scope> adopted = new ConcurrentHashMap<>();
-    /** What nobody puts anywhere, until the test fails it. */
+    /** Completed only when the test fails it. */
     final CompletableFuture<Page> never = new CompletableFuture<>();
     /** Counted down by a handler that holds. */
     final CountDownLatch holding = new CountDownLatch(1);
-    /** Counted down when it may come back. */
+    /** Counted down when held calls may return. */
     final CountDownLatch letGo = new CountDownLatch(1);
 
     @Override
@@ -66,7 +65,7 @@ final class ShelfService implements Shelf {
         return numbers(first, count);
     }
 
-    /** The numbers of so many pages, as whoever calls this reads them. */
+    /** The numbers of this many pages, as the caller reads them. */
     static List<Long> numbers(Page first, int count) {
         List<Long> numbers = new ArrayList<>();
         Page page = another(first);
@@ -76,7 +75,7 @@ final class ShelfService implements Shelf {
         return numbers;
     }
 
-    /** A second flyweight, to be moved about, on the same object. */
+    /** A second flyweight on the same object, which may be moved. */
     static Page another(Page page) {
         return SharedType.of(Page.class).attach(SharedObject.spaceOf(page), SharedObject.refOf(page));
     }

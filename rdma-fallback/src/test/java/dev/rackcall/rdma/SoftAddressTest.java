@@ -14,7 +14,9 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code soft://host:port}: software devices, whatever devices there are. Over the rack's real ones that is a step there. */
+/**
+ * {@code soft://host:port}: software devices, whatever devices there are. A step of the rack tests it beside real ones.
+ */
 class SoftAddressTest {
     @TempDir
     Path directory;
@@ -32,7 +34,10 @@ class SoftAddressTest {
         }
     }
 
-    /** Where the server's host has no RDMA device, its {@code rdma://} is the same place: a client that has one comes so. */
+    /**
+     * If the server's host has no RDMA device, {@code rdma://} is the same place, and a client with a device uses
+     * {@code soft://}.
+     */
     @Test
     void shouldReachASoftwareDeviceThatListensByItsOtherName() {
         try (RpcServer server = RpcServer.builder()

@@ -7,7 +7,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A TCP port before a server's that hangs up on the first who come, and lets everybody through after them. */
+/** A TCP port in front of a server's, which hangs up on the first clients and relays the others. */
 final class Turnstile implements AutoCloseable {
     private final ServerSocket port;
     private final URI server;
@@ -31,7 +31,7 @@ final class Turnstile implements AutoCloseable {
             try {
                 pass(port.accept());
             } catch (IOException e) {
-                // The test has ended, or who came has gone.
+                // The test has ended, or the client has gone.
                 Thread.yield();
             }
         }
@@ -53,12 +53,12 @@ final class Turnstile implements AutoCloseable {
                 to) {
             from.getInputStream().transferTo(to.getOutputStream());
         } catch (IOException e) {
-            // One of them has hung up, and by that both have.
+            // One side has hung up, so both are closed.
             Thread.yield();
         }
     }
 
-    /** How many have come and were not let through. */
+    /** How many clients were not let through. */
     int turnedAway() {
         return turnedAway.get();
     }

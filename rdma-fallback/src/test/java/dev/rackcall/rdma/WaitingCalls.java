@@ -10,9 +10,9 @@ import dev.rackcall.rpc.contract.Echo;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** Calls that wait for nearly two minutes when something that they need dies. */
+/** Calls that wait for nearly two minutes, while something that they need dies. */
 record WaitingCalls(CompletableFuture<Integer> asynchronous, CompletableFuture<Status.Code> blocked) {
-    /** Longer than they wait. */
+    /** Longer than these calls wait. */
     static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     private static final int MILLIS = 110_000;
@@ -24,7 +24,7 @@ record WaitingCalls(CompletableFuture<Integer> asynchronous, CompletableFuture<S
                         .code()));
     }
 
-    /** They end because of that, and not by themselves. */
+    /** They end because of the death, and not by themselves. */
     void assertUnavailable() {
         assertThat(blocked.join()).isEqualTo(Status.Code.UNAVAILABLE);
         assertThatThrownBy(asynchronous::join).hasMessageContaining("UNAVAILABLE");

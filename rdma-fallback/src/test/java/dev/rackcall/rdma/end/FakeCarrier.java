@@ -17,7 +17,6 @@ final class FakeCarrier extends MirrorCarrier {
         return helped;
     }
 
-    /** Gives it. */
     void help() {
         locked(() -> {
             out.drain(System.nanoTime());

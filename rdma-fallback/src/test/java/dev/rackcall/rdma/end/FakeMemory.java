@@ -53,7 +53,7 @@ final class FakeMemory extends EndMemory {
         return new Region(mapping.memory());
     }
 
-    /** Who registers waits for {@code over}; returns what counts down when he begins to. */
+    /** Lets registrations wait for {@code over}; returns a latch that is counted down when one begins. */
     CountDownLatch hold(CountDownLatch over) {
         until = Optional.of(over);
         return begun;

@@ -10,7 +10,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 
-/** Takes as many requests as it is told to have room for, and ends each at once. */
+/** Takes as many requests as it has room for, and completes each at once. */
 final class FakeQueue implements RequestQueue {
     private final Deque<Long> ended = new ArrayDeque<>();
     private final List<Integer> posts = new ArrayList<>();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the sending half does by itself, over a queue and memory that the test has in hand. */
+/** The sending half, over a fake queue and fake memory. */
 @Timeout(60)
 class MirrorCarrierTest {
     private static final int EMFILE = 24;
@@ -41,7 +41,7 @@ class MirrorCarrierTest {
         memory.region().memory().set(ValueLayout.JAVA_LONG, offset, 1);
     }
 
-    /** An agent's process may clear a lot of memory first, or not answer for seconds. */
+    /** An agent process may first clear much memory, or not answer for seconds. */
     @Test
     void shouldLetOthersSendWhileMemoryIsRegistered() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
@@ -82,7 +82,7 @@ class MirrorCarrierTest {
     }
 
     @Test
-    void shouldRegisterOneTwinForAllWhoNeedItAtOnce() throws Exception {
+    void shouldRegisterOneShadowForThreadsThatNeedItAtOnce() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
         CountDownLatch begun = memory.hold(over);
         Future<Boolean> first = others.submit(() -> carrier.carryChanged(0, 64));
@@ -94,9 +94,9 @@ class MirrorCarrierTest {
         assertThat(memory.registered()).isEqualTo(1);
     }
 
-    /** What is not carried now would be missing in what is carried later. */
+    /** Later changes build on what was not carried. */
     @Test
-    void shouldEndTheConnectionIfNoTwinCanBeMade() {
+    void shouldEndTheConnectionIfNoShadowCanBeMade() {
         memory.refuse(new OsException("memfd_create", EMFILE));
         assertThat(carrier.carryChanged(0, 64)).isFalse();
         assertThat(carrier.whyEnded()).contains("memfd_create");
@@ -104,7 +104,7 @@ class MirrorCarrierTest {
         assertThat(carrier.store(0, 1)).isFalse();
     }
 
-    /** It would wait for the next agent, and register there for a connection that went with the last one. */
+    /** It would wait for the next agent, and register memory there for a connection of the last one. */
     @Test
     void shouldRegisterNothingOnceItsQueueHasFailed() {
         queue.fail("the agent process has ended");
@@ -114,7 +114,7 @@ class MirrorCarrierTest {
         assertThat(carrier.isTold()).isTrue();
     }
 
-    /** That is the matter of the call that asked for it. */
+    /** Only the call that asked for it fails. */
     @Test
     void shouldLiveOnIfTheFileForWhatIsFetchedCannotBeMapped() {
         memory.refuse(new OsException("mmap", EMFILE));

@@ -27,7 +27,7 @@ class ShadowTest {
         arena.close();
     }
 
-    /** What a link does: writes the piece into the peer's memory, from the copy. */
+    /** As a carrier does: writes the piece to the peer's memory, from the copy. */
     private void send(long offset, long length) {
         pieces.add(offset);
         pieces.add(length);

@@ -43,13 +43,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Peers that are broken, hostile or not there: each gets, or is, a clear error, and nobody else notices. */
+/** Broken, hostile and missing peers. Each gets, or causes, a clear error, and no other peer is affected. */
 @Timeout(120)
 class QueueBadInputTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final QueueHosts hosts = QueueHosts.open();
-    /** Somebody else at the clients' host. */
+    /** Another tenant at the clients' host. */
     private final Tenant stranger = hosts.near().admit("stranger");
 
     private RpcServer server;
@@ -116,7 +116,7 @@ class QueueBadInputTest {
     }
 
     @Test
-    void shouldRefuseToListenWhereSomebodyElseDoes() {
+    void shouldRefuseToListenAtATakenPort() {
         assertThatThrownBy(() -> RpcServer.builder()
                         .directory(OwnDirectory.path().resolveSibling("rackcall-other"))
                         .service(Echo.class, new EchoService())
@@ -137,7 +137,7 @@ class QueueBadInputTest {
     }
 
     @Test
-    void shouldNotWaitLongerThanToldForWhoDoesNotAnswer() {
+    void shouldNotWaitLongerThanToldForASilentPeer() {
         MemoryRegion memory = hosts.servers().allocate(8192, EnumSet.of(Access.LOCAL_WRITE));
         try (MessagePort silent = hosts.servers().bind(65002)) {
             silent.give(memory, 0, 8192, 1);
@@ -163,7 +163,7 @@ class QueueBadInputTest {
         }
     }
 
-    /** Not even one to say so in. */
+    /** Not even a region for the refusal is left. */
     @Test
     void shouldSayThatTheServerTurnsItAwayThatHasNoMoreRegions() {
         List<MemoryRegion> all = allRegions(hosts.servers());
@@ -228,7 +228,7 @@ class QueueBadInputTest {
         return all;
     }
 
-    /** More than are met at a time, and they come all at once. */
+    /** More hellos at once than the server handles at a time. */
     @Test
     void shouldLetACrowdWaitForItsTurn() throws Exception {
         int crowd = 80;
@@ -325,9 +325,9 @@ class QueueBadInputTest {
         }
     }
 
-    /** Whoever says that he has memory which he has not gets a place for as long only as it takes to see that. */
+    /** A client that names memory which it does not have keeps its place only until the server has checked. */
     @Test
-    void shouldGiveNobodyAPlaceWhoseMemoryCannotBeWritten() {
+    void shouldRejectAClientWhoseMemoryCannotBeWritten() {
         ByteBuffer packet = ByteBuffer.allocate(QueueHello.MAX_BYTES);
         try (RpcChannel channel = channel()) {
             Echo echo = echo(channel);
@@ -340,7 +340,7 @@ class QueueBadInputTest {
         Await.equal("connections", 0, server::connections);
     }
 
-    /** What the shared-memory handshake says, overheard. */
+    /** The packet of the shared-memory handshake, overheard. */
     private ByteBuffer honestHello() {
         ByteBuffer[] heard = new ByteBuffer[1];
         QueueCarriers provider = new QueueCarriers();
@@ -355,9 +355,9 @@ class QueueBadInputTest {
         return heard[0];
     }
 
-    /** Of a connection that is over, or of nobody's. */
+    /** Messages for a former connection, or for none. */
     @Test
-    void shouldNotHearWhatIsForNobody() {
+    void shouldDropMessagesForNoConnection() {
         try (RpcChannel channel = channel()) {
             Echo echo = echo(channel);
             assertThat(echo.add(1, 2)).isEqualTo(3);

@@ -51,7 +51,7 @@ class QueueCarrierTest extends CarrierContract {
         hosts.close();
     }
 
-    /** Nobody would look whether the peer has gone to sleep meanwhile, and no sign of life be asked for any more. */
+    /** Otherwise no thread would check whether the peer has gone to sleep meanwhile, and no beat would be sent. */
     @Test
     void shouldSeeToAPublicationWhoseCompletionMadeRoomForOthers() {
         int words = 1000;
@@ -65,9 +65,12 @@ class QueueCarrierTest extends CarrierContract {
         }
     }
 
-    /** Each publication is followed by words that nobody waits for and for which there is no room, and meets a peer that sleeps or is about to. */
+    /**
+     * Each publication is followed by words that are not awaited and find no room, and meets a peer that sleeps or is
+     * about to.
+     */
     @Test
-    void shouldWakeSleepersWhomNobodyReminds() throws Exception {
+    void shouldWakeSleepersWithoutReminders() throws Exception {
         QueueHub.remind(false);
         int turns = 1000;
         CompletableFuture<Integer> answered = new CompletableFuture<>();
@@ -89,7 +92,7 @@ class QueueCarrierTest extends CarrierContract {
         assertThat(answered.get(30, TimeUnit.SECONDS)).isEqualTo(turns);
     }
 
-    /** A peer that listens hears of publications only. */
+    /** Only publications wake a listening peer. */
     @Test
     void shouldLetSleepersSleepThroughSignsOfLife() {
         QueueHub.remind(false);
@@ -107,9 +110,9 @@ class QueueCarrierTest extends CarrierContract {
         assertThat(woken.get()).isEqualTo(before);
     }
 
-    /** A device's acknowledgement does not promise that the processor over there sees what was written. */
+    /** A device's acknowledgement does not promise that the peer's processor sees the write. */
     @Test
-    void shouldKnowThatThePeerSeesThatSomebodySleeps() {
+    void shouldKnowThatThePeerSeesThatAThreadSleeps() {
         QueueCarrier sleeps = (QueueCarrier) server;
         assertThat(sleeps.hasSeenListening()).isFalse();
         sleeps.listen();
@@ -142,9 +145,12 @@ class QueueCarrierTest extends CarrierContract {
         }
     }
 
-    /** The thread that delivers wake-ups asks each carrier that it looks after; who posts may keep the lock for as long as a peer is silent. */
+    /**
+     * The hub's thread asks each carrier it attends to. A posting thread may hold the carrier's lock for as long as a
+     * peer is silent.
+     */
     @Test
-    void shouldSayWhetherItWantsAttentionWhileSomebodyPosts() throws Exception {
+    void shouldSayWhetherItIsAttendedWhileAThreadPosts() throws Exception {
         QueueCarrier carrier = (QueueCarrier) client;
         ReentrantLock lock = CarrierLocks.of(carrier);
         lock.lock();

@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a client knows of its server's clock, by which its calls' deadlines are told. */
+/** What a client knows of its server's clock, which converts its deadlines. */
 class QueueClockTest {
     private static final int PORT = 65006;
     private static final int BYTES = 1 << 16;
@@ -40,7 +40,7 @@ class QueueClockTest {
         hosts.close();
     }
 
-    /** A greeting is fetched, and its region looked up before, while deadlines of a tenth of a second pass. */
+    /** The hello is fetched after its region was looked up; a deadline of a tenth of a second expires meanwhile. */
     @Test
     void shouldBeWhatTheFirstSignOfLifeSaysIfTheGreetingIsLate() throws Exception {
         try (SharedFile file = SharedFile.memfd("clock", BYTES);
@@ -59,7 +59,7 @@ class QueueClockTest {
             welcome(hello);
             try (Carrier client = greeted.get().carrier().orElseThrow()) {
                 assertThat(client.clockAhead()).isBetween(AHEAD - TimeUnit.MINUTES.toNanos(10), AHEAD);
-                // As if the first one had been late by an hour.
+                // As if the first beat had been late by an hour.
                 beat(hello, 2 * AHEAD);
                 Await.until("it is looked at", () -> client.clockAhead() > 2 * AHEAD - TimeUnit.MINUTES.toNanos(10));
                 assertThat(client.clockAhead()).isLessThanOrEqualTo(2 * AHEAD);
@@ -67,7 +67,7 @@ class QueueClockTest {
         }
     }
 
-    /** A later sign of life. */
+    /** A later beat. */
     private void beat(QueueHello client, long ahead) {
         try (VirtualQueue queue = hosts.servers().connect(hosts.near().host())) {
             push(

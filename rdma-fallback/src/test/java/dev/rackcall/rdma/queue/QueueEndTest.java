@@ -9,11 +9,11 @@ import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** What an end has of its tenant, once it is closed. */
+/** What an end keeps of its tenant once it is closed. */
 class QueueEndTest {
     private static final int BYTES = 1 << 16;
 
-    /** Who registers does so without the lock that a closer takes. */
+    /** A registration does not hold the lock that closing takes. */
     @Test
     void shouldKeepNothingThatIsRegisteredAfterItsEnd() {
         try (QueueHosts hosts = QueueHosts.open();
@@ -25,7 +25,7 @@ class QueueEndTest {
             assertThatThrownBy(() -> end.own(file))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("closed");
-            // Fewer, if what an earlier test had was still being unmapped.
+            // Fewer if memory of an earlier test was still being unmapped.
             assertThat(QueueHosts.mappings()).isLessThanOrEqualTo(before);
         }
     }

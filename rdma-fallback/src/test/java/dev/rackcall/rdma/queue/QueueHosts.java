@@ -25,20 +25,26 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Two hosts of this process over software devices, a meta server, and a tenant of each: clients are on one, servers on the other. */
+/**
+ * Two hosts of this process over software devices, a meta server, and a tenant of each: clients are on one, servers on
+ * the other.
+ */
 public final class QueueHosts implements AutoCloseable {
     public static final String CLIENT = "client";
     public static final String SERVER = "server";
 
     private static final String DEVICE_PROPERTY = "rackcall.queue.device";
-    /** The device that the tests run over: software devices, or the one that {@code -Drackcall.queue.device} names. Then all hosts are behind it, and nothing can be injected. */
+    /**
+     * The tests run over software devices, or over the one that {@code -Drackcall.queue.device} names. Then it serves
+     * all hosts, and no faults can be injected.
+     */
     private static final Optional<String> REAL = Optional.ofNullable(System.getProperty(DEVICE_PROPERTY));
 
     private final FaultPlan faults = FaultPlan.withSeed(1);
     private final MetaServer meta;
     private final Agent near;
     private final Agent far;
-    /** Of both, if they are served. */
+    /** The agents' folder, if they are served. */
     private final Optional<Path> folder;
 
     private final Map<String, AgentServer> doors = new HashMap<>();
@@ -61,7 +67,7 @@ public final class QueueHosts implements AutoCloseable {
         return new QueueHosts(Optional.empty());
     }
 
-    /** With agents that are used as if they were other processes'. */
+    /** With agents that serve as other processes do. */
     public static QueueHosts served() {
         try {
             return new QueueHosts(Optional.of(Files.createTempDirectory("rackcall-agents")));
@@ -88,7 +94,7 @@ public final class QueueHosts implements AutoCloseable {
         return folder.orElseThrow().resolve(host);
     }
 
-    /** Tenants of this host's agent hear that it has ended. */
+    /** Tells tenants of this host's agent that it has ended. */
     public void closeDoor(String host) {
         doors.remove(host).close();
     }
@@ -97,7 +103,7 @@ public final class QueueHosts implements AutoCloseable {
         doors.put(host, AgentServer.open(host.equals(CLIENT) ? near : far, folder(host)));
     }
 
-    /** Whether its agents are used as if they were other processes'. */
+    /** Whether its agents serve as other processes do. */
     public boolean areServed() {
         return folder.isPresent();
     }
@@ -110,17 +116,17 @@ public final class QueueHosts implements AutoCloseable {
         return device(name, SoftOptions.local().withFaults(faults));
     }
 
-    /** That which a host has. */
+    /** The device of a host. */
     public static Device device(String name, SoftOptions ifSoftware) {
         return REAL.map(Devices::find).orElseGet(() -> SoftDevice.of(name, ifSoftware));
     }
 
-    /** Flags of other processes whose hosts are to have the same. */
+    /** Flags for other processes whose hosts use the same device. */
     public static List<String> flags() {
         return REAL.map(name -> List.of("-D" + DEVICE_PROPERTY + "=" + name)).orElse(List.of());
     }
 
-    /** Where a server listens that chooses a port. */
+    /** Where a server listens at any port. */
     public URI anyPort() {
         return URI.create("vq://" + SERVER + ":0");
     }
@@ -149,13 +155,13 @@ public final class QueueHosts implements AutoCloseable {
         return meta;
     }
 
-    /** Connections of both hosts that are open. */
+    /** The open connections of both hosts. */
     public int connections() {
         return QueueHub.carriersOf(clients).size()
                 + QueueHub.carriersOf(servers).size();
     }
 
-    /** Ends the connections of one host, as if a peer of each had been found gone. */
+    /** Ends the connections of one host, as if each peer had been found gone. */
     public void endConnections(boolean ofClients) {
         for (QueueCarrier carrier : QueueHub.carriersOf(ofClients ? clients : servers)) {
             carrier.end("a test ends it");
@@ -168,7 +174,7 @@ public final class QueueHosts implements AutoCloseable {
         return QueueHub.open();
     }
 
-    /** Pieces of memory of connections and regions that this process still maps. */
+    /** Mappings of connections and regions in this process. */
     public static long mappings() {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
             return lines.filter(line -> line.contains("memfd:rackcall")).count();

@@ -35,7 +35,7 @@ class QueueListenerTest {
         assertThat(listener.isTrying()).isTrue();
         hosts.openDoor(QueueHosts.SERVER);
         Await.until("the port is listened at again", listener::isListening);
-        Await.until("nobody tries any more", () -> !listener.isTrying());
+        Await.until("the attempts have ended", () -> !listener.isTrying());
     }
 
     @Test
@@ -50,7 +50,7 @@ class QueueListenerTest {
         hosts.closeDoor(QueueHosts.SERVER);
         Await.until("the port is lost", () -> !listener.isListening());
         hosts.servers().close();
-        Await.until("nobody tries any more", () -> !listener.isTrying());
+        Await.until("the attempts have ended", () -> !listener.isTrying());
         assertThat(listener.isListening()).isFalse();
     }
 }

@@ -1,6 +1,6 @@
 package dev.rackcall.rdma.queue;
 
-/** The same with agents that are used as other processes' are. */
+/** The same with agents that serve as other processes do. */
 class ServedQueueCarrierTest extends QueueCarrierTest {
     @Override
     QueueHosts hosts() {

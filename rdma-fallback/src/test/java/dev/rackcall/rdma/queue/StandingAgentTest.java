@@ -31,12 +31,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** This host's agent process listens and says nothing, as one that was stopped: whoever needs it has his own time, and the server is not blamed. */
+/**
+ * This host's agent process accepts and says nothing, as if stopped. Each thread that needs it waits with its own time,
+ * and the error does not blame the server.
+ */
 class StandingAgentTest {
     private static final Duration SHORT = Duration.ofMillis(200);
     /** Longer than anything takes here. */
     private static final Duration LONG = Duration.ofMinutes(5);
-    /** As {@link AgentServer} calls them. */
+    /** The names that {@link AgentServer} uses. */
     private static final String SOCKET = "control-plane.agent";
 
     private static final String OWNER = "control-plane.owner";
@@ -75,7 +78,7 @@ class StandingAgentTest {
     }
 
     @Test
-    void shouldJoinOnceAndLetNobodyWaitForWhoHasMoreTime() throws Exception {
+    void shouldJoinOnceAndLetEachThreadWaitWithItsOwnTime() throws Exception {
         HostTenant host = new HostTenant(() -> folder);
         try (OwnerLock _ = OwnerLock.tryAcquire(folder.resolve(OWNER)).orElseThrow();
                 UnixSocket _ = silent(folder)) {
@@ -92,7 +95,7 @@ class StandingAgentTest {
         }
     }
 
-    /** The lock is there before the socket. */
+    /** The lock exists before the socket. */
     @Test
     void shouldJoinAnAgentThatHasJustBegun() throws Exception {
         HostTenant host = new HostTenant(() -> folder);
@@ -100,7 +103,7 @@ class StandingAgentTest {
         FutureTask<Tenant> task = new FutureTask<>(() -> Patience.within(LONG, host::get));
         Thread waiting = Thread.ofPlatform().daemon().start(task);
         Await.until("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
-        // What it finds then answers; without the lock being free in between it would be another agent's.
+        // The socket it finds then answers. The lock is never free in between, or it would be another agent's.
         try (MetaServer meta = MetaServer.open(QueueHosts.device("meta", SoftOptions.local()), 16, LONG);
                 Agent agent = Agent.open(
                         QueueHosts.device("late", SoftOptions.local()),
@@ -129,9 +132,9 @@ class StandingAgentTest {
                 .hasMessageContainingAll("no agent process serves in " + folder, "QueueSettings.use");
     }
 
-    /** Of those who come at once one makes the hub; a tenant that may have no more than its memory has room for one. */
+    /** One thread makes the hub for all; the tenant's quota has room for only one. */
     @Test
-    void shouldMakeOneHubForAllWhoComeAtOnce() throws Exception {
+    void shouldMakeOneHubForThreadsThatComeAtOnce() throws Exception {
         int users = 16;
         try (MetaServer meta = MetaServer.open(QueueHosts.device("meta", SoftOptions.local()), 16, LONG);
                 Agent agent = Agent.open(
@@ -161,7 +164,7 @@ class StandingAgentTest {
         }
     }
 
-    /** And who fails is not the last who tries. */
+    /** After a failed attempt, the next thread tries. */
     @Test
     void shouldLetTheNextMakeAHubWhenTheFirstRunsOutOfTime() throws Exception {
         try (QueueHosts hosts = QueueHosts.served()) {

@@ -1,12 +1,12 @@
 package dev.rackcall.rpc.shm.server;
 
-/** The numbers that this process gives to arenas: they come round after some 30,000 connections, or at once. */
+/** The arena numbers of this process: they are reused after some 30,000 connections, or at once. */
 public final class ArenaNumbers {
     private static final int ALL = 1 << 16;
 
     private ArenaNumbers() {}
 
-    /** Has the next connection's first arena get that number; false if it is not free yet. */
+    /** Gives the next connection's first arena this number; false if it is not free yet. */
     public static boolean passTo(int number) {
         int last = before(number);
         if (last >= 0) {
@@ -15,7 +15,7 @@ public final class ArenaNumbers {
         return last >= 0;
     }
 
-    /** The free number that is given before that one; negative: nobody gets it. */
+    /** The free number that is given before that one; negative if it is not given. */
     private static int before(int number) {
         int last = next();
         for (int i = 0; i < 2 * ALL; i++) {
