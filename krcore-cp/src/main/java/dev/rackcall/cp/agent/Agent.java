@@ -314,7 +314,7 @@ public final class Agent implements AutoCloseable {
         messages.close();
         lanes.stopConnecting();
         own.close();
-        lanes.sayGoodbye();
+        lanes.announceEnd();
         registration.end(FAREWELL);
         // All tenants are closed: no other registration begins.
         regionsInHand.awaitNone(REGION_TIME);

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
  */
 public final class LocalPort implements MessagePort {
     private static final int MAX_WAITING = 1024;
-    private static final int MAX_WAYS = 64;
+    private static final int MAX_QUEUES = 64;
 
     /** Memory for one message. */
     private record Given(long address, int length, int key, long id) {}
@@ -38,7 +38,7 @@ public final class LocalPort implements MessagePort {
     private record Sender(HostId host, int epoch, long tenant) {}
 
     /** A payload that is being READ. */
-    private record Reading(PortMessage message, Given memory, LocalQueue way) {}
+    private record Reading(PortMessage message, Given memory, LocalQueue queue) {}
 
     /**
      * The tenant that a port belongs to.
@@ -57,7 +57,7 @@ public final class LocalPort implements MessagePort {
     private final Map<Sender, Integer> shares = new HashMap<>();
     private final Deque<Given> given = new ArrayDeque<>();
     private final Deque<Arrived> arrived = new ArrayDeque<>();
-    private final Map<HostId, LocalQueue> ways = new HashMap<>();
+    private final Map<HostId, LocalQueue> queues = new HashMap<>();
     private final WorkRequest read = WorkRequest.create(1, 0);
     private final Completions batch = Completions.create(1);
     private Optional<Reading> reading = Optional.empty();
@@ -207,30 +207,30 @@ public final class LocalPort implements MessagePort {
 
     /** READs the payload; on another thread if the region must be looked up first. */
     private void begin(PortMessage message, Given memory) {
-        LocalQueue way;
+        LocalQueue queue;
         try {
-            way = way(message);
+            queue = queue(message);
         } catch (ControlPlaneException | VerbsException | IllegalArgumentException e) {
             given.addFirst(memory);
             messages.answer(message, CompletionStatus.RNR_RETRY_EXCEEDED);
             return;
         }
-        Reading begun = new Reading(message, memory, way);
+        Reading begun = new Reading(message, memory, queue);
         reading = Optional.of(begun);
         messages.reading(1);
         read.read(message.address(), message.key())
                 .from(memory.address(), message.length(), memory.key())
                 .id(message.number())
                 .signaled();
-        way.copy(read);
-        if (!way.isQuickToPush() || !push(begun)) {
+        queue.copy(read);
+        if (!queue.isQuickToPush() || !push(begun)) {
             Thread.ofVirtual().name("rackcall-fetch").start(() -> pushUntilTaken(begun));
         }
     }
 
     private static boolean push(Reading begun) {
         try {
-            return begun.way().pushCopy();
+            return begun.queue().pushCopy();
         } catch (ControlPlaneException failed) {
             // The next look at the queue notices this.
             return true;
@@ -243,30 +243,30 @@ public final class LocalPort implements MessagePort {
         }
     }
 
-    private LocalQueue way(PortMessage message) {
-        LocalQueue known = ways.get(message.host());
+    private LocalQueue queue(PortMessage message) {
+        LocalQueue known = queues.get(message.host());
         if (known != null && known.epoch() == message.record().epoch() && known.isWorking()) {
             return known;
         }
         if (known != null) {
-            ways.remove(message.host());
+            queues.remove(message.host());
             known.close();
-        } else if (ways.size() >= MAX_WAYS) {
-            ways.values().forEach(LocalQueue::close);
-            ways.clear();
+        } else if (queues.size() >= MAX_QUEUES) {
+            queues.values().forEach(LocalQueue::close);
+            queues.clear();
         }
         LocalQueue made = tenant.connector().apply(message);
-        ways.put(message.host(), made);
+        queues.put(message.host(), made);
         return made;
     }
 
     /** Returns whether the READ has ended. */
     private boolean isRead() {
         Reading begun = reading.orElseThrow();
-        if (begun.way().take(batch) == 0 && begun.way().isWorking()) {
+        if (begun.queue().take(batch) == 0 && begun.queue().isWorking()) {
             return false;
         }
-        boolean isRead = begun.way().isWorking();
+        boolean isRead = begun.queue().isWorking();
         reading = Optional.empty();
         messages.reading(-1);
         finish(
@@ -303,8 +303,8 @@ public final class LocalPort implements MessagePort {
             waiting.forEach(message -> messages.answer(message, CompletionStatus.RNR_RETRY_EXCEEDED));
             waiting.clear();
             given.clear();
-            ways.values().forEach(LocalQueue::close);
-            ways.clear();
+            queues.values().forEach(LocalQueue::close);
+            queues.clear();
         }
         messages.forget(this);
         tenant.closed().accept(this);

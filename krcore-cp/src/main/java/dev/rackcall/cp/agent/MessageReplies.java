@@ -20,13 +20,13 @@ final class MessageReplies {
     /** A queue may fail because of another peer on its lane. */
     private static final int TRIES = 3;
 
-    private static final class Way {
+    private static final class Sender {
         final HostRecord record;
         final Deque<PortMessage> pending = new ArrayDeque<>();
         Optional<LocalQueue> queue = Optional.empty();
         int tries;
 
-        Way(HostRecord record) {
+        Sender(HostRecord record) {
             this.record = record;
         }
     }
@@ -35,7 +35,7 @@ final class MessageReplies {
     private final HostRecord self;
     private final BiFunction<HostId, HostRecord, LocalQueue> connector;
     /** In LRU order; guarded by the monitor. */
-    private final Map<HostLife, Way> ways = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<HostLife, Sender> senders = new LinkedHashMap<>(16, 0.75f, true);
 
     private int waiting;
 
@@ -47,12 +47,12 @@ final class MessageReplies {
 
     synchronized void add(PortMessage message, CompletionStatus status) {
         HostLife life = new HostLife(message.host(), message.record().epoch());
-        Way way = ways.computeIfAbsent(life, key -> new Way(message.record()));
-        way.pending.add(
+        Sender sender = senders.computeIfAbsent(life, key -> new Sender(message.record()));
+        sender.pending.add(
                 PortMessage.about(PortMessage.ANSWER, status.code(), message.queue(), message.number(), host, self));
         waiting++;
-        if (!send(life, way)) {
-            ways.remove(life);
+        if (!send(life, sender)) {
+            senders.remove(life);
         }
         evict();
     }
@@ -60,7 +60,7 @@ final class MessageReplies {
     /** Sends the replies that had no room. */
     synchronized void flush() {
         if (waiting > 0) {
-            ways.entrySet().removeIf(entry -> !send(entry.getKey(), entry.getValue()));
+            senders.entrySet().removeIf(entry -> !send(entry.getKey(), entry.getValue()));
         }
     }
 
@@ -70,21 +70,21 @@ final class MessageReplies {
     }
 
     /** Returns false if the host is gone. */
-    private boolean send(HostLife life, Way way) {
+    private boolean send(HostLife life, Sender sender) {
         try {
-            while (!way.pending.isEmpty()) {
-                LocalQueue queue = queue(life, way);
+            while (!sender.pending.isEmpty()) {
+                LocalQueue queue = queue(life, sender);
                 if (queue.isWorking()) {
-                    if (!queue.send(way.pending.peek())) {
+                    if (!queue.send(sender.pending.peek())) {
                         return true;
                     }
-                    way.pending.poll();
+                    sender.pending.poll();
                     waiting--;
-                    way.tries = 0;
+                    sender.tries = 0;
                 } else {
                     queue.close();
-                    way.queue = Optional.empty();
-                    if (++way.tries == TRIES) {
+                    sender.queue = Optional.empty();
+                    if (++sender.tries == TRIES) {
                         throw new ControlPlaneException(
                                 ControlPlaneException.Kind.UNREACHABLE, life.host() + " does not answer");
                     }
@@ -93,25 +93,25 @@ final class MessageReplies {
             return true;
         } catch (ControlPlaneException | VerbsException | IllegalArgumentException gone) {
             // The sender's own probe will find that this host is unreachable.
-            waiting -= way.pending.size();
-            way.queue.ifPresent(LocalQueue::close);
+            waiting -= sender.pending.size();
+            sender.queue.ifPresent(LocalQueue::close);
             return false;
         }
     }
 
-    private LocalQueue queue(HostLife life, Way way) {
-        if (way.queue.isEmpty()) {
-            way.queue = Optional.of(connector.apply(life.host(), way.record));
+    private LocalQueue queue(HostLife life, Sender sender) {
+        if (sender.queue.isEmpty()) {
+            sender.queue = Optional.of(connector.apply(life.host(), sender.record));
         }
-        return way.queue.get();
+        return sender.queue.get();
     }
 
     private void evict() {
-        Iterator<Way> eldest = ways.values().iterator();
-        for (int excess = ways.size() - KEPT; excess > 0 && eldest.hasNext(); excess--) {
-            Way way = eldest.next();
-            if (way.pending.isEmpty()) {
-                way.queue.ifPresent(LocalQueue::close);
+        Iterator<Sender> eldest = senders.values().iterator();
+        for (int excess = senders.size() - KEPT; excess > 0 && eldest.hasNext(); excess--) {
+            Sender sender = eldest.next();
+            if (sender.pending.isEmpty()) {
+                sender.queue.ifPresent(LocalQueue::close);
                 eldest.remove();
             }
         }

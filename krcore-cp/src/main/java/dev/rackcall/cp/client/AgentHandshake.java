@@ -63,7 +63,7 @@ final class AgentHandshake {
         try {
             hello.requireTrusted(uid);
             hello.send(version, name);
-            return hello.awaitWelcome();
+            return hello.awaitReply();
         } catch (OsException | IllegalArgumentException e) {
             socket.close();
             throw hello.endedEarly(e);
@@ -95,24 +95,24 @@ final class AgentHandshake {
      * Receives the reply on a platform thread, which may block in the kernel; that thread then listens as long as the
      * session lasts.
      */
-    private TenantSession awaitWelcome() {
-        CompletableFuture<TenantSession> welcome = new CompletableFuture<>();
-        LISTENERS.execute(() -> listen(welcome));
+    private TenantSession awaitReply() {
+        CompletableFuture<TenantSession> reply = new CompletableFuture<>();
+        LISTENERS.execute(() -> listen(reply));
         try {
-            return patience.await(welcome, "waiting for the agent at " + path);
+            return patience.await(reply, "waiting for the agent at " + path);
         } catch (ExecutionException e) {
             throw asUnchecked(e.getCause());
         } catch (TimeoutException e) {
-            throw left(welcome, silent());
+            throw left(reply, silent());
         } catch (ControlPlaneException e) {
-            throw left(welcome, e);
+            throw left(reply, e);
         }
     }
 
     /** Abandons the handshake; a session that completed it meanwhile is closed. */
-    private static ControlPlaneException left(CompletableFuture<TenantSession> welcome, ControlPlaneException why) {
-        if (!welcome.completeExceptionally(why) && !welcome.isCompletedExceptionally()) {
-            welcome.join().close();
+    private static ControlPlaneException left(CompletableFuture<TenantSession> reply, ControlPlaneException why) {
+        if (!reply.completeExceptionally(why) && !reply.isCompletedExceptionally()) {
+            reply.join().close();
         }
         return why;
     }
@@ -135,36 +135,36 @@ final class AgentHandshake {
                 Kind.UNREACHABLE, "the agent at " + path + " has not answered within " + patience + "; is it stopped?");
     }
 
-    private void listen(CompletableFuture<TenantSession> welcome) {
+    private void listen(CompletableFuture<TenantSession> reply) {
         TenantSession made;
         try {
-            made = greeted();
+            made = receiveReply();
         } catch (RuntimeException | Error e) {
-            welcome.completeExceptionally(e);
+            reply.completeExceptionally(e);
             return;
         }
-        if (welcome.complete(made)) {
+        if (reply.complete(made)) {
             made.listen();
         } else {
             made.close();
         }
     }
 
-    private TenantSession greeted() {
+    private TenantSession receiveReply() {
         Message answer = socket.receive(patience.timeLeft()).orElseThrow(this::silent);
         try {
             if (answer.isEnd()) {
                 throw new IllegalArgumentException("the agent has closed the connection");
             }
-            SessionMessage welcome = SessionRequests.judge(SessionMessage.read(answer.bytes()));
-            if (welcome.version() != SessionLayout.VERSION || answer.fds().length != 1) {
+            SessionMessage reply = SessionRequests.judge(SessionMessage.read(answer.bytes()));
+            if (reply.version() != SessionLayout.VERSION || answer.fds().length != 1) {
                 throw new ControlPlaneException(
                         Kind.REFUSED,
-                        "the agent at " + path + " speaks version " + welcome.version() + ", this process version "
+                        "the agent at " + path + " speaks version " + reply.version() + ", this process version "
                                 + SessionLayout.VERSION + "; update the older side");
             }
             try (SharedFile file = answer.adopt(0)) {
-                return TenantSession.of(socket, welcome.body(), file);
+                return TenantSession.of(socket, reply.body(), file);
             }
         } finally {
             answer.closeFds();

@@ -28,12 +28,12 @@ final class AgentLife {
         return over;
     }
 
-    String obituary() {
+    String endMessage() {
         return "the agent process " + pid + " has ended; connect again, which waits for the next one";
     }
 
     ControlPlaneException ended() {
-        return new ControlPlaneException(Kind.UNREACHABLE, obituary());
+        return new ControlPlaneException(Kind.UNREACHABLE, endMessage());
     }
 
     /** The error of a wait that has failed. */

@@ -38,7 +38,7 @@ abstract class ForeignPlace implements AutoCloseable {
     /** Why it no longer works, if so; it is not closed. */
     protected final Optional<String> problem() {
         if (session.isDead()) {
-            return Optional.of(session.obituary());
+            return Optional.of(session.endMessage());
         }
         return hasFailed() ? Optional.of(session.text(at)) : Optional.empty();
     }

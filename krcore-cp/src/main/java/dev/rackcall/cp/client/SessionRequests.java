@@ -145,7 +145,7 @@ final class SessionRequests {
     private ControlPlaneException unheard(RuntimeException e, Patience patience) {
         return e instanceof OsException refused && refused.errno() == Errno.EAGAIN
                 ? life.silent(patience)
-                : new ControlPlaneException(Kind.UNREACHABLE, life.obituary() + " (" + e.getMessage() + ")");
+                : new ControlPlaneException(Kind.UNREACHABLE, life.endMessage() + " (" + e.getMessage() + ")");
     }
 
     /** Abandons a request that the agent may still carry out: its reply then closes the region. */

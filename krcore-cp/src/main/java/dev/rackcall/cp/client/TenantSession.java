@@ -141,8 +141,8 @@ final class TenantSession implements AutoCloseable {
     }
 
     /** The error text after its death. */
-    String obituary() {
-        return life.obituary();
+    String endMessage() {
+        return life.endMessage();
     }
 
     SessionLayout layout() {

@@ -127,11 +127,11 @@ public final class RcConnection implements AutoCloseable {
             closed = true;
             queuePair.close();
         }
-        sayGoodbye();
+        announceEnd();
     }
 
     /** Tells the peer that nothing more will come, without waiting for a reply. */
-    public void sayGoodbye() {
+    public void announceEnd() {
         ByteBuffer body = ByteBuffer.allocate(ConnectedCallers.NAME_BYTES).order(ByteOrder.nativeOrder());
         putName(body);
         port.tell(control, ControlMessage.DISCONNECT, body.array());

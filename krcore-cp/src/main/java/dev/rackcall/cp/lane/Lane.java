@@ -37,7 +37,7 @@ public final class Lane {
         int bytes;
     }
 
-    private final LaneQueuePair link;
+    private final LaneQueuePair pair;
     private final int number;
     private final LaneCompletions completions;
     private final Consumer<PeerHost> doubted;
@@ -58,16 +58,16 @@ public final class Lane {
     private boolean retired;
 
     /**
-     * A lane that keeps its requests until {@link #resume}.
+     * A lane that keeps its requests until {@pair #resume}.
      *
-     * @param link its queue pair
+     * @param pair its queue pair
      * @param completions where the queue pair's requests end
      * @param depth requests that may be in flight
      * @param doubted is told about peers whose records may be stale
      */
-    Lane(LaneQueuePair link, LaneCompletions completions, int depth, Consumer<PeerHost> doubted) {
-        this.link = link;
-        number = link.queuePair().number();
+    Lane(LaneQueuePair pair, LaneCompletions completions, int depth, Consumer<PeerHost> doubted) {
+        this.pair = pair;
+        number = pair.queuePair().number();
         this.completions = completions;
         this.doubted = doubted;
         suspended = true;
@@ -121,7 +121,7 @@ public final class Lane {
         } else {
             queue.writeMessage(slot.request, request.messageSlot(), number(next));
         }
-        link.address(slot.request, queue.peer());
+        pair.address(slot.request, queue.peer());
         slot.queue = queue;
         slot.share = share;
         slot.message = request.messageSlot();
@@ -135,7 +135,7 @@ public final class Lane {
             underWay.decrementAndGet();
             return false;
         }
-        if (!suspended && !dead && !link.queuePair().postSend(slot.request)) {
+        if (!suspended && !dead && !pair.queuePair().postSend(slot.request)) {
             underWay.decrementAndGet();
             queue.notPosted(slot.token);
             return false;
@@ -209,7 +209,7 @@ public final class Lane {
         suspended = true;
         // Completions of the former life are stale from here on.
         life++;
-        link.restart(this);
+        pair.restart(this);
     }
 
     /** The queue pair is connected, perhaps again: posts the pending requests. */
@@ -218,7 +218,7 @@ public final class Lane {
         // The memory of a closed queue may be in other use by now.
         drop(slot -> slot.queue.isClosed());
         for (long i = first; i < next; i++) {
-            if (!link.queuePair().postSend(slot(i).request.id(number(i)))) {
+            if (!pair.queuePair().postSend(slot(i).request.id(number(i)))) {
                 throw new IllegalStateException("a queue pair took " + (i - first) + " of the " + (next - first)
                         + " requests that it has room for");
             }

@@ -112,7 +112,7 @@ final class LaneConnection implements LaneQueuePair, AutoCloseable {
     }
 
     /** Tells the peer that the connection ends now. */
-    void sayGoodbye() {
-        connection.sayGoodbye();
+    void announceEnd() {
+        connection.announceEnd();
     }
 }

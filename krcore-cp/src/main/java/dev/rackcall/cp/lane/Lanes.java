@@ -51,7 +51,7 @@ public final class Lanes {
         }
     }
 
-    private record Own(Lane lane, LaneConnection link) {}
+    private record Own(Lane lane, LaneConnection connection) {}
 
     private final HostDevice end;
     private final ControlPort port;
@@ -64,7 +64,7 @@ public final class Lanes {
     private volatile Own[] own = {};
 
     private final Set<LaneConnection> connecting = ConcurrentHashMap.newKeySet();
-    /** Written before {@link #connecting} is read, and read after it is written. */
+    /** Written before {@connection #connecting} is read, and read after it is written. */
     private volatile boolean stopped;
 
     private long formerRecoveries;
@@ -92,9 +92,9 @@ public final class Lanes {
         LaneCompletions completions = new LaneCompletions(end.polledQueue(count * 4 * depth));
         List<Lane> made = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            LaneQueuePair link = new LaneQueuePair.Initiator(
+            LaneQueuePair connection = new LaneQueuePair.Initiator(
                     end.initiator(completions.queue(), depth, CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE));
-            Lane lane = new Lane(link, completions, depth, doubted);
+            Lane lane = new Lane(connection, completions, depth, doubted);
             lane.resume();
             made.add(lane);
         }
@@ -119,11 +119,11 @@ public final class Lanes {
                 handle.close();
             });
         }
-        LaneConnection link = new LaneConnection(end, port, self, host, record, options.depth());
-        Own mine = own(link);
+        LaneConnection connection = new LaneConnection(end, port, self, host, record, options.depth());
+        Own mine = own(connection);
         LanePeer peer = new LanePeer(
                 host, record, Optional.empty(), regions(key -> ask(record, key)), mine.lane(), () -> close(mine));
-        link.begin(peer, mine.lane());
+        connection.begin(peer, mine.lane());
         return peer;
     }
 
@@ -131,33 +131,33 @@ public final class Lanes {
         return new KnownRegions(source, options.validity().toNanos(), System::nanoTime);
     }
 
-    private Own own(LaneConnection link) {
-        Own made = new Own(new Lane(link, link.completions(), options.depth(), doubted), link);
+    private Own own(LaneConnection connection) {
+        Own made = new Own(new Lane(connection, connection.completions(), options.depth(), doubted), connection);
         add(made);
         return made;
     }
 
     private void close(Own mine) {
         remove(mine);
-        mine.link().close();
+        mine.connection().close();
     }
 
     /** A queue pair of its own for a peer that shares a lane with others. Waits for the peer. */
     public OwnQueuePairs.Made own(LanePeer peer) {
-        LaneConnection link = new LaneConnection(end, port, self, peer.host(), peer.record(), options.depth());
-        connecting.add(link);
+        LaneConnection connection = new LaneConnection(end, port, self, peer.host(), peer.record(), options.depth());
+        connecting.add(connection);
         if (stopped) {
-            link.close();
+            connection.close();
         }
         try {
-            link.connect(peer);
+            connection.connect(peer);
         } catch (RuntimeException e) {
-            link.close();
+            connection.close();
             throw e;
         } finally {
-            connecting.remove(link);
+            connecting.remove(connection);
         }
-        Own mine = own(link);
+        Own mine = own(connection);
         mine.lane().resume();
         return new OwnQueuePairs.Made(mine.lane(), () -> close(mine));
     }
@@ -218,9 +218,9 @@ public final class Lanes {
     }
 
     /** Tells peers that the connections to them end now. */
-    public void sayGoodbye() {
+    public void announceEnd() {
         for (Own each : own) {
-            each.link().sayGoodbye();
+            each.connection().announceEnd();
         }
     }
 

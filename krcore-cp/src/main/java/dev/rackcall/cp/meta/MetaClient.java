@@ -186,12 +186,12 @@ public final class MetaClient implements AutoCloseable {
         int tableKey = answer.getInt();
         int log2Buckets = answer.getInt();
         TableLocation table = new TableLocation(at, tableKey, log2Buckets, answer.getInt());
-        Known fresh = way(server, new HostRecord(server.gid(), number, targetKey, server.number(), table));
+        Known fresh = open(server, new HostRecord(server.gid(), number, targetKey, server.number(), table));
         known = Optional.of(fresh);
         return fresh;
     }
 
-    private Known way(ControlAddress server, HostRecord record) {
+    private Known open(ControlAddress server, HostRecord record) {
         long now = System.nanoTime();
         if (reader.isPresent() && record.hasTarget()) {
             // Another thread may still use this handle when it is dropped, so it lives as long as the device. Meta

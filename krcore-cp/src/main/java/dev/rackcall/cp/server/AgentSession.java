@@ -98,7 +98,7 @@ final class AgentSession {
     private void run() {
         Thread.currentThread().setName("rackcall-agent-tenant-" + peer.pid());
         try {
-            Optional<LocalTenant> tenant = hear();
+            Optional<LocalTenant> tenant = admit();
             if (tenant.isPresent()) {
                 serve(tenant.get());
             }
@@ -125,15 +125,15 @@ final class AgentSession {
         }
     }
 
-    private Optional<LocalTenant> hear() {
+    private Optional<LocalTenant> admit() {
         try {
-            return greet();
+            return handshake();
         } finally {
             terms.admission().heard();
         }
     }
 
-    private Optional<LocalTenant> greet() {
+    private Optional<LocalTenant> handshake() {
         Optional<Message> message = socket.receive(HELLO_TIME);
         if (message.isEmpty() || message.get().isEnd()) {
             return Optional.empty();
@@ -142,7 +142,7 @@ final class AgentSession {
         SessionMessage hello;
         try {
             hello = SessionMessage.read(message.get().bytes());
-            requireWelcome(hello);
+            requireAdmissible(hello);
         } catch (IllegalArgumentException e) {
             refuse(0, Kind.REFUSED, String.valueOf(e.getMessage()));
             return Optional.empty();
@@ -181,7 +181,7 @@ final class AgentSession {
         return Optional.of(tenant);
     }
 
-    private void requireWelcome(SessionMessage hello) {
+    private void requireAdmissible(SessionMessage hello) {
         if (peer.uid() != terms.uid()) {
             throw new IllegalArgumentException("this agent works for user " + terms.uid() + ", not for user "
                     + peer.uid() + "; run an agent as that user, with a RACKCALL_DIR of its own");

@@ -103,7 +103,8 @@ class AgentTest {
         a.forget(b.host());
         assertThat(tenant.connect(b.host()).epoch()).isEqualTo(b.epoch());
         // The agent learns of its registration a moment after the meta server.
-        Hosts.waitUntil("it to learn of its registration", () -> a.registrationProblem().isEmpty());
+        Hosts.waitUntil(
+                "it to learn of its registration", () -> a.registrationProblem().isEmpty());
     }
 
     @Test
@@ -146,7 +147,8 @@ class AgentTest {
                 options -> options.withTimes(Duration.ofDays(1), options.lanes().validity()));
         assertThat(hosts.meta().hosts()).isEqualTo(2);
         Hosts.waitUntil("the lease of c to end", () -> hosts.meta().hosts() == 1);
-        Hosts.waitUntil("a to be registered still", () -> a.registrationProblem().isEmpty());
+        Hosts.waitUntil(
+                "a to be registered still", () -> a.registrationProblem().isEmpty());
     }
 
     @Test

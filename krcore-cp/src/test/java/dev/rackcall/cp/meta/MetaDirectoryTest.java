@@ -119,7 +119,8 @@ class MetaDirectoryTest {
                         }
                         // Each agent learns of its registration a moment after the meta server.
                         Hosts.waitUntil(
-                                "it to learn of its registration", () -> b.registrationProblem().isEmpty());
+                                "it to learn of its registration",
+                                () -> b.registrationProblem().isEmpty());
                     }
                 }
             }
