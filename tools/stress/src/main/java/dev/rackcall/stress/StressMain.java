@@ -106,7 +106,8 @@ public final class StressMain {
                     } catch (InterruptedException e) {
                         return;
                     }
-                    System.err.println("stress: stopped, since the races did not end in " + PATIENCE + " times their time");
+                    System.err.println(
+                            "stress: stopped, since the races did not end in " + PATIENCE + " times their time");
                     Runtime.getRuntime().halt(2);
                 },
                 "stress-watch");
