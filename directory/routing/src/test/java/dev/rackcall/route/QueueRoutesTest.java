@@ -179,7 +179,6 @@ class QueueRoutesTest extends RoutesFixture {
         QueueSettings.use(joined);
         try {
             RpcChannel channel = channel();
-            Numbers numbers = channel.stub(Numbers.class);
             awaitCalls(channel, Kind.TCP_QUEUES);
 
             first.close();

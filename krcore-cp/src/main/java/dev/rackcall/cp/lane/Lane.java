@@ -58,7 +58,7 @@ public final class Lane {
     private boolean retired;
 
     /**
-     * A lane that keeps its requests until {@pair #resume}.
+     * A lane that keeps its requests until {@link #resume}.
      *
      * @param pair its queue pair
      * @param completions where the queue pair's requests end

@@ -64,7 +64,7 @@ public final class Lanes {
     private volatile Own[] own = {};
 
     private final Set<LaneConnection> connecting = ConcurrentHashMap.newKeySet();
-    /** Written before {@connection #connecting} is read, and read after it is written. */
+    /** Written before {@link #connecting} is read, and read after it is written. */
     private volatile boolean stopped;
 
     private long formerRecoveries;
