@@ -71,7 +71,7 @@ class StandingAgentTest {
                 assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
                 assertThat(e)
                         .hasMessageMatching(
-                                "(?s).*the next one at .* has not taken this tenant in within [0-9]{1,3} ms.*");
+                                "(?s).*the next one at .* has not admitted this tenant within [0-9]{1,3} ms.*");
             }
             hosts.openDoor(QueueHosts.CLIENT);
         }
