@@ -224,7 +224,7 @@ class QueueRoutesTest extends RoutesFixture {
             assertThat(kinds(channel)).containsExactly(Kind.TCP);
             Await.until(
                     "the reason",
-                    () -> route(channel, Kind.TCP_QUEUES).reason().contains("has not taken this tenant in within"));
+                    () -> route(channel, Kind.TCP_QUEUES).reason().contains("has not admitted this tenant within"));
         } finally {
             QueueSettings.forget(joined);
         }
