@@ -142,7 +142,10 @@ class ArchitectureTest {
         mayUseOnly(RDMA, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY);
     }
 
-    /** Nobody uses it either: who names channels by hand needs no directory. It picks between transports, and knows only the class that connects by them. */
+    /**
+     * No module names routing: it is found like any router, because a channel opened by address needs no directory. It
+     * chooses between transports and knows only the class that connects by them.
+     */
     @Test
     void shouldLetRoutesUseDirectoriesAndTheRuntimesBorder() {
         mayUseOnly(
