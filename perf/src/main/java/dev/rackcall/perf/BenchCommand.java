@@ -38,7 +38,7 @@ import picocli.CommandLine.TypeConversionException;
         sortOptions = false,
         footer = {
             "",
-            "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), elastic (many at the same time), idle (idle processes and connections),"
+            "Targets: rtt (round trips), throughput (calls in flight), crowd (client processes that share the processors), connect (new connections), elastic (many at the same time), idle (idle processes and connections),"
                     + " start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device),"
                     + " rdma (calls over the software RDMA device, and grpc-java over TCP), alock (locks for threads of one"
                     + " host and of others), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
@@ -226,12 +226,13 @@ public final class BenchCommand implements Callable<Integer> {
         boolean shortRun = targets.isEmpty();
         // Isolation has some seventy subjects, most of them compared turn by turn: some five minutes on two processors.
         boolean isolationAlone = selection.targets().stream().allMatch(BenchTarget.ISOLATION::equals);
+        boolean crowdAlone = selection.targets().stream().allMatch(BenchTarget.CROWD::equals);
         return new BenchPlan(
                 selection.subjects(),
                 selection.locks(),
-                duration.orElse((isolationAlone ? 500 : 1_000) * MILLI),
-                warmUp.orElse((isolationAlone ? 800 : 3_000) * MILLI),
-                repeat.orElse(shortRun || isolationAlone ? 1 : 3),
+                duration.orElse((isolationAlone || crowdAlone ? 500 : 1_000) * MILLI),
+                warmUp.orElse((isolationAlone ? 800 : crowdAlone ? 1_000 : 3_000) * MILLI),
+                repeat.orElse(shortRun || isolationAlone ? 1 : crowdAlone ? 5 : 3),
                 rate.map(OptionalDouble::of).orElse(OptionalDouble.empty()),
                 !depths.isEmpty() ? depths : shortRun ? SHORT_DEPTHS : ALL_DEPTHS,
                 Cores.choose(),

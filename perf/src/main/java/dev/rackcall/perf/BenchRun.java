@@ -2,6 +2,7 @@ package dev.rackcall.perf;
 
 import dev.rackcall.perf.alock.LockComparison;
 import dev.rackcall.perf.alock.LockTarget;
+import dev.rackcall.perf.crowd.CrowdTarget;
 import dev.rackcall.perf.elastic.ElasticTarget;
 import dev.rackcall.perf.harness.BenchPlan;
 import dev.rackcall.perf.harness.MeasuredProcess;
@@ -82,6 +83,7 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
         return switch (target) {
             case RTT, ISOLATION, VERBS, RDMA -> turns(target, workspace, rounds);
             case THROUGHPUT -> rounds.run(target, measured, new ThroughputTarget(plan, workspace)::measure);
+            case CROWD -> new CrowdTarget(plan, workspace, rounds).measure();
             case CONNECT -> {
                 // Connections that calls use; and those of the control plane, which are short and take turns.
                 List<Result> results = new ArrayList<>(rounds.run(

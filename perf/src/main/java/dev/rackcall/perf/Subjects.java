@@ -12,6 +12,7 @@ import static dev.rackcall.perf.calls.RackcallCall.Argument.VALUE;
 import dev.rackcall.perf.alock.LockTarget;
 import dev.rackcall.perf.calls.RackcallCall;
 import dev.rackcall.perf.connect.ConnectSides;
+import dev.rackcall.perf.crowd.CrowdTarget;
 import dev.rackcall.perf.elastic.ElasticSides;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.isolation.IsolationSubjects;
@@ -51,6 +52,7 @@ final class Subjects {
                             GrpcCall.beside("grpc-tcp-64", "rdma-value-64", 64),
                             GrpcCall.beside("grpc-tcp-4096", "rdma-value-4096", 4096),
                             GrpcGraphCall.beside("grpc-tcp-1048576", "rdma-ref-1048576", 1 << 20)),
+                    CrowdTarget.subjects(),
                     ConnectSides.subjects(),
                     List.of(
                             RackcallCall.subject("rpc-vq", QUEUES, CONNECTION, 0),

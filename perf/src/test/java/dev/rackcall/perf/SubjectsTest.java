@@ -35,7 +35,7 @@ class SubjectsTest {
     static Stream<String> here() {
         return Subjects.all().stream()
                 // Of those a test of their own starts fewer.
-                .filter(subject -> !subject.isOf(BenchTarget.ELASTIC))
+                .filter(subject -> !subject.isOf(BenchTarget.ELASTIC) && !subject.isOf(BenchTarget.CROWD))
                 .filter(subject -> !subject.has(Subject.Trait.NEVER_ONE_PROCESS))
                 .filter(subject ->
                         subject.jvmFlags().stream().allMatch(flag -> flag.startsWith("-D") || flag.startsWith("-Xm")))

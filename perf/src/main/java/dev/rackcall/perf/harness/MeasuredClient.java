@@ -4,6 +4,7 @@ import dev.rackcall.perf.result.Measurement;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /** The client side in its JVM: what orders can use. Confined to the main thread. */
 public final class MeasuredClient implements AutoCloseable {
@@ -48,6 +49,18 @@ public final class MeasuredClient implements AutoCloseable {
         LatencyRecorder slice = closed.run(client, nextSequence, nanos);
         slices.add(slice);
         return counted(slice.measurement());
+    }
+
+    /**
+     * Calls in a closed loop from one moment to another, both on the clock that all processes of the machine share. If
+     * the client gets the processor only after the end, it still makes one call.
+     */
+    public Measurement between(long startNanos, long endNanos) throws Exception {
+        for (long left = startNanos - System.nanoTime(); left > 0; left = startNanos - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+        return counted(
+                closed.run(client, nextSequence, endNanos - System.nanoTime()).measurement());
     }
 
     /** All slices since the last result. */

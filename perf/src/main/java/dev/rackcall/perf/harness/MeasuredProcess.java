@@ -41,12 +41,6 @@ public final class MeasuredProcess<S> implements AutoCloseable {
             "-agentlib:",
             "-javaagent:",
             "-Xrun");
-    /**
-     * A heap that has its memory. Otherwise a subject that allocates is measured while the kernel hands it pages one by
-     * one, at 10 us a page in a virtual machine: a call that leaves 80 bytes behind then has a p99 of 12 us, and one
-     * that leaves 4 KiB has that as its median.
-     */
-    private static final List<String> TOUCHED_HEAP = List.of("-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch");
 
     private static final Set<Process> LIVE = ConcurrentHashMap.newKeySet();
 
@@ -67,13 +61,20 @@ public final class MeasuredProcess<S> implements AutoCloseable {
 
     /** Starts the server side's JVM and waits until it answers calls. */
     public static MeasuredProcess<ServerSide> server(Subject subject, Path directory, int cpu) throws IOException {
-        return start(MeasuredJvm.Role.SERVER, subject, directory, cpu);
+        return server(subject, directory, Launch.on(cpu));
+    }
+
+    /** Starts the server side's JVM in that manner and waits until it answers calls. */
+    public static MeasuredProcess<ServerSide> server(Subject subject, Path directory, Launch launch)
+            throws IOException {
+        return start(MeasuredJvm.Role.SERVER, subject, directory, launch);
     }
 
     /** Starts the client side's JVM and waits until it is connected. */
-    static MeasuredProcess<MeasuredClient> client(Subject subject, Path directory, int cpu) throws IOException {
+    public static MeasuredProcess<MeasuredClient> client(Subject subject, Path directory, Launch launch)
+            throws IOException {
         boolean both = subject.has(Subject.Trait.ONE_PROCESS);
-        return start(both ? MeasuredJvm.Role.BOTH : MeasuredJvm.Role.CLIENT, subject, directory, cpu);
+        return start(both ? MeasuredJvm.Role.BOTH : MeasuredJvm.Role.CLIENT, subject, directory, launch);
     }
 
     /** Starts a client's JVM with all flags of this one; returns the nanoseconds until its first reply. */
@@ -81,18 +82,18 @@ public final class MeasuredProcess<S> implements AutoCloseable {
         List<String> flags = ManagementFactory.getRuntimeMXBean().getInputArguments();
         long start = System.nanoTime();
         try (MeasuredProcess<ClientSide> client =
-                launch(MeasuredJvm.Role.FIRST_CALL, subject, directory, Cores.NO_CPU, flags)) {
+                launch(MeasuredJvm.Role.FIRST_CALL, subject, directory, Launch.asUsersDo(), flags)) {
             // On Linux nanoTime() is the same clock in every process.
             return (long) Wire.decode(client.await(FIRST_CALL_BOUND, Wire.OK)) - start;
         }
     }
 
-    private static <S> MeasuredProcess<S> start(MeasuredJvm.Role role, Subject subject, Path directory, int cpu)
+    private static <S> MeasuredProcess<S> start(MeasuredJvm.Role role, Subject subject, Path directory, Launch launch)
             throws IOException {
-        List<String> flags = new ArrayList<>(TOUCHED_HEAP);
+        List<String> flags = new ArrayList<>(launch.heap());
         // Last, so that a heap in the flags of this JVM overrides the usual one.
         flags.addAll(measuringFlags());
-        MeasuredProcess<S> child = launch(role, subject, directory, cpu, flags);
+        MeasuredProcess<S> child = launch(role, subject, directory, launch, flags);
         try {
             child.await(START_BOUND, Wire.READY);
             return child;
@@ -103,13 +104,16 @@ public final class MeasuredProcess<S> implements AutoCloseable {
     }
 
     private static <S> MeasuredProcess<S> launch(
-            MeasuredJvm.Role role, Subject subject, Path directory, int cpu, List<String> flags) throws IOException {
+            MeasuredJvm.Role role, Subject subject, Path directory, Launch launch, List<String> flags)
+            throws IOException {
         List<String> all = new ArrayList<>(flags);
         System.getProperties().stringPropertyNames().stream()
                 .filter(name -> name.startsWith(OPTION))
                 .forEach(name -> all.add("-D" + name + "=" + System.getProperty(name)));
         all.addAll(subject.jvmFlags());
-        ProcessBuilder builder = java(all, MeasuredJvm.class, role.name(), directory.toString(), Integer.toString(cpu));
+        ProcessBuilder builder =
+                java(all, MeasuredJvm.class, role.name(), directory.toString(), Integer.toString(launch.cpu()));
+        builder.command().addAll(0, launch.wrapper());
         MeasuredProcess<S> child = new MeasuredProcess<>(
                 subject.name() + " " + (role == MeasuredJvm.Role.SERVER ? "server" : "client"), launch(builder));
         child.send(Wire.encode(subject.sides()));
@@ -137,7 +141,7 @@ public final class MeasuredProcess<S> implements AutoCloseable {
      */
     static ProcessBuilder beside(Class<?> main, String... arguments) {
         List<String> flags = new ArrayList<>(measuringFlags());
-        flags.removeAll(TOUCHED_HEAP);
+        flags.removeAll(Launch.TOUCHED_HEAP);
         return java(flags, main, arguments).redirectOutput(ProcessBuilder.Redirect.DISCARD);
     }
 
@@ -174,6 +178,11 @@ public final class MeasuredProcess<S> implements AutoCloseable {
             }
         }
         return sum;
+    }
+
+    /** User and system time of the process, in hundredths of a second, of threads that have ended, too. */
+    public Duration processorTime() {
+        return process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
     private static long processorNanos(Path thread) throws IOException {

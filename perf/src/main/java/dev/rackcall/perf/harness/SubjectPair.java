@@ -34,7 +34,8 @@ public final class SubjectPair implements AutoCloseable {
                 ? Optional.empty()
                 : Optional.of(MeasuredProcess.server(subject, directory, cores.server()));
         try {
-            return new SubjectPair(subject, server, MeasuredProcess.client(subject, directory, cores.client()));
+            return new SubjectPair(
+                    subject, server, MeasuredProcess.client(subject, directory, Launch.on(cores.client())));
         } catch (IOException | RuntimeException e) {
             server.ifPresent(MeasuredProcess::close);
             throw e;

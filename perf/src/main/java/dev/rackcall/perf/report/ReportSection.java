@@ -68,6 +68,7 @@ record ReportSection(BenchTarget target, List<Result> results, List<List<String>
             case "ns" -> Figures.time(number);
             case "b", "bytes" -> Figures.bytes(number);
             case "s" -> Figures.rate(number);
+            case "million" -> Figures.time(number * 1e9);
             case "flight" -> Integer.toString((int) number);
             case "percent" -> String.format(Locale.ROOT, "%.2f %%", number);
             default -> String.format(Locale.ROOT, "%.2f x", number);

@@ -15,6 +15,10 @@ public enum BenchTarget {
             "raw_ratio: to raw, alloc_client_b: alloc client, alloc_server_b: alloc server"),
     /** Calls a second with several in flight from one thread. */
     THROUGHPUT("Throughput, one client thread", ""),
+    /** Client processes that share the processors with their server. */
+    CROWD(
+            "Crowds: client processes that call one server process, nothing pinned; latencies of the worst client, medians of the runs",
+            "worst_ops_per_s: worst run, uds_ratio: worst to uds, grpc_uds_ratio: to grpc, aeron_ratio: to aeron, slowest_to_fastest: slowest to fastest, cpu_s_per_million: cpu/1 M calls"),
     /** Time and memory of a new connection. */
     CONNECT(
             "A new connection: time to its first reply, memory of both sides; connect-*: virtual queues on the software RDMA device",

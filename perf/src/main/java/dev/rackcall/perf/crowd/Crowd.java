@@ -1,0 +1,96 @@
+package dev.rackcall.perf.crowd;
+
+import dev.rackcall.perf.harness.BenchFailure;
+import dev.rackcall.perf.harness.Launch;
+import dev.rackcall.perf.harness.MeasuredClient;
+import dev.rackcall.perf.harness.MeasuredProcess;
+import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.result.Measurement;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+/** A server's process and its clients', each with a connection of its own. Confined to one thread. */
+final class Crowd implements AutoCloseable {
+    /** A JVM uses one processor while it starts. */
+    private static final int STARTERS = 2;
+    /** Until every client has its order and waits for the start. */
+    private static final long LEAD_NANOS = 50_000_000;
+
+    private static final long LEAD_NANOS_A_CLIENT = 5_000_000;
+
+    private final Subject subject;
+    private final Path directory;
+    private final Launch launch;
+    private final MeasuredProcess<ServerSide> server;
+    private final List<MeasuredProcess<MeasuredClient>> clients = new ArrayList<>();
+
+    /** Starts the server. */
+    Crowd(Subject subject, Path directory, Launch launch) throws IOException {
+        this.subject = subject;
+        this.directory = directory;
+        this.launch = launch;
+        this.server = MeasuredProcess.server(subject, directory, launch);
+    }
+
+    /** Starts clients until there are so many, and lets all of them call for that time. */
+    void grow(int count, long warmUpNanos) {
+        int missing = count - clients.size();
+        if (missing > 0) {
+            Callable<MeasuredProcess<MeasuredClient>> start = () -> MeasuredProcess.client(subject, directory, launch);
+            inParallel(STARTERS, Stream.generate(() -> start).limit(missing).toList())
+                    .forEach(clients::add);
+            measure(warmUpNanos);
+        }
+    }
+
+    /** All clients call in a closed loop in the same span of time. */
+    CrowdRun measure(long nanos) {
+        long start = System.nanoTime() + LEAD_NANOS + clients.size() * LEAD_NANOS_A_CLIENT;
+        Duration before = processorTime();
+        List<Measurement> measurements = inParallel(
+                clients.size(),
+                clients.stream()
+                        .<Callable<Measurement>>map(client ->
+                                () -> client.ask(nanos, side -> side.between(start, start + nanos)))
+                        .toList());
+        return new CrowdRun(
+                measurements, Duration.ofNanos(nanos), processorTime().minus(before));
+    }
+
+    private Duration processorTime() {
+        return clients.stream().map(MeasuredProcess::processorTime).reduce(server.processorTime(), Duration::plus);
+    }
+
+    private static <T> List<T> inParallel(int threads, List<Callable<T>> tasks) {
+        try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
+            List<T> results = new ArrayList<>();
+            for (Future<T> each : executor.invokeAll(tasks)) {
+                results.add(each.get());
+            }
+            return results;
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof BenchFailure failure
+                    ? failure
+                    : new BenchFailure(e.getCause().toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BenchFailure("interrupted");
+        }
+    }
+
+    @Override
+    public void close() {
+        clients.forEach(MeasuredProcess::close);
+        server.close();
+    }
+}

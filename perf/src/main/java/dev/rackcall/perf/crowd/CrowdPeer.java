@@ -1,0 +1,41 @@
+package dev.rackcall.perf.crowd;
+
+import dev.rackcall.perf.calls.BenchTransport;
+import dev.rackcall.perf.calls.RackcallCall;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.peers.UnixSocketEcho;
+
+/** What a crowd calls through; the order of the constants is the order of the turns. */
+enum CrowdPeer {
+    RACKCALL("rackcall", 32),
+    UDS("uds", 32);
+
+    /** There and back. */
+    static final int BYTES = 64;
+
+    private final String word;
+    private final int mostClients;
+
+    CrowdPeer(String word, int mostClients) {
+        this.word = word;
+        this.mostClients = mostClients;
+    }
+
+    /** Its part of the names of results. */
+    String word() {
+        return word;
+    }
+
+    int mostClients() {
+        return mostClients;
+    }
+
+    /** The subject of that name whose two sides call through this. */
+    Subject subject(String name) {
+        return switch (this) {
+            case RACKCALL ->
+                RackcallCall.subject(name, BenchTransport.SHARED_MEMORY, RackcallCall.Argument.VALUE, BYTES);
+            case UDS -> Subject.of(name, BYTES, UnixSocketEcho.settings(), new UnixSocketEcho(BYTES));
+        };
+    }
+}

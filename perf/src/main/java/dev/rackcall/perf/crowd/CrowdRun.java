@@ -1,0 +1,49 @@
+package dev.rackcall.perf.crowd;
+
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.perf.result.Result;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import java.util.stream.LongStream;
+
+/**
+ * One measurement of a crowd.
+ *
+ * @param clients what each client measured
+ * @param window the time in which all of them called
+ * @param processorTime of the server and all clients in that time
+ */
+record CrowdRun(List<Measurement> clients, Duration window, Duration processorTime) {
+    /** The run as a result: all calls together, and the latencies of the clients that waited longest. */
+    Result result(String name) {
+        double perSecond = calls().sum() / seconds(window);
+        Measurement crowd = new Measurement(
+                longest(Measurement::p50Ns),
+                longest(Measurement::p99Ns),
+                longest(Measurement::p999Ns),
+                clients.stream().mapToLong(Measurement::minNs).min().orElseThrow(),
+                longest(Measurement::maxNs),
+                calls().sum(),
+                perSecond);
+        return Result.of(name, BenchTarget.CROWD, clients.size(), CrowdPeer.BYTES, crowd)
+                .with("worst_ops_per_s", perSecond)
+                .with(
+                        "slowest_to_fastest",
+                        (double) calls().min().orElseThrow() / calls().max().orElseThrow())
+                .with("cpu_s_per_million", seconds(processorTime) * 1e6 / calls().sum());
+    }
+
+    private LongStream calls() {
+        return clients.stream().mapToLong(Measurement::count);
+    }
+
+    private long longest(ToLongFunction<Measurement> latency) {
+        return clients.stream().mapToLong(latency).max().orElseThrow();
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toNanos() / 1e9;
+    }
+}
