@@ -3,7 +3,7 @@ package dev.rackcall.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.verbs.ffi.IbvWc;
+import dev.rackcall.verbs.ffi.Structs.IbvWc;
 import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -16,14 +16,14 @@ public final class Completions {
     /** Bytes of a struct ibv_wc. */
     public static final long ENTRY_BYTES = IbvWc.BYTES;
 
-    private static final long STATUS = IbvWc.STATUS;
-    private static final long OPCODE = IbvWc.OPCODE;
-    private static final long VENDOR_ERROR = IbvWc.VENDOR_ERR;
-    private static final long BYTE_LENGTH = IbvWc.BYTE_LEN;
-    private static final long IMMEDIATE = IbvWc.IMM_DATA;
-    private static final long QP = IbvWc.QP_NUM;
-    private static final long SOURCE_QP = IbvWc.SRC_QP;
-    private static final long FLAGS = IbvWc.WC_FLAGS;
+    private static final long STATUS = IbvWc.STATUS.offset();
+    private static final long OPCODE = IbvWc.OPCODE.offset();
+    private static final long VENDOR_ERROR = IbvWc.VENDOR_ERR.offset();
+    private static final long BYTE_LENGTH = IbvWc.BYTE_LEN.offset();
+    private static final long IMMEDIATE = IbvWc.IMM_DATA.offset();
+    private static final long QP = IbvWc.QP_NUM.offset();
+    private static final long SOURCE_QP = IbvWc.SRC_QP.offset();
+    private static final long FLAGS = IbvWc.WC_FLAGS.offset();
     private static final int HAS_HEADER = VerbsConstants.IBV_WC_GRH;
     private static final int HAS_IMMEDIATE = VerbsConstants.IBV_WC_WITH_IMM;
 

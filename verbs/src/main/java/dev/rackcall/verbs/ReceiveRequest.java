@@ -3,7 +3,7 @@ package dev.rackcall.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.verbs.ffi.IbvRecvWr;
+import dev.rackcall.verbs.ffi.Structs.IbvRecvWr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -12,9 +12,9 @@ import java.lang.foreign.MemorySegment;
  * one object serves any number of posts. Only one thread may use it at a time.
  */
 public final class ReceiveRequest {
-    private static final long NEXT = IbvRecvWr.NEXT;
-    private static final long LIST = IbvRecvWr.SG_LIST;
-    private static final long COUNT = IbvRecvWr.NUM_SGE;
+    private static final long NEXT = IbvRecvWr.NEXT.offset();
+    private static final long LIST = IbvRecvWr.SG_LIST.offset();
+    private static final long COUNT = IbvRecvWr.NUM_SGE.offset();
     private static final long BYTES = IbvRecvWr.BYTES;
 
     private final MemorySegment struct;

@@ -3,14 +3,14 @@ package dev.rackcall.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.verbs.ffi.IbvSge;
+import dev.rackcall.verbs.ffi.Structs.IbvSge;
 import java.lang.foreign.MemorySegment;
 
 /** The scatter-gather entries behind a request's struct (struct ibv_sge). */
 final class SegmentList {
     static final long ENTRY_BYTES = IbvSge.BYTES;
-    private static final long LENGTH = IbvSge.LENGTH;
-    private static final long KEY = IbvSge.LKEY;
+    private static final long LENGTH = IbvSge.LENGTH.offset();
+    private static final long KEY = IbvSge.LKEY.offset();
 
     private final MemorySegment struct;
     private final long start;

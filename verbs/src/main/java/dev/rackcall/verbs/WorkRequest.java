@@ -3,7 +3,7 @@ package dev.rackcall.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.verbs.ffi.IbvSendWr;
+import dev.rackcall.verbs.ffi.Structs.IbvSendWr;
 import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -32,20 +32,20 @@ public final class WorkRequest {
     /** Flag: the data travels inside the request. */
     public static final int INLINE = VerbsConstants.IBV_SEND_INLINE;
 
-    private static final long NEXT = IbvSendWr.NEXT;
-    private static final long LIST = IbvSendWr.SG_LIST;
-    private static final long COUNT = IbvSendWr.NUM_SGE;
-    private static final long OPCODE = IbvSendWr.OPCODE;
-    private static final long FLAGS = IbvSendWr.SEND_FLAGS;
-    private static final long IMMEDIATE = IbvSendWr.IMM_DATA;
-    private static final long REMOTE_ADDRESS = IbvSendWr.WR_RDMA_REMOTE_ADDR;
-    private static final long REMOTE_KEY = IbvSendWr.WR_RDMA_RKEY;
-    private static final long COMPARE_ADD = IbvSendWr.WR_ATOMIC_COMPARE_ADD;
-    private static final long SWAP = IbvSendWr.WR_ATOMIC_SWAP;
-    private static final long ATOMIC_KEY = IbvSendWr.WR_ATOMIC_RKEY;
-    private static final long HANDLE = IbvSendWr.WR_UD_AH;
-    private static final long REMOTE_QP = IbvSendWr.WR_UD_REMOTE_QPN;
-    private static final long REMOTE_QUEUE_KEY = IbvSendWr.WR_UD_REMOTE_QKEY;
+    private static final long NEXT = IbvSendWr.NEXT.offset();
+    private static final long LIST = IbvSendWr.SG_LIST.offset();
+    private static final long COUNT = IbvSendWr.NUM_SGE.offset();
+    private static final long OPCODE = IbvSendWr.OPCODE.offset();
+    private static final long FLAGS = IbvSendWr.SEND_FLAGS.offset();
+    private static final long IMMEDIATE = IbvSendWr.IMM_DATA.offset();
+    private static final long REMOTE_ADDRESS = IbvSendWr.WR_RDMA_REMOTE_ADDR.offset();
+    private static final long REMOTE_KEY = IbvSendWr.WR_RDMA_RKEY.offset();
+    private static final long COMPARE_ADD = IbvSendWr.WR_ATOMIC_COMPARE_ADD.offset();
+    private static final long SWAP = IbvSendWr.WR_ATOMIC_SWAP.offset();
+    private static final long ATOMIC_KEY = IbvSendWr.WR_ATOMIC_RKEY.offset();
+    private static final long HANDLE = IbvSendWr.WR_UD_AH.offset();
+    private static final long REMOTE_QP = IbvSendWr.WR_UD_REMOTE_QPN.offset();
+    private static final long REMOTE_QUEUE_KEY = IbvSendWr.WR_UD_REMOTE_QKEY.offset();
     private static final long BYTES = IbvSendWr.BYTES;
 
     private final MemorySegment struct;

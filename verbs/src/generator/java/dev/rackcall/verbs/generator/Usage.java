@@ -3,7 +3,6 @@ package dev.rackcall.verbs.generator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,13 +12,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The members of the bindings that the code outside of their package mentions: {@code IbvMr.lkey(struct)},
- * {@code IbvMr.BYTES}.
+ * The members of the bindings that the code outside of their package mentions: {@code IbvMr.LKEY},
+ * {@code Libibverbs.ibvDeregMr(}.
  */
 final class Usage {
     private static final Pattern MENTION = Pattern.compile("\\b([A-Z]\\w+)\\.(\\w+)(\\()?");
 
-    /** By type. Accessors carry their number of arguments: {@code lkey/1} reads, {@code lkey/2} writes. */
+    /** By type. Functions end with a parenthesis. */
     private final Map<String, Set<String>> members = new TreeMap<>();
 
     Usage(Path sources, Path bindings) throws IOException {
@@ -39,21 +38,9 @@ final class Usage {
     private void scan(String text) {
         Matcher mention = MENTION.matcher(text);
         while (mention.find()) {
-            String arguments = mention.group(3) == null ? "" : "/" + arguments(text, mention.end());
-            members.computeIfAbsent(mention.group(1), type -> new TreeSet<>()).add(mention.group(2) + arguments);
+            members.computeIfAbsent(mention.group(1), type -> new TreeSet<>())
+                    .add(mention.group(2) + (mention.group(3) == null ? "" : "("));
         }
-    }
-
-    /** Number of arguments of the call whose first argument begins here. */
-    private static int arguments(String text, int start) {
-        int count = 1;
-        int depth = 0;
-        for (int i = start; depth >= 0; i++) {
-            char c = text.charAt(i);
-            depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-            count += c == ',' && depth == 0 ? 1 : 0;
-        }
-        return count;
     }
 
     boolean uses(String type) {
@@ -66,17 +53,16 @@ final class Usage {
 
     /** The members of this type that are called. */
     List<String> calls(String type) {
-        List<String> names = new ArrayList<>();
-        members.getOrDefault(type, Set.of()).stream()
-                .filter(member -> member.contains("/"))
-                .forEach(member -> names.add(member.substring(0, member.indexOf('/'))));
-        return names;
+        return members.getOrDefault(type, Set.of()).stream()
+                .filter(member -> member.endsWith("("))
+                .map(member -> member.substring(0, member.length() - 1))
+                .toList();
     }
 
     /** The members of this type that are read as fields. */
     List<String> fields(String type) {
         return members.getOrDefault(type, Set.of()).stream()
-                .filter(member -> !member.contains("/"))
+                .filter(member -> !member.endsWith("("))
                 .toList();
     }
 }

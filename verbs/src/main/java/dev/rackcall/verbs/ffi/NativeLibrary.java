@@ -1,5 +1,7 @@
 package dev.rackcall.verbs.ffi;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -12,6 +14,15 @@ import java.util.Optional;
 public final class NativeLibrary {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
+    /**
+     * All functions share this signature, because the JVM generates code for each new one. Arguments and results are in
+     * 64-bit registers, and a function reads only the registers and bits that it declares.
+     */
+    private static final FunctionDescriptor SIX_NUMBERS =
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+
+    private static final MethodHandle POINTER =
+            LINKER.downcallHandle(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
     /** The verbs. */
     public static final NativeLibrary IBVERBS = named("libibverbs.so.1");
@@ -45,23 +56,39 @@ public final class NativeLibrary {
         return name;
     }
 
-    /** One of its functions. The handle's first argument is the memory that receives errno. */
-    MethodHandle downcall(String function, FunctionDescriptor descriptor) {
+    /** One of its functions, of at most six integers and addresses, for {@link #call}. */
+    MethodHandle function(String function) {
         MemorySegment address = symbols.flatMap(all -> all.find(function))
                 .orElseThrow(() -> new UnsatisfiedLinkError(name + " has no " + function));
-        return LINKER.downcallHandle(address, descriptor, ERRNO);
+        return LINKER.downcallHandle(address, SIX_NUMBERS, ERRNO);
     }
 
-    /** A function whose address is the handle's first argument. Not critical: rxe's doorbell is a system call. */
-    static MethodHandle pointer(FunctionDescriptor descriptor) {
-        return LINKER.downcallHandle(descriptor);
+    /**
+     * Calls a function; {@link CapturedErrno} has its errno. If the result is an {@code int} in C, only its lower half
+     * is defined.
+     */
+    static long call(MethodHandle function, long a, long b, long c, long d, long e, long f) {
+        try {
+            return (long) function.invokeExact(CapturedErrno.current(), a, b, c, d, e, f);
+        } catch (Throwable thrown) {
+            throw impossible(thrown);
+        }
+    }
+
+    /** Calls a function by its address. Not critical: rxe's doorbell is a system call. */
+    static long call(MemorySegment function, long a, long b, long c) {
+        try {
+            return (long) POINTER.invokeExact(function, a, b, c);
+        } catch (Throwable thrown) {
+            throw impossible(thrown);
+        }
     }
 
     /** A downcall throws only if the binding itself is wrong. */
-    static AssertionError impossible(Throwable cause) {
-        if (cause instanceof LinkageError missing) {
-            throw missing;
+    private static AssertionError impossible(Throwable thrown) {
+        if (thrown instanceof Error error) {
+            throw error;
         }
-        return new AssertionError("a downcall failed", cause);
+        return new AssertionError("a downcall failed", thrown);
     }
 }

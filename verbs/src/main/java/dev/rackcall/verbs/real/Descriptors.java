@@ -3,7 +3,7 @@ package dev.rackcall.verbs.real;
 import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.Libc;
-import dev.rackcall.verbs.ffi.Pollfd;
+import dev.rackcall.verbs.ffi.Structs.Pollfd;
 import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -40,12 +40,12 @@ final class Descriptors {
         long deadline = System.nanoTime() + atMost.toNanos();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entry = arena.allocate(Pollfd.LAYOUT);
-            Pollfd.fd(entry, descriptor);
-            Pollfd.events(entry, (short) VerbsConstants.POLLIN);
+            Pollfd.FD.set(entry, descriptor);
+            Pollfd.EVENTS.set(entry, VerbsConstants.POLLIN);
             while (true) {
                 long left = Math.max(0, deadline - System.nanoTime());
                 int millis = (int) Math.min(Integer.MAX_VALUE, (left + 999_999) / 1_000_000);
-                int ready = Libc.poll(CapturedErrno.current(), entry.address(), 1, millis);
+                int ready = Libc.poll(entry.address(), 1, millis);
                 if (ready >= 0) {
                     return ready == 1;
                 }

@@ -25,7 +25,7 @@ record DeviceList(List<String> names, int errno) {
     static DeviceList read() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(JAVA_INT);
-            long list = Libibverbs.ibvGetDeviceList(CapturedErrno.current(), count.address());
+            long list = Libibverbs.ibvGetDeviceList(count.address());
             if (list == 0) {
                 return new DeviceList(List.of(), CapturedErrno.errno());
             }
@@ -36,7 +36,7 @@ record DeviceList(List<String> names, int errno) {
                 }
                 return new DeviceList(names, VerbsErrno.ENODEV);
             } finally {
-                Libibverbs.ibvFreeDeviceList(CapturedErrno.current(), list);
+                Libibverbs.ibvFreeDeviceList(list);
             }
         }
     }
@@ -46,16 +46,16 @@ record DeviceList(List<String> names, int errno) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(JAVA_INT);
             String what = "opening RDMA device " + name;
-            long list = Verb.pointer(Libibverbs.ibvGetDeviceList(CapturedErrno.current(), count.address()), what);
+            long list = Verb.pointer(Libibverbs.ibvGetDeviceList(count.address()), what);
             try {
                 for (long pointer : pointers(list, count.get(JAVA_INT, 0))) {
                     if (name(pointer).equals(name)) {
-                        return Verb.pointer(Libibverbs.ibvOpenDevice(CapturedErrno.current(), pointer), what);
+                        return Verb.pointer(Libibverbs.ibvOpenDevice(pointer), what);
                     }
                 }
                 throw new VerbsException(what, VerbsErrno.ENODEV, "it is gone; list the devices again");
             } finally {
-                Libibverbs.ibvFreeDeviceList(CapturedErrno.current(), list);
+                Libibverbs.ibvFreeDeviceList(list);
             }
         }
     }
@@ -67,7 +67,7 @@ record DeviceList(List<String> names, int errno) {
     }
 
     private static String name(long device) {
-        long name = Libibverbs.ibvGetDeviceName(CapturedErrno.current(), device);
+        long name = Libibverbs.ibvGetDeviceName(device);
         return MemorySegment.ofAddress(name).reinterpret(MAX_NAME_BYTES).getString(0);
     }
 }

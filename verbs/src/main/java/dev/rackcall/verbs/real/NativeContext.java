@@ -1,9 +1,8 @@
 package dev.rackcall.verbs.real;
 
 import dev.rackcall.verbs.VerbsErrno;
-import dev.rackcall.verbs.ffi.CapturedErrno;
-import dev.rackcall.verbs.ffi.IbvContext;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.Structs.IbvContext;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
@@ -28,12 +27,12 @@ final class NativeContext {
         this.name = name;
         this.pointer = pointer;
         MemorySegment context = MemorySegment.ofAddress(pointer).reinterpret(IbvContext.BYTES);
-        eventDescriptor = IbvContext.asyncFd(context);
-        pollCq = MemorySegment.ofAddress(IbvContext.opsPollCq(context));
-        requestNotification = MemorySegment.ofAddress(IbvContext.opsReqNotifyCq(context));
-        postSend = MemorySegment.ofAddress(IbvContext.opsPostSend(context));
-        postReceive = MemorySegment.ofAddress(IbvContext.opsPostRecv(context));
-        postSharedReceive = MemorySegment.ofAddress(IbvContext.opsPostSrqRecv(context));
+        eventDescriptor = IbvContext.ASYNC_FD.get(context);
+        pollCq = MemorySegment.ofAddress(IbvContext.OPS_POLL_CQ.get(context));
+        requestNotification = MemorySegment.ofAddress(IbvContext.OPS_REQ_NOTIFY_CQ.get(context));
+        postSend = MemorySegment.ofAddress(IbvContext.OPS_POST_SEND.get(context));
+        postReceive = MemorySegment.ofAddress(IbvContext.OPS_POST_RECV.get(context));
+        postSharedReceive = MemorySegment.ofAddress(IbvContext.OPS_POST_SRQ_RECV.get(context));
     }
 
     String name() {
@@ -76,7 +75,7 @@ final class NativeContext {
             throw Verb.failure("closing " + name + " with " + left + " objects left in it", VerbsErrno.EBUSY);
         }
         if (left == 0) {
-            Verb.zero(Libibverbs.ibvCloseDevice(CapturedErrno.current(), pointer), "closing " + name);
+            Verb.zero(Libibverbs.ibvCloseDevice(pointer), "closing " + name);
         }
     }
 }

@@ -6,11 +6,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 abstract class NativeObject implements AutoCloseable {
     private final NativeContext device;
     private final long pointer;
+    /** Names it in messages. */
+    private final String description;
+
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    NativeObject(NativeContext device, long pointer) {
+    NativeObject(NativeContext device, long pointer, String description) {
         this.device = device;
         this.pointer = pointer;
+        this.description = description;
         device.opened();
     }
 
@@ -26,14 +30,11 @@ abstract class NativeObject implements AutoCloseable {
     /** Calls the verb that destroys it. */
     abstract int destroy();
 
-    /** Names it in messages. */
-    abstract String describe();
-
     @Override
     public final void close() {
         if (closed.compareAndSet(false, true)) {
             try {
-                Verb.zero(destroy(), "closing " + describe());
+                Verb.zero(destroy(), "closing " + description);
             } catch (RuntimeException stillOpen) {
                 closed.set(false);
                 throw stillOpen;

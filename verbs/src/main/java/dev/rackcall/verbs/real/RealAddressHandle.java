@@ -5,9 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import dev.rackcall.verbs.AddressHandle;
 import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.Gid;
-import dev.rackcall.verbs.ffi.CapturedErrno;
-import dev.rackcall.verbs.ffi.IbvAhAttr;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.Structs.IbvAhAttr;
 import java.lang.foreign.MemorySegment;
 
 /** A struct ibv_ah. */
@@ -15,7 +14,7 @@ final class RealAddressHandle extends NativeObject implements AddressHandle {
     private final AddressVector vector;
 
     RealAddressHandle(NativeContext device, AddressVector vector, long pointer) {
-        super(device, pointer);
+        super(device, pointer, "an address handle");
         this.vector = vector;
     }
 
@@ -24,12 +23,12 @@ final class RealAddressHandle extends NativeObject implements AddressHandle {
         MemorySegment attributes = struct.asSlice(at, IbvAhAttr.BYTES);
         MemorySegment gid = MemorySegment.ofArray(vector.gid().toBytes());
         MemorySegment.copy(gid, JAVA_BYTE, 0, attributes, JAVA_BYTE, IbvAhAttr.GRH_DGID_RAW, Gid.BYTES);
-        IbvAhAttr.grhSgidIndex(attributes, (byte) vector.sourceGidIndex());
-        IbvAhAttr.grhHopLimit(attributes, (byte) vector.hopLimit());
-        IbvAhAttr.dlid(attributes, (short) vector.lid());
-        IbvAhAttr.sl(attributes, (byte) vector.serviceLevel());
-        IbvAhAttr.isGlobal(attributes, (byte) 1);
-        IbvAhAttr.portNum(attributes, (byte) vector.port());
+        IbvAhAttr.GRH_SGID_INDEX.set(attributes, vector.sourceGidIndex());
+        IbvAhAttr.GRH_HOP_LIMIT.set(attributes, vector.hopLimit());
+        IbvAhAttr.DLID.set(attributes, vector.lid());
+        IbvAhAttr.SL.set(attributes, vector.serviceLevel());
+        IbvAhAttr.IS_GLOBAL.set(attributes, 1);
+        IbvAhAttr.PORT_NUM.set(attributes, vector.port());
     }
 
     @Override
@@ -39,11 +38,6 @@ final class RealAddressHandle extends NativeObject implements AddressHandle {
 
     @Override
     int destroy() {
-        return Libibverbs.ibvDestroyAh(CapturedErrno.current(), pointer());
-    }
-
-    @Override
-    String describe() {
-        return "an address handle";
+        return Libibverbs.ibvDestroyAh(pointer());
     }
 }

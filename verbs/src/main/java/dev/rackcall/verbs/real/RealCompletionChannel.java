@@ -4,9 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.verbs.CompletionChannel;
 import dev.rackcall.verbs.CompletionQueue;
-import dev.rackcall.verbs.ffi.CapturedErrno;
-import dev.rackcall.verbs.ffi.IbvCompChannel;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.Structs.IbvCompChannel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -23,8 +22,8 @@ final class RealCompletionChannel extends NativeObject implements CompletionChan
     private final Object reading = new Object();
 
     RealCompletionChannel(NativeContext device, long pointer) {
-        super(device, pointer);
-        descriptor = IbvCompChannel.fd(MemorySegment.ofAddress(pointer).reinterpret(IbvCompChannel.BYTES));
+        super(device, pointer, "a completion channel");
+        descriptor = IbvCompChannel.FD.get(MemorySegment.ofAddress(pointer).reinterpret(IbvCompChannel.BYTES));
     }
 
     void add(long queue, CompletionQueue object) {
@@ -58,21 +57,16 @@ final class RealCompletionChannel extends NativeObject implements CompletionChan
             MemorySegment queue = arena.allocate(JAVA_LONG);
             MemorySegment cookie = arena.allocate(JAVA_LONG);
             Verb.zero(
-                    Libibverbs.ibvGetCqEvent(CapturedErrno.current(), pointer(), queue.address(), cookie.address()),
+                    Libibverbs.ibvGetCqEvent(pointer(), queue.address(), cookie.address()),
                     "reading an event of a completion channel");
             long announced = queue.get(JAVA_LONG, 0);
-            Libibverbs.ibvAckCqEvents(CapturedErrno.current(), announced, 1);
+            Libibverbs.ibvAckCqEvents(announced, 1);
             return Optional.ofNullable(queues.get(announced));
         }
     }
 
     @Override
     int destroy() {
-        return Libibverbs.ibvDestroyCompChannel(CapturedErrno.current(), pointer());
-    }
-
-    @Override
-    String describe() {
-        return "a completion channel";
+        return Libibverbs.ibvDestroyCompChannel(pointer());
     }
 }

@@ -5,10 +5,9 @@ import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.ContextOperations;
-import dev.rackcall.verbs.ffi.IbvCq;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.Structs.IbvCq;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.Optional;
@@ -19,9 +18,9 @@ final class RealCompletionQueue extends NativeObject implements CompletionQueue 
     private final int capacity;
 
     private RealCompletionQueue(NativeContext device, Optional<RealCompletionChannel> channel, long pointer) {
-        super(device, pointer);
+        super(device, pointer, "a completion queue");
         this.channel = channel;
-        capacity = IbvCq.cqe(MemorySegment.ofAddress(pointer).reinterpret(IbvCq.BYTES));
+        capacity = IbvCq.CQE.get(MemorySegment.ofAddress(pointer).reinterpret(IbvCq.BYTES));
         channel.ifPresent(listener -> listener.add(pointer, this));
     }
 
@@ -29,8 +28,7 @@ final class RealCompletionQueue extends NativeObject implements CompletionQueue 
         Optional<RealCompletionChannel> channel = spec.channel().map(RealCompletionChannel.class::cast);
         long channelPointer = channel.map(RealCompletionChannel::pointer).orElse(0L);
         long pointer = Verb.pointer(
-                Libibverbs.ibvCreateCq(
-                        CapturedErrno.current(), device.pointer(), spec.capacity(), 0, channelPointer, 0),
+                Libibverbs.ibvCreateCq(device.pointer(), spec.capacity(), 0, channelPointer, 0),
                 "creating a completion queue of " + spec.capacity() + " entries");
         return new RealCompletionQueue(device, channel, pointer);
     }
@@ -77,11 +75,6 @@ final class RealCompletionQueue extends NativeObject implements CompletionQueue 
     }
 
     private int destroyQueue() {
-        return device().destroy(() -> Libibverbs.ibvDestroyCq(CapturedErrno.current(), pointer()));
-    }
-
-    @Override
-    String describe() {
-        return "a completion queue";
+        return device().destroy(() -> Libibverbs.ibvDestroyCq(pointer()));
     }
 }

@@ -1,7 +1,6 @@
 package dev.rackcall.verbs.real;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.verbs.AsyncEvent;
 import dev.rackcall.verbs.CompletionChannel;
@@ -17,13 +16,11 @@ import dev.rackcall.verbs.PortState;
 import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CapturedErrno;
-import dev.rackcall.verbs.ffi.IbvAsyncEvent;
-import dev.rackcall.verbs.ffi.IbvDeviceAttr;
-import dev.rackcall.verbs.ffi.IbvGid;
-import dev.rackcall.verbs.ffi.IbvPortAttr;
-import dev.rackcall.verbs.ffi.IbvQp;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.Structs.IbvAsyncEvent;
+import dev.rackcall.verbs.ffi.Structs.IbvDeviceAttr;
+import dev.rackcall.verbs.ffi.Structs.IbvGid;
+import dev.rackcall.verbs.ffi.Structs.IbvPortAttr;
 import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -52,21 +49,19 @@ final class RealContext implements Context {
     public DeviceAttributes attributes() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvDeviceAttr.LAYOUT);
-            Verb.zero(
-                    Libibverbs.ibvQueryDevice(CapturedErrno.current(), open.pointer(), all.address()),
-                    "querying the attributes of " + device);
+            Verb.zero(Libibverbs.ibvQueryDevice(open.pointer(), all.address()), "querying the attributes of " + device);
             return new DeviceAttributes(
                     all.asSlice(IbvDeviceAttr.FW_VER, FIRMWARE_BYTES).getString(0),
-                    IbvDeviceAttr.maxQp(all),
-                    IbvDeviceAttr.maxQpWr(all),
-                    IbvDeviceAttr.maxSge(all),
-                    IbvDeviceAttr.maxCq(all),
-                    IbvDeviceAttr.maxCqe(all),
-                    IbvDeviceAttr.maxMr(all),
-                    IbvDeviceAttr.maxQpRdAtom(all),
-                    IbvDeviceAttr.maxSrq(all),
-                    IbvDeviceAttr.physPortCnt(all) & 0xFF,
-                    IbvDeviceAttr.atomicCap(all) != VerbsConstants.IBV_ATOMIC_NONE,
+                    IbvDeviceAttr.MAX_QP.get(all),
+                    IbvDeviceAttr.MAX_QP_WR.get(all),
+                    IbvDeviceAttr.MAX_SGE.get(all),
+                    IbvDeviceAttr.MAX_CQ.get(all),
+                    IbvDeviceAttr.MAX_CQE.get(all),
+                    IbvDeviceAttr.MAX_MR.get(all),
+                    IbvDeviceAttr.MAX_QP_RD_ATOM.get(all),
+                    IbvDeviceAttr.MAX_SRQ.get(all),
+                    IbvDeviceAttr.PHYS_PORT_CNT.get(all) & 0xFF,
+                    IbvDeviceAttr.ATOMIC_CAP.get(all) != VerbsConstants.IBV_ATOMIC_NONE,
                     false);
         }
     }
@@ -77,15 +72,15 @@ final class RealContext implements Context {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvPortAttr.LAYOUT);
             Verb.zero(
-                    Libibverbs.ibvQueryPort(CapturedErrno.current(), open.pointer(), (byte) port, all.address()),
+                    Libibverbs.ibvQueryPort(open.pointer(), (byte) port, all.address()),
                     "querying port " + port + " of " + device);
             return new PortAttributes(
-                    PortState.ofCode(IbvPortAttr.state(all)),
-                    Mtu.ofCode(IbvPortAttr.activeMtu(all)),
-                    IbvPortAttr.lid(all) & 0xFFFF,
-                    IbvPortAttr.gidTblLen(all),
-                    Integer.toUnsignedLong(IbvPortAttr.maxMsgSz(all)),
-                    IbvPortAttr.linkLayer(all) == VerbsConstants.IBV_LINK_LAYER_ETHERNET);
+                    PortState.ofCode(IbvPortAttr.STATE.get(all)),
+                    Mtu.ofCode(IbvPortAttr.ACTIVE_MTU.get(all)),
+                    IbvPortAttr.LID.get(all) & 0xFFFF,
+                    IbvPortAttr.GID_TBL_LEN.get(all),
+                    Integer.toUnsignedLong(IbvPortAttr.MAX_MSG_SZ.get(all)),
+                    IbvPortAttr.LINK_LAYER.get(all) == VerbsConstants.IBV_LINK_LAYER_ETHERNET);
         }
     }
 
@@ -94,8 +89,7 @@ final class RealContext implements Context {
         checkPort(port);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment gid = arena.allocate(IbvGid.LAYOUT);
-            int result =
-                    Libibverbs.ibvQueryGid(CapturedErrno.current(), open.pointer(), (byte) port, index, gid.address());
+            int result = Libibverbs.ibvQueryGid(open.pointer(), (byte) port, index, gid.address());
             // Some kernels report an unused entry as an error.
             return result == 0 ? Gid.of(gid.toArray(JAVA_BYTE)) : Gid.NONE;
         }
@@ -110,10 +104,7 @@ final class RealContext implements Context {
     @Override
     public ProtectionDomain allocateProtectionDomain() {
         return new RealProtectionDomain(
-                open,
-                Verb.pointer(
-                        Libibverbs.ibvAllocPd(CapturedErrno.current(), open.pointer()),
-                        "creating a protection domain on " + device));
+                open, Verb.pointer(Libibverbs.ibvAllocPd(open.pointer()), "creating a protection domain on " + device));
     }
 
     @Override
@@ -121,8 +112,7 @@ final class RealContext implements Context {
         return new RealCompletionChannel(
                 open,
                 Verb.pointer(
-                        Libibverbs.ibvCreateCompChannel(CapturedErrno.current(), open.pointer()),
-                        "creating a completion channel on " + device));
+                        Libibverbs.ibvCreateCompChannel(open.pointer()), "creating a completion channel on " + device));
     }
 
     @Override
@@ -138,12 +128,10 @@ final class RealContext implements Context {
     private AsyncEvent readEvent() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment event = arena.allocate(IbvAsyncEvent.LAYOUT);
-            Verb.zero(
-                    Libibverbs.ibvGetAsyncEvent(CapturedErrno.current(), open.pointer(), event.address()),
-                    "reading an event of " + device);
-            AsyncEvent.Type type = AsyncEvent.Type.ofCode(IbvAsyncEvent.eventType(event));
+            Verb.zero(Libibverbs.ibvGetAsyncEvent(open.pointer(), event.address()), "reading an event of " + device);
+            AsyncEvent.Type type = AsyncEvent.Type.ofCode(IbvAsyncEvent.EVENT_TYPE.get(event));
             AsyncEvent result = new AsyncEvent(type, element(type, event));
-            Libibverbs.ibvAckAsyncEvent(CapturedErrno.current(), event.address());
+            Libibverbs.ibvAckAsyncEvent(event.address());
             return result;
         }
     }
@@ -157,16 +145,14 @@ final class RealContext implements Context {
                     SEND_QUEUE_DRAINED,
                     PATH_MIGRATED,
                     PATH_MIGRATION_ERROR,
-                    QP_LAST_WORK_REQUEST ->
-                IbvQp.qpNum(MemorySegment.ofAddress(event.get(JAVA_LONG, IbvAsyncEvent.ELEMENT_QP))
-                        .reinterpret(IbvQp.BYTES));
+                    QP_LAST_WORK_REQUEST -> RealQueuePair.number(IbvAsyncEvent.ELEMENT_QP.get(event));
             case PORT_ACTIVE,
                     PORT_ERROR,
                     LID_CHANGE,
                     PKEY_CHANGE,
                     SUBNET_MANAGER_CHANGE,
                     CLIENT_REREGISTER,
-                    GID_CHANGE -> IbvAsyncEvent.elementPortNum(event);
+                    GID_CHANGE -> IbvAsyncEvent.ELEMENT_PORT_NUM.get(event);
             default -> 0;
         };
     }

@@ -1,9 +1,8 @@
 package dev.rackcall.verbs.real;
 
 import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.ffi.CapturedErrno;
-import dev.rackcall.verbs.ffi.IbvMr;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.Structs.IbvMr;
 import java.lang.foreign.MemorySegment;
 
 /** A struct ibv_mr. Keeps the segment reachable, and with it memory of an automatic arena. */
@@ -13,11 +12,11 @@ final class RealMemoryRegion extends NativeObject implements MemoryRegion {
     private final int remoteKey;
 
     RealMemoryRegion(NativeContext device, MemorySegment memory, long pointer) {
-        super(device, pointer);
+        super(device, pointer, "a memory region");
         this.memory = memory;
         MemorySegment struct = MemorySegment.ofAddress(pointer).reinterpret(IbvMr.BYTES);
-        localKey = IbvMr.lkey(struct);
-        remoteKey = IbvMr.rkey(struct);
+        localKey = IbvMr.LKEY.get(struct);
+        remoteKey = IbvMr.RKEY.get(struct);
     }
 
     @Override
@@ -47,11 +46,6 @@ final class RealMemoryRegion extends NativeObject implements MemoryRegion {
 
     @Override
     int destroy() {
-        return Libibverbs.ibvDeregMr(CapturedErrno.current(), pointer());
-    }
-
-    @Override
-    String describe() {
-        return "a memory region";
+        return Libibverbs.ibvDeregMr(pointer());
     }
 }

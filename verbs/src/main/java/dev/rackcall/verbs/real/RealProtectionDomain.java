@@ -10,10 +10,9 @@ import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.SharedReceiveQueue;
 import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CapturedErrno;
-import dev.rackcall.verbs.ffi.IbvAhAttr;
-import dev.rackcall.verbs.ffi.IbvSrqInitAttr;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.Structs.IbvAhAttr;
+import dev.rackcall.verbs.ffi.Structs.IbvSrqInitAttr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
@@ -21,7 +20,7 @@ import java.util.Set;
 /** A struct ibv_pd. */
 final class RealProtectionDomain extends NativeObject implements ProtectionDomain {
     RealProtectionDomain(NativeContext device, long pointer) {
-        super(device, pointer);
+        super(device, pointer, "a protection domain");
     }
 
     @Override
@@ -31,9 +30,7 @@ final class RealProtectionDomain extends NativeObject implements ProtectionDomai
             throw new VerbsException(what, VerbsErrno.EFAULT, "register native, writable memory of 1 byte at least");
         }
         long region = Verb.pointer(
-                Libibverbs.ibvRegMr(
-                        CapturedErrno.current(), pointer(), memory.address(), memory.byteSize(), Access.bits(rights)),
-                what);
+                Libibverbs.ibvRegMr(pointer(), memory.address(), memory.byteSize(), Access.bits(rights)), what);
         return new RealMemoryRegion(device(), memory, region);
     }
 
@@ -46,10 +43,10 @@ final class RealProtectionDomain extends NativeObject implements ProtectionDomai
     public SharedReceiveQueue createSharedReceiveQueue(int requests, int segments) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = arena.allocate(IbvSrqInitAttr.LAYOUT);
-            IbvSrqInitAttr.attrMaxWr(wanted, requests);
-            IbvSrqInitAttr.attrMaxSge(wanted, segments);
+            IbvSrqInitAttr.ATTR_MAX_WR.set(wanted, requests);
+            IbvSrqInitAttr.ATTR_MAX_SGE.set(wanted, segments);
             long made = Verb.pointer(
-                    Libibverbs.ibvCreateSrq(CapturedErrno.current(), pointer(), wanted.address()),
+                    Libibverbs.ibvCreateSrq(pointer(), wanted.address()),
                     "creating a shared receive queue of " + requests + " requests with " + segments + " segments");
             return new RealSharedReceiveQueue(device(), made, segments);
         }
@@ -61,19 +58,13 @@ final class RealProtectionDomain extends NativeObject implements ProtectionDomai
             MemorySegment wanted = arena.allocate(IbvAhAttr.LAYOUT);
             RealAddressHandle.write(vector, wanted, 0);
             long made = Verb.pointer(
-                    Libibverbs.ibvCreateAh(CapturedErrno.current(), pointer(), wanted.address()),
-                    "creating an address handle to " + vector);
+                    Libibverbs.ibvCreateAh(pointer(), wanted.address()), "creating an address handle to " + vector);
             return new RealAddressHandle(device(), vector, made);
         }
     }
 
     @Override
     int destroy() {
-        return Libibverbs.ibvDeallocPd(CapturedErrno.current(), pointer());
-    }
-
-    @Override
-    String describe() {
-        return "a protection domain";
+        return Libibverbs.ibvDeallocPd(pointer());
     }
 }

@@ -13,11 +13,10 @@ import dev.rackcall.verbs.ReceiveRequest;
 import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
-import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.ContextOperations;
-import dev.rackcall.verbs.ffi.IbvQp;
-import dev.rackcall.verbs.ffi.IbvQpInitAttr;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.Structs.IbvQp;
+import dev.rackcall.verbs.ffi.Structs.IbvQpInitAttr;
 import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -34,10 +33,10 @@ final class RealQueuePair extends NativeObject implements QueuePair {
     private volatile QueuePairState chosenState = QueuePairState.RESET;
 
     private RealQueuePair(NativeContext device, QueuePairSpec spec, long pointer, int maxInline) {
-        super(device, pointer);
+        super(device, pointer, "queue pair " + number(pointer));
         this.spec = spec;
         this.maxInline = maxInline;
-        number = IbvQp.qpNum(MemorySegment.ofAddress(pointer).reinterpret(IbvQp.BYTES));
+        number = number(pointer);
         change = new StateChange(pointer, number, spec.type());
     }
 
@@ -50,22 +49,27 @@ final class RealQueuePair extends NativeObject implements QueuePair {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = arena.allocate(IbvQpInitAttr.LAYOUT);
-            IbvQpInitAttr.sendCq(wanted, ((RealCompletionQueue) spec.sendQueue()).pointer());
-            IbvQpInitAttr.recvCq(wanted, ((RealCompletionQueue) spec.receiveQueue()).pointer());
-            spec.shared().ifPresent(queue -> IbvQpInitAttr.srq(wanted, ((RealSharedReceiveQueue) queue).pointer()));
-            IbvQpInitAttr.capMaxSendWr(wanted, spec.maxSends());
-            IbvQpInitAttr.capMaxRecvWr(wanted, spec.maxReceives());
-            IbvQpInitAttr.capMaxSendSge(wanted, spec.maxSegments());
-            IbvQpInitAttr.capMaxRecvSge(wanted, spec.maxSegments());
-            IbvQpInitAttr.capMaxInlineData(wanted, spec.maxInline());
-            IbvQpInitAttr.qpType(
+            IbvQpInitAttr.SEND_CQ.set(wanted, ((RealCompletionQueue) spec.sendQueue()).pointer());
+            IbvQpInitAttr.RECV_CQ.set(wanted, ((RealCompletionQueue) spec.receiveQueue()).pointer());
+            spec.shared().ifPresent(queue -> IbvQpInitAttr.SRQ.set(wanted, ((RealSharedReceiveQueue) queue).pointer()));
+            IbvQpInitAttr.CAP_MAX_SEND_WR.set(wanted, spec.maxSends());
+            IbvQpInitAttr.CAP_MAX_RECV_WR.set(wanted, spec.maxReceives());
+            IbvQpInitAttr.CAP_MAX_SEND_SGE.set(wanted, spec.maxSegments());
+            IbvQpInitAttr.CAP_MAX_RECV_SGE.set(wanted, spec.maxSegments());
+            IbvQpInitAttr.CAP_MAX_INLINE_DATA.set(wanted, spec.maxInline());
+            IbvQpInitAttr.QP_TYPE.set(
                     wanted, spec.type() == QueuePairType.RC ? VerbsConstants.IBV_QPT_RC : VerbsConstants.IBV_QPT_UD);
             long made = Verb.pointer(
-                    Libibverbs.ibvCreateQp(CapturedErrno.current(), domain, wanted.address()),
+                    Libibverbs.ibvCreateQp(domain, wanted.address()),
                     "creating a queue pair of " + spec.maxSends() + " sends, " + spec.maxReceives() + " receives, "
                             + spec.maxSegments() + " segments, " + spec.maxInline() + " bytes inline");
-            return new RealQueuePair(device, spec, made, IbvQpInitAttr.capMaxInlineData(wanted));
+            return new RealQueuePair(device, spec, made, IbvQpInitAttr.CAP_MAX_INLINE_DATA.get(wanted));
         }
+    }
+
+    /** The number of the queue pair with this struct ibv_qp. */
+    static int number(long pointer) {
+        return IbvQp.QP_NUM.get(MemorySegment.ofAddress(pointer).reinterpret(IbvQp.BYTES));
     }
 
     @Override
@@ -220,11 +224,6 @@ final class RealQueuePair extends NativeObject implements QueuePair {
 
     @Override
     int destroy() {
-        return device().destroy(() -> Libibverbs.ibvDestroyQp(CapturedErrno.current(), pointer()));
-    }
-
-    @Override
-    String describe() {
-        return "queue pair " + number;
+        return device().destroy(() -> Libibverbs.ibvDestroyQp(pointer()));
     }
 }

@@ -3,7 +3,6 @@ package dev.rackcall.verbs.real;
 import dev.rackcall.verbs.ReceiveRequest;
 import dev.rackcall.verbs.SharedReceiveQueue;
 import dev.rackcall.verbs.VerbsErrno;
-import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.ContextOperations;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import java.lang.foreign.Arena;
@@ -17,7 +16,7 @@ final class RealSharedReceiveQueue extends NativeObject implements SharedReceive
     private final MemorySegment bad = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
 
     RealSharedReceiveQueue(NativeContext device, long pointer, int segments) {
-        super(device, pointer);
+        super(device, pointer, "a shared receive queue");
         this.segments = segments;
     }
 
@@ -44,11 +43,6 @@ final class RealSharedReceiveQueue extends NativeObject implements SharedReceive
 
     @Override
     int destroy() {
-        return device().destroy(() -> Libibverbs.ibvDestroySrq(CapturedErrno.current(), pointer()));
-    }
-
-    @Override
-    String describe() {
-        return "a shared receive queue";
+        return device().destroy(() -> Libibverbs.ibvDestroySrq(pointer()));
     }
 }

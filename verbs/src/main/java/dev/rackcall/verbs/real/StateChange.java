@@ -6,10 +6,9 @@ import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
-import dev.rackcall.verbs.ffi.CapturedErrno;
-import dev.rackcall.verbs.ffi.IbvQpAttr;
-import dev.rackcall.verbs.ffi.IbvQpInitAttr;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.Structs.IbvQpAttr;
+import dev.rackcall.verbs.ffi.Structs.IbvQpInitAttr;
 import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,10 +28,10 @@ final class StateChange {
     void toInit(InitAttributes init) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
-            IbvQpAttr.pkeyIndex(all, (short) init.partitionKeyIndex());
-            IbvQpAttr.portNum(all, (byte) init.port());
-            IbvQpAttr.qpAccessFlags(all, Access.bits(init.rights()));
-            IbvQpAttr.qkey(all, init.queueKey());
+            IbvQpAttr.PKEY_INDEX.set(all, init.partitionKeyIndex());
+            IbvQpAttr.PORT_NUM.set(all, init.port());
+            IbvQpAttr.QP_ACCESS_FLAGS.set(all, Access.bits(init.rights()));
+            IbvQpAttr.QKEY.set(all, init.queueKey());
             modify(
                     all,
                     QueuePairState.INIT,
@@ -52,11 +51,11 @@ final class StateChange {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
             RealAddressHandle.write(remote.requirePath(number), all, IbvQpAttr.AH_ATTR_GRH_DGID_RAW);
-            IbvQpAttr.pathMtu(all, remote.pathMtu().code());
-            IbvQpAttr.destQpNum(all, remote.peer());
-            IbvQpAttr.rqPsn(all, remote.firstPacket());
-            IbvQpAttr.maxDestRdAtomic(all, (byte) remote.maxReadAtomic());
-            IbvQpAttr.minRnrTimer(all, (byte) remote.rnrTimer());
+            IbvQpAttr.PATH_MTU.set(all, remote.pathMtu().code());
+            IbvQpAttr.DEST_QP_NUM.set(all, remote.peer());
+            IbvQpAttr.RQ_PSN.set(all, remote.firstPacket());
+            IbvQpAttr.MAX_DEST_RD_ATOMIC.set(all, remote.maxReadAtomic());
+            IbvQpAttr.MIN_RNR_TIMER.set(all, remote.rnrTimer());
             modify(
                     all,
                     QueuePairState.READY_TO_RECEIVE,
@@ -76,11 +75,11 @@ final class StateChange {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
-            IbvQpAttr.sqPsn(all, attributes.firstPacket());
-            IbvQpAttr.timeout(all, (byte) attributes.timeout());
-            IbvQpAttr.retryCnt(all, (byte) attributes.retries());
-            IbvQpAttr.rnrRetry(all, (byte) attributes.rnrRetries());
-            IbvQpAttr.maxRdAtomic(all, (byte) attributes.maxReadAtomic());
+            IbvQpAttr.SQ_PSN.set(all, attributes.firstPacket());
+            IbvQpAttr.TIMEOUT.set(all, attributes.timeout());
+            IbvQpAttr.RETRY_CNT.set(all, attributes.retries());
+            IbvQpAttr.RNR_RETRY.set(all, attributes.rnrRetries());
+            IbvQpAttr.MAX_RD_ATOMIC.set(all, attributes.maxReadAtomic());
             int connected = VerbsConstants.IBV_QP_TIMEOUT
                     | VerbsConstants.IBV_QP_RETRY_CNT
                     | VerbsConstants.IBV_QP_RNR_RETRY
@@ -99,10 +98,9 @@ final class StateChange {
     }
 
     private void modify(MemorySegment all, QueuePairState state, int mask) {
-        IbvQpAttr.qpState(all, state.code());
+        IbvQpAttr.QP_STATE.set(all, state.code());
         Verb.zero(
-                Libibverbs.ibvModifyQp(
-                        CapturedErrno.current(), queuePair, all.address(), mask | VerbsConstants.IBV_QP_STATE),
+                Libibverbs.ibvModifyQp(queuePair, all.address(), mask | VerbsConstants.IBV_QP_STATE),
                 "changing " + type + " queue pair " + number + " to " + state);
     }
 
@@ -112,14 +110,9 @@ final class StateChange {
             MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
             MemorySegment made = arena.allocate(IbvQpInitAttr.LAYOUT);
             Verb.zero(
-                    Libibverbs.ibvQueryQp(
-                            CapturedErrno.current(),
-                            queuePair,
-                            all.address(),
-                            VerbsConstants.IBV_QP_STATE,
-                            made.address()),
+                    Libibverbs.ibvQueryQp(queuePair, all.address(), VerbsConstants.IBV_QP_STATE, made.address()),
                     "querying the state of queue pair " + number);
-            return QueuePairState.ofCode(IbvQpAttr.qpState(all));
+            return QueuePairState.ofCode(IbvQpAttr.QP_STATE.get(all));
         }
     }
 }
