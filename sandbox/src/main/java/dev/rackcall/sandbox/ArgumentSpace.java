@@ -13,15 +13,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Where the Refs of one call's arguments may lead: into the runs of the scope that was passed, read in place or from a private copy, and
- * into the arenas that the service declared. Everything else is a {@link SandboxException}.
+ * Confines the Refs of one call's arguments. They may lead into the runs of the scope that was passed, read in place
+ * or from a private copy, and into the arenas that the service declared. All others cause a {@link SandboxException}.
  *
- * <p>It lives as long as the slot whose calls it serves: {@link #fence} or {@link #snapshot} when a call begins to use its arguments, {@link #leave}
- * at its end. Neither allocates once the slot is warm. One thread changes it at a time; while a call lasts, any thread may follow Refs
- * that was handed the arguments properly.
+ * <p>It lives as long as the slot whose calls it serves. A call begins with {@link #fence} or {@link #snapshot} and
+ * ends with {@link #leave}. They allocate nothing once the slot is warm. One thread at a time changes it. During a
+ * call, any thread may follow Refs if the arguments were safely published to it.
  */
 public final class ArgumentSpace extends RefSpace {
-    /** Where no Ref leads. */
+    /** A run into which no Ref leads. */
     private static final Run NOWHERE = new Run();
 
     private final RefSpace declared;
@@ -34,20 +34,21 @@ public final class ArgumentSpace extends RefSpace {
     private int count;
     private MemorySegment memory;
     private MemorySegment buffer;
-    /** Of the snapshot, in the budget. */
+    /** Bytes of the snapshot that are counted in the budget. */
     private long counted;
-    /** The run that the last Ref led into: most Refs lead into the same one as the Ref before. Only a hint, so races on it do no harm. */
+    /** The run of the last Ref, because most Refs lead into the same run as the one before. Only a hint, so races on
+     * it are harmless. */
     private Run last = NOWHERE;
 
     private long steps;
 
     /**
-     * A space with nothing in it yet.
+     * An empty space.
      *
-     * @param declared where Refs may lead besides the argument's scope
-     * @param buffers where snapshots get their memory
-     * @param budget counts the bytes of snapshots while calls last
-     * @param maxSteps how many Refs one call may follow; {@link Long#MAX_VALUE} for any number
+     * @param declared where Refs may lead besides the arguments' scope
+     * @param buffers provides the memory of snapshots
+     * @param budget counts the bytes of snapshots during calls
+     * @param maxSteps number of Refs that one call may follow; {@link Long#MAX_VALUE} for no limit
      */
     public ArgumentSpace(RefSpace declared, SnapshotMemory buffers, SnapshotBudget budget, long maxSteps) {
         this.declared = declared;
@@ -58,7 +59,8 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     /**
-     * Lets Refs lead into a scope, and the scope be read in place. What its owner, or whoever else can write there, changes meanwhile is seen at once.
+     * Lets Refs lead into a scope, which is read in place. Changes by any process that can write there are visible
+     * at once.
      *
      * @param firstRun Ref of the scope's first run, as a peer gave it
      * @throws RefException if there is no such scope
@@ -74,34 +76,34 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     /**
-     * As {@link #fence(Arena, long)}, for a scope that its sender has sealed for this call: what is read stays as it is until the seal is marked done. If this
-     * fails, no call reads under the seal, and it is marked done unless another call has claimed it.
+     * As {@link #fence(Arena, long)}, for a scope that its sender has sealed for this call. It does not change until
+     * the seal is marked done. If this fails, it marks the seal done, unless another call has claimed it.
      *
      * @param seal its number, as a peer gave it
-     * @throws SealException if that is no seal in force, has served a call before, or does not cover the whole scope
+     * @throws SealException if the seal is not in force, has served a call before, or does not cover the whole scope
      * @throws RefException if there is no such scope
      */
     public void fence(Arena arena, SealedScopes seals, long seal) {
         long firstRun = seals.claim(seal);
         try {
             fence(arena, firstRun);
-            // Only now, since the scope's links could change until the claim.
+            // After the claim, because the scope's links could change until then.
             seals.requireCovered(seal, read);
         } catch (SealException | RefException e) {
             leave();
-            // Nobody else may: it was claimed.
+            // Only this call may mark it, because it has claimed it.
             seals.markDone(seal);
             throw e;
         }
     }
 
     /**
-     * Copies a scope's used bytes into memory of this process, once, and lets Refs lead into the copy. Whatever happens to the scope afterwards, the copy
-     * stays as it is until {@link #leave}.
+     * Copies a scope's used bytes once into memory of this process and lets Refs lead into the copy. The copy does
+     * not change until {@link #leave}.
      *
      * @param firstRun Ref of the scope's first run, as a peer gave it
      * @throws RefException if there is no such scope
-     * @throws OutOfArenaException if it is larger than snapshots may be, alone or with those of other calls
+     * @throws OutOfArenaException if it exceeds the limit of one snapshot, or of all snapshots of this peer
      */
     public void snapshot(Arena arena, long firstRun) {
         leave();
@@ -110,7 +112,7 @@ public final class ArgumentSpace extends RefSpace {
         if (!budget.take(read.totalBytes())) {
             buffer = buffers.give(buffer);
             throw new OutOfArenaException("a snapshot of " + ByteSize.describe(read.totalBytes())
-                    + " was asked while others of this caller's take up all that its arena could hold; make fewer such calls at once, or"
+                    + " was asked for while other snapshots of this caller use its quota; make fewer such calls at once, or"
                     + " raise the quota");
         }
         counted = read.totalBytes();
@@ -139,7 +141,7 @@ public final class ArgumentSpace extends RefSpace {
         run.window.set(memory, at - offset, at + run.bytes);
     }
 
-    /** Ends what the last {@link #fence} or {@link #snapshot} began: no Ref leads into its scope any more. Idempotent. */
+    /** Ends the last {@link #fence} or {@link #snapshot}: Refs no longer lead into its scope. Idempotent. */
     public void leave() {
         if (count != 0) {
             count = 0;
@@ -153,12 +155,12 @@ public final class ArgumentSpace extends RefSpace {
         }
     }
 
-    /** Whether a scope may be read here now. */
+    /** Whether a scope can be read now. */
     public boolean isEntered() {
         return count != 0;
     }
 
-    /** Whether a Ref leads into the scope that was entered. */
+    /** Whether a Ref leads into the current scope. */
     public boolean holds(long ref) {
         return runOf(ref) != NOWHERE;
     }
@@ -212,7 +214,7 @@ public final class ArgumentSpace extends RefSpace {
         return declared instanceof ArenaTable table && table.leadsTo(arena);
     }
 
-    /** One run of the scope; constant while a call lasts. */
+    /** One run of the scope; constant during a call. */
     private static final class Run {
         /** Ref of its first object's first byte. */
         private long first;
@@ -220,7 +222,8 @@ public final class ArgumentSpace extends RefSpace {
         private long bytes;
         private final Window window = new Window();
 
-        /** One comparison for arena, generation and bounds: Refs that differ in their high bits are further apart than any run is long. */
+        /** Compares arena, generation and bounds at once: Refs with different high bits are further apart than any
+         * run is long. */
         boolean holds(long ref) {
             return Long.compareUnsigned(ref - first, bytes) < 0;
         }

@@ -5,13 +5,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * To which holder this process has given its userfaultfd: the one for all its enforced seals, since it may not open another. Guarded by
- * {@link #LOCK} until there is one; who has seen that, holding the lock, may read on without it.
+ * The holder that has this process's userfaultfd. It holds all enforced seals of the process, which may not open
+ * another. Guarded by {@link #LOCK} until it is chosen; a thread that has seen the choice under the lock may read it
+ * without.
  */
 final class ChosenHolder {
     static final Object LOCK = new Object();
 
-    /** Null until there is one; then for good. */
+    /** Null until a holder is chosen; then constant. */
     private static Path chosen;
 
     private ChosenHolder() {}
@@ -24,19 +25,19 @@ final class ChosenHolder {
         chosen = holder.toAbsolutePath().normalize();
     }
 
-    /** @throws SealException if this process cannot have seals held there, whatever the holder says */
+    /** @throws SealException if this process cannot use the holder there */
     static void require(Path holder) {
         if (chosen != null) {
             if (!chosen.equals(holder.toAbsolutePath().normalize())) {
-                throw new SealException("this process has its seals held at " + chosen
-                        + ", for as long as it lives, not at " + holder + "; name one holder for all its channels");
+                throw new SealException("the seals of this process are held at " + chosen + " until it ends, not at "
+                        + holder + "; name one holder for all its channels");
             }
             return;
         }
         try {
             if (ProcessMemory.of((int) ProcessHandle.current().pid()).hasUserfault()) {
                 throw new SealException(
-                        "this process holds seals itself, which it could not lift any more once others are enforced; open channels with"
+                        "this process holds seals itself, which it could not lift once others are enforced; open channels with"
                                 + " enforced seals first, or close those that have sealed scopes");
             }
         } catch (IOException e) {

@@ -6,15 +6,16 @@ import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 
 /**
- * How a sealed process and the holder of its seals talk, in two pieces of memory that each have one writer. One request at a time.
+ * How a sealed process and the holder of its seals talk, in two pieces of memory with one writer each. One request
+ * at a time.
  *
  * <pre>
  * requests, written by the sealed process         answers, written by the holder
- *    0  number  : released last                       0  number  : of the request that is answered, released last
+ *    0  number  : released last                       0  number : of the answered request, released last
  *    4  op      : 1 seal, 2 release, 3 renew          4  status  : 0 done, 1 refused
  *    8  count   : runs, or seals                      8  value   : the seal, or system calls made
  *   64  run, bytes of each run; or seals             16  length of the reason, at most 1,000
- *                                                    64  reason for people, UTF-8
+ *                                                    64  reason, in words, UTF-8
  *                                                  4096  ring of descriptors, see {@link SealRingLayout}
  * </pre>
  *
@@ -26,7 +27,7 @@ final class HolderLayout {
     static final int RENEW = 3;
     static final int DONE = 0;
     static final int REFUSED = 1;
-    /** A scope has no more runs. */
+    /** The maximum number of runs of a scope. */
     static final int MAX_COUNT = 1024;
 
     static final long REQUEST_BYTES = 20480;
@@ -45,12 +46,12 @@ final class HolderLayout {
 
     private HolderLayout() {}
 
-    /** Pairs with {@link #publish}: who sees the number sees the request or the answer. */
+    /** Acquire: pairs with {@link #publish}. A reader that sees the number sees the request or the answer. */
     static int number(MemorySegment memory) {
         return (int) INT.getAcquire(memory, NUMBER);
     }
 
-    /** Pairs with {@link #number}. */
+    /** Release: pairs with {@link #number}. */
     static void publish(MemorySegment memory, int number) {
         INT.setRelease(memory, NUMBER, number);
     }

@@ -8,21 +8,23 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** What goes over the socket of a {@link SealHolder} before there is common memory: a kind, then fixed fields, big-endian. */
+/** Messages over the socket of a {@link SealHolder} until both sides share memory: a kind, then fixed fields,
+ * big-endian. */
 final class HolderMessage {
-    /** A process wants its memory sealed: address, bytes, page bytes, arena id; userfaultfd, requests, arena. Its next ones: requests, arena. */
+    /** A process opens a session: address, bytes, page bytes, arena id; userfaultfd (only in its first session),
+     * requests, arena. */
     static final byte SEALER = 'S';
-    /** The holder takes it on: session; answers. */
+    /** The holder accepts the session: its number; answers. */
     static final byte ACCEPTED = 'A';
-    /** Whether the holder would take the process on if that gave up what it must not have; the answer has the same kind. */
+    /** Asks the holder to check the process for obstacles; the answer has the same kind. */
     static final byte CHECK = 'K';
-    /** The process has given up what it must not have. */
+    /** The process has given up what could lift seals. */
     static final byte READY = 'R';
     /** A receiver joins a session: session, offset of the arena in its file; marks, arena. */
     static final byte RECEIVER = 'C';
     /** To the sealed process: the receiver is there; marks. */
     static final byte MARKS = 'M';
-    /** No, with a reason. */
+    /** A refusal with its reason. */
     static final byte REFUSED = 'X';
 
     static final int SESSION_BYTES = 16;
@@ -74,7 +76,8 @@ final class HolderMessage {
         return ByteBuffer.wrap(message.bytes(), 1, message.bytes().length - 1);
     }
 
-    /** The next message, which must be of this kind and carry so many descriptors; closes its descriptors if not. */
+    /** The next message, which must be of this kind and carry this many descriptors; otherwise closes its
+     * descriptors. */
     static Message expect(UnixSocket socket, byte kind, int descriptors) throws IOException {
         return expect(socket, kind, descriptors, BOUND);
     }
@@ -83,7 +86,7 @@ final class HolderMessage {
         return require(receive(socket, patience), kind, descriptors);
     }
 
-    /** The next message, of whatever kind but a refusal. */
+    /** The next message of any kind except a refusal. */
     static Message expect(UnixSocket socket) throws IOException {
         return receive(socket, BOUND);
     }
@@ -105,11 +108,11 @@ final class HolderMessage {
         return message.bytes()[0] == kind && message.fds().length == descriptors;
     }
 
-    /** Closes the message's descriptors if it is another one. */
+    /** Closes the message's descriptors if it is of another kind. */
     static Message require(Message message, byte kind, int descriptors) throws IOException {
         if (!isOf(message, kind, descriptors)) {
             message.closeFds();
-            throw new IOException("a message of another kind than expected");
+            throw new IOException("an unexpected kind of message");
         }
         return message;
     }

@@ -6,7 +6,8 @@ import java.lang.foreign.MemorySegment;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a sealed process asks its holder for while calls go on, by {@link HolderLayout}: to close runs, and to open or renew what the receiver is done with. One thread. */
+/** Serves the requests of a sealed process, by {@link HolderLayout}: to close runs, and to open or renew seals whose
+ * receiver is done. One thread. */
 final class HolderRequests {
     private static final Logger LOG = LoggerFactory.getLogger(HolderRequests.class);
 
@@ -30,7 +31,7 @@ final class HolderRequests {
         long value = 0;
         String reason = "";
         try {
-            // Once: the process may write on.
+            // Read once: the process may change them.
             int op = HolderLayout.op(requests);
             int count = HolderLayout.count(requests);
             checkCount(count);
@@ -44,7 +45,7 @@ final class HolderRequests {
             status = HolderLayout.REFUSED;
             reason = String.valueOf(e.getMessage());
         } catch (RuntimeException e) {
-            // Nothing that a process asks may end the thread that keeps it sealed.
+            // No request may end the thread that keeps the process sealed.
             LOG.warn("a request of pid {} failed", pid, e);
             status = HolderLayout.REFUSED;
             reason = "the holder could not serve this request: " + e;
@@ -67,7 +68,7 @@ final class HolderRequests {
             refs[i] = doneSeal(i);
             for (int j = 0; j < i; j++) {
                 if (refs[j] == refs[i]) {
-                    throw new SealException(SealRingLayout.describe(refs[i]) + " stands twice in one request");
+                    throw new SealException(SealRingLayout.describe(refs[i]) + " appears twice in one request");
                 }
             }
         }
@@ -78,7 +79,7 @@ final class HolderRequests {
         return table.renew(doneSeal(0));
     }
 
-    /** The seal that a request names at a position, read once. */
+    /** The seal at this position of a request, read once. */
     private long doneSeal(int position) {
         long seal = HolderLayout.word(requests, position);
         if (!table.isDone(seal)) {

@@ -15,20 +15,22 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The holder's side of one sealed process: its userfaultfd, the memory that they talk through, and the seals. Owned by one thread. */
+/** The holder's side of one session: the process's userfaultfd, the shared memory for requests and answers, and the
+ * seals. Owned by one thread. */
 final class HolderSession implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HolderSession.class);
     private static final int SPINS = 20_000;
     private static final int ROUNDS = 1 << 20;
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int DESCRIPTORS = 2048;
-    /** The process waits for its receiver before, ten seconds at most: it must not find its holder gone when it has just given up what it cannot have back. */
+    /** The process first waits up to ten seconds for its receiver. The holder must not give up while the process
+     * gives up what it cannot take back. */
     private static final Duration READY_BOUND = Duration.ofSeconds(30);
 
     private final UnixSocket socket;
     private final byte[] session;
     private final SealedProcesses.Held held;
-    /** The process's, for all its sessions. */
+    /** Shared by all sessions of the process. */
     private final Userfault userfault;
 
     private final SealedMemoryCheck check;
@@ -36,7 +38,7 @@ final class HolderSession implements AutoCloseable {
     private final long bytes;
     private final long pageBytes;
     private final int arenaId;
-    /** What follows is set by {@link #open}, as far as it gets. */
+    /** The following fields are set by {@link #open}, as far as it gets. */
     private boolean occupied;
 
     private boolean registered;
@@ -56,7 +58,7 @@ final class HolderSession implements AutoCloseable {
 
     private boolean receiverGone;
 
-    /** Takes a sealed process on, whose first message this is. */
+    /** Begins the session of the process that sent this first message. */
     HolderSession(UnixSocket socket, Message hello, byte[] session, SealedProcesses.Held held) throws IOException {
         this.socket = socket;
         this.session = session;
@@ -79,7 +81,7 @@ final class HolderSession implements AutoCloseable {
         check = new SealedMemoryCheck(socket.peer().pid(), address, bytes);
     }
 
-    /** Takes over the last two descriptors of the first message; {@link #close} gives them back, also if this fails. */
+    /** Takes over the last two descriptors of the first message. {@link #close} closes them, also if this fails. */
     void open(Message hello) throws IOException {
         int descriptors = hello.fds().length;
         requestsFile = hello.adopt(descriptors - 2);
@@ -94,7 +96,7 @@ final class HolderSession implements AutoCloseable {
         occupied = true;
         userfault.register(address, bytes);
         registered = true;
-        // So that looking there cannot fail for want of memory.
+        // Then reading it cannot fail for lack of memory.
         requestsFile.reserve(0, HolderLayout.REQUEST_BYTES);
         requests = requestsFile.map();
         answersFile =
@@ -104,15 +106,15 @@ final class HolderSession implements AutoCloseable {
         answersFile.shutOutWriters();
     }
 
-    /** The receiver reads no more. */
+    /** The receiver has hung up. */
     synchronized void receiverGone() {
         receiverGone = true;
         notifyAll();
     }
 
     /**
-     * Keeps what is sealed sealed although the process has hung up: as long as its receiver may still read. Not only as long as the process lives: one
-     * that it has started with CLONE_VM has the same memory, and may live on.
+     * Keeps scopes sealed after the process has hung up, until its receiver has hung up, too. The life of the
+     * process is not enough: a process that it started with CLONE_VM shares its memory and may outlive it.
      */
     synchronized void outlast() throws InterruptedException {
         while (marks != null && !receiverGone) {
@@ -120,7 +122,7 @@ final class HolderSession implements AutoCloseable {
         }
     }
 
-    /** Ends it from outside. */
+    /** Ends the session from another thread. */
     void hangUp() {
         socket.close();
     }
@@ -129,7 +131,7 @@ final class HolderSession implements AutoCloseable {
         socket.send(HolderMessage.accepted(session), answersFile.fd());
     }
 
-    /** Once the process asks: whether anything is in the way. It gives up nothing before that. */
+    /** Waits for the process to ask, and checks it for obstacles. The process has given up nothing yet. */
     void check() throws IOException {
         HolderMessage.expect(socket, HolderMessage.CHECK, 0);
         synchronized (this) {
@@ -138,18 +140,19 @@ final class HolderSession implements AutoCloseable {
         }
     }
 
-    /** Tells the process that nothing is. */
+    /** Tells the process that there are no obstacles. */
     void fit() {
         socket.send(HolderMessage.bare(HolderMessage.CHECK));
     }
 
-    /** Once the process says that it is ready: whether it can lift seals in a way that can be seen. Nothing is sealed before, so a receiver that has joined has nothing to believe. */
+    /** Waits for the process to be ready, and checks that it cannot visibly lift seals. Nothing is sealed before, so
+     * a receiver that has joined trusts nothing yet. */
     void verify() throws IOException {
         HolderMessage.expect(socket, HolderMessage.READY, 0, READY_BOUND);
         synchronized (this) {
             long offset = check.fileOffset();
             check.requireLockedDown();
-            // What it was found fit by may have changed before that.
+            // What the first check saw may have changed since.
             check.requireFit(arena, userfault, pageBytes);
             if (check.fileOffset() != offset) {
                 throw new IOException("the memory that is to be sealed has changed");
@@ -160,12 +163,12 @@ final class HolderSession implements AutoCloseable {
         }
     }
 
-    /** Tells the process so. */
+    /** Tells the process that it passed the check. */
     void ready() {
         socket.send(HolderMessage.bare(HolderMessage.READY));
     }
 
-    /** A receiver joins: from now on there can be seals. Called by the receiver's thread. */
+    /** Adds the receiver. From now on there can be seals. Called by the receiver's thread. */
     synchronized void join(int receiverPid, SharedFile marksOfReceiver, SharedFile arenaOfReceiver, long offset)
             throws IOException {
         if (!checked) {
@@ -184,7 +187,7 @@ final class HolderSession implements AutoCloseable {
         }
         check.requireNoOther(receiverPid);
         marksOfReceiver.reserve(0, Seals.marksBytes(DESCRIPTORS));
-        // First what may fail: who has marks has a receiver, whose end is waited for.
+        // First what may fail: a session with marks waits for the end of its receiver.
         socket.send(HolderMessage.bare(HolderMessage.MARKS), marksOfReceiver.fd());
         marks = marksOfReceiver.mapReadOnly();
         marksFile = marksOfReceiver;
@@ -196,7 +199,7 @@ final class HolderSession implements AutoCloseable {
         return answersFile;
     }
 
-    /** Serves the process until it is gone. */
+    /** Serves the process until it hangs up. */
     void serve() throws InterruptedException {
         if (!awaitReceiver()) {
             return;
@@ -207,7 +210,7 @@ final class HolderSession implements AutoCloseable {
         int idle = 0;
         for (int rounds = 1; ; rounds++) {
             if (rounds % ROUNDS == 0 && socket.drain() < 0) {
-                // Somebody else who has that memory could go on asking.
+                // Another process with this memory could send requests forever.
                 return;
             }
             int number = HolderLayout.number(memory);
@@ -223,7 +226,7 @@ final class HolderSession implements AutoCloseable {
         }
     }
 
-    /** False if the process is gone before its receiver is there. */
+    /** Returns false if the process hangs up before its receiver joins. */
     private synchronized boolean awaitReceiver() throws InterruptedException {
         while (marks == null) {
             wait(TimeUnit.NANOSECONDS.toMillis(SLEEP_NANOS));
@@ -254,7 +257,7 @@ final class HolderSession implements AutoCloseable {
         }
         if (occupied) {
             occupied = false;
-            // Not before: the next session of this memory must not have its pages opened by the end of this one.
+            // Only now, so that the end of this session does not open pages of the next one.
             held.vacate(address);
         }
         close(requests, requestsFile, answers, answersFile, arena, marks, marksFile);

@@ -12,8 +12,8 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
 /**
- * What is told of isolation: JFR events (category Rackcall, Isolation) and counters of this process. Seals and releases have no stack trace and cost
- * nanoseconds; violations have one. Thread-safe.
+ * JFR events (category Rackcall, Isolation) and counters of this process. Events of seals and releases have no stack
+ * trace and cost nanoseconds; those of violations have one. Thread-safe.
  */
 public final class IsolationEvents {
     private static final LongAdder SEALS = new LongAdder();
@@ -31,14 +31,14 @@ public final class IsolationEvents {
         SEAL,
         /** A Ref that leads out of the arguments' scope and the declared arenas, or more Refs than the bound. */
         SANDBOX,
-        /** Native code or a raw access reached memory that a protection key closes. */
+        /** Native code or a raw access tried to reach memory that a protection key closes. */
         PROTECTION_KEY,
-        /** A call below the isolation that the server demands, or with a seal that is none. */
+        /** A call with less isolation than the server demands, or with an invalid seal. */
         PROTOCOL
     }
 
     /**
-     * Counts since this process began.
+     * Counts since this process started.
      *
      * @param seals scopes sealed
      * @param sealedBytes bytes in the pages of those scopes
@@ -62,10 +62,10 @@ public final class IsolationEvents {
     }
 
     /**
-     * A violation that was refused.
+     * Records a refused violation.
      *
      * @param call the call in which it happened, as its messages name it
-     * @param what what was tried, in words
+     * @param what the attempt, in words
      */
     public static void violation(Violation kind, String call, String what) {
         VIOLATIONS.increment();
@@ -78,7 +78,7 @@ public final class IsolationEvents {
         }
     }
 
-    /** The event of a seal that begins now; null while nobody records such events, so that nothing is allocated then. */
+    /** Begins the event of a seal; null without a recording of such events, so that nothing is allocated. */
     static SealEvent sealBegins() {
         if (!FlightRecorder.isInitialized() || !Types.SEAL.isEnabled()) {
             return null;
@@ -98,7 +98,8 @@ public final class IsolationEvents {
         return event;
     }
 
-    /** Asking a type allocates nothing, as asking a new event may; initialised only in a process that records something. */
+    /** Asking an event type, unlike a new event, allocates nothing. Initialised only in a process that records
+     * events. */
     private static final class Types {
         private static final EventType SEAL = EventType.getEventType(SealEvent.class);
         private static final EventType RELEASE = EventType.getEventType(ReleaseEvent.class);

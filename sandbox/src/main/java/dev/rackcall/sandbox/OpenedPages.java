@@ -3,17 +3,18 @@ package dev.rackcall.sandbox;
 import dev.rackcall.shm.os.OsException;
 
 /**
- * Pages of one kept seal that were opened for stores while the rest of its scope stays closed: so few that closing them again before the next call costs less than
- * opening and closing the whole scope, and less than a copy of it. Guarded by the lock of the seal's owner; allocates nothing.
+ * Pages of one kept seal that stores have opened while the rest of the scope stays closed. There are so few that
+ * closing them before the next call costs less than opening and closing the whole scope, and less than copying it.
+ * Guarded by the lock of the seal's owner; allocates nothing.
  */
 final class OpenedPages {
     private static final int MOST = 4;
-    /** A page costs about as much as a copy of so many: two system calls and a page fault. */
+    /** Opening a page costs two system calls and a page fault, as much as copying this many pages. */
     private static final int SMALL_PAGES_FOR_EACH = 64;
 
     private static final int HUGE_PAGES_FOR_EACH = 2;
     private static final long SMALL_PAGE = 4096;
-    /** Each store asks as long as the scope is not open as a whole, and takes a lock for it. */
+    /** Each store asks, under a lock, until the whole scope is open. */
     private static final int MOST_QUESTIONS = 64;
 
     private final long[] pages = new long[MOST];
@@ -21,10 +22,11 @@ final class OpenedPages {
     private int questions;
 
     /**
-     * Opens the pages on which an object lies, unless they are open.
+     * Opens the closed pages of an object.
      *
-     * @param bytes of the object, as shared memory has it, where others may have written anything: only pages of the seal are opened, since these are closed again
-     * @return false if that is not possible, or would cost more than it saves: open the whole scope then
+     * @param bytes size of the object as read from shared memory, so it may be any value; only pages of the seal are
+     * opened
+     * @return false if that is impossible or costs more than it saves; then open the whole scope
      */
     boolean open(SealAuthority authority, long seal, long offset, long bytes) {
         long pageBytes = authority.pageBytes();
@@ -64,14 +66,15 @@ final class OpenedPages {
         try {
             authority.openPage(page);
         } catch (OsException e) {
-            // Whoever opens the whole scope hears of it, too, if it lasts.
+            // If the failure lasts, opening the whole scope reports it.
             return false;
         }
         pages[count++] = page;
         return true;
     }
 
-    /** Before the seal serves the next call. Returns false if not all could be closed: open the whole scope then. */
+    /** Closes the pages before the seal serves the next call. Returns false if one failed; then open the whole
+     * scope. */
     boolean closeAgain(SealAuthority authority) {
         try {
             for (int i = 0; i < count; i++) {
@@ -85,7 +88,7 @@ final class OpenedPages {
         }
     }
 
-    /** The whole scope is open, or closed. */
+    /** Forgets the pages, because the whole scope is open or closed. */
     void forget() {
         count = 0;
         questions = 0;

@@ -15,15 +15,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A second wall for handlers that use native code or {@code Unsafe}: while a thread is in the sandbox of one region, it can reach no other region. Entering
- * and leaving writes a register. Regions outnumber the processor's keys: one key is for all regions that have none of their own, the others go to
- * regions as they are entered, and are taken from the one that was entered longest ago.
+ * A second wall for handlers that use native code or {@code Unsafe}: a thread in the sandbox of one region can reach
+ * no other region. Entering and leaving writes a register. There are more regions than keys. All regions without a
+ * key of their own share one key. A region gets another key when a thread enters it, from the region that was entered
+ * longest ago.
  *
- * <p>Only threads of the platform: the register belongs to the thread of the system, which virtual threads change. A thread that is made inside a
- * sandbox is in none: the guard opens all regions to it when it first reaches for one. Thread-safe; entering a region that has its key allocates nothing.
+ * <p>Only for platform threads: the register belongs to the system's thread, and virtual threads move between those.
+ * A thread that is created inside a sandbox is outside of all: the guard opens all regions to it at its first access.
+ * Thread-safe; entering a region that has its key allocates nothing.
  */
 public final class ProtectionKeys implements AutoCloseable {
-    /** The kernel may keep one of 16 for itself, and key 0 is everybody's. */
+    /** The kernel may reserve one of 16, and key 0 belongs to all other memory. */
     private static final int MAX_KEYS = 15;
 
     private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -40,9 +42,9 @@ public final class ProtectionKeys implements AutoCloseable {
     }
 
     private final MemoryKeys keys;
-    /** Of regions without a key of their own. */
+    /** The key of all regions without a key of their own. */
     private final int closedKey;
-    /** Which region has a key, and when it got it or was last given it anew. */
+    /** The keys that regions share, and for each its region and the time of the last assignment or entry. */
     private final int[] cached;
 
     private final Region[] owners;
@@ -69,7 +71,7 @@ public final class ProtectionKeys implements AutoCloseable {
     }
 
     /**
-     * Takes all keys that this processor has left.
+     * Takes all unused keys of this processor.
      *
      * @throws UnsupportedFeatureException if there are fewer than two, or the guard is off
      */
@@ -77,7 +79,7 @@ public final class ProtectionKeys implements AutoCloseable {
         return open(HardwareKeys.open(), MAX_KEYS);
     }
 
-    /** As {@link #open()}, of keys that somebody else provides: for tests of what uses them. */
+    /** As {@link #open()}, with other keys, for tests. */
     public static ProtectionKeys open(MemoryKeys keys) {
         return open(keys, MAX_KEYS);
     }
@@ -98,12 +100,13 @@ public final class ProtectionKeys implements AutoCloseable {
         return new ProtectionKeys(keys, numbers);
     }
 
-    /** Memory that is closed to every sandbox but its own. */
+    /** Memory that is closed to every sandbox except its own. */
     public final class Region {
         private final long address;
         private final long bytes;
         private final Optional<Guard.Registration> registration;
-        /** Threads in the sandbox of this region, which keep it its key; {@link #UNCACHED}: it has none. */
+        /** Number of threads in the sandbox of this region, which keeps its key meanwhile; {@link #UNCACHED} without
+         * a key. */
         @SuppressWarnings("unused") // PINS
         private volatile int pins = UNCACHED;
 
@@ -116,9 +119,9 @@ public final class ProtectionKeys implements AutoCloseable {
         }
 
         /**
-         * Runs in the sandbox of this region.
+         * Runs an action in the sandbox of this region.
          *
-         * @throws SandboxException if something in there reached for another region; what it did before and after stays done
+         * @throws SandboxException if the action accessed another region; its other effects remain
          */
         public void run(Runnable action) {
             int before = enter();
@@ -133,10 +136,10 @@ public final class ProtectionKeys implements AutoCloseable {
         }
 
         /**
-         * What the JVM's error means that came out of code which {@link #enter} has confined: to be called before {@link #leave}, in the same thread. The error
-         * may come late: {@link StoreBarrier#now} behind that code brings it.
+         * Explains the JVM's error that confined code threw. Call it before {@link #leave}, in the same thread. The
+         * error may come late: call {@link StoreBarrier#now} after that code.
          *
-         * @throws InternalError the same, if no refused access is behind it
+         * @throws InternalError the same, if a refused access did not cause it
          */
         public SandboxException explain(InternalError error) {
             return violation(error);
@@ -145,7 +148,7 @@ public final class ProtectionKeys implements AutoCloseable {
         /**
          * Closes all other regions to the calling thread.
          *
-         * @return what {@link #leave} needs
+         * @return the argument for {@link #leave}
          * @throws IllegalStateException if the thread is virtual, or all keys are in use by running sandboxes for a second
          */
         public int enter() {
@@ -161,10 +164,10 @@ public final class ProtectionKeys implements AutoCloseable {
             return keys.enter(allDisabled & ~MemoryKeys.bits(cached[slot]));
         }
 
-        /** Opens them again. */
+        /** Opens the other regions again. */
         public void leave(int before) {
             keys.leave(before);
-            // Release: whoever takes the key away sees this thread out of it.
+            // Release: a thread that takes the key away sees this thread outside the sandbox.
             PINS.getAndAddRelease(this, -1);
         }
 
@@ -180,7 +183,7 @@ public final class ProtectionKeys implements AutoCloseable {
             }
         }
 
-        /** Opens the memory to everybody, before it is unmapped. Nobody is in its sandbox. */
+        /** Opens the memory to all threads, before it is unmapped. No thread may be in its sandbox. */
         public void close() {
             remove(this);
             registration.ifPresent(Guard.Registration::close);
@@ -188,7 +191,7 @@ public final class ProtectionKeys implements AutoCloseable {
     }
 
     /**
-     * Closes memory to all sandboxes but its own.
+     * Closes memory to all sandboxes except its own.
      *
      * @param memory whole pages, mapped until {@link Region#close}
      */
@@ -209,8 +212,8 @@ public final class ProtectionKeys implements AutoCloseable {
 
     private synchronized void remove(Region region) {
         if (regions.remove(region)) {
-            // First, since what follows may fail: nobody is to take the key from an address that is somebody else's by
-            // then.
+            // First, because the assignment may fail: otherwise a later eviction would change the key of memory that
+            // is mapped there by then.
             if (region.pins != UNCACHED) {
                 owners[region.slot] = null;
                 region.pins = UNCACHED;
@@ -233,12 +236,13 @@ public final class ProtectionKeys implements AutoCloseable {
         owners[slot] = region;
         entered[slot] = ++clock;
         region.slot = slot;
-        // Release by the volatile store: who pins it sees its slot.
+        // The volatile store releases the slot to threads that pin the region.
         region.pins = 1;
         return true;
     }
 
-    /** A key that nobody has, or that was given longest ago to a region in whose sandbox nobody is; negative: none. */
+    /** Finds an unused key, or frees the key of the region without threads that was entered longest ago; negative if
+     * there is none. */
     private int evict() {
         int oldest = -1;
         for (int i = 0; i < owners.length; i++) {
@@ -258,9 +262,9 @@ public final class ProtectionKeys implements AutoCloseable {
     }
 
     /**
-     * Lets the calling thread reach all regions for a while, if it is in the sandbox of one.
+     * Lets the calling thread reach all regions until {@link #lower}, if it is in a sandbox.
      *
-     * @return what {@link #lower} needs
+     * @return the argument for {@link #lower}
      */
     public int lift() {
         return keys.enter(0);
@@ -280,17 +284,17 @@ public final class ProtectionKeys implements AutoCloseable {
         IsolationEvents.violation(
                 IsolationEvents.Violation.PROTECTION_KEY, Thread.currentThread().getName(), where);
         SandboxException violation =
-                new SandboxException("memory" + where + " was reached for, which a protection key closes to this call");
+                new SandboxException("the call accessed memory" + where + " that a protection key closes to it");
         violation.initCause(error);
         return violation;
     }
 
-    /** How many regions can have a key of their own at once. */
+    /** Number of regions that can have a key of their own at once. */
     public int size() {
         return cached.length;
     }
 
-    /** Opens all regions and gives the keys back. Nobody is in a sandbox. Idempotent. */
+    /** Opens all regions and gives the keys back. No thread may be in a sandbox. Idempotent. */
     @Override
     public synchronized void close() {
         if (!closed) {

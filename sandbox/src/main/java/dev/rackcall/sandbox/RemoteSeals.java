@@ -6,8 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
 /**
- * The sealed process's view of seals that a holder holds: asks it to close and open, and reads from memory that only the holder and the receiver write
- * what is sealed and what is done. One thread at a time; allocates nothing.
+ * The sealed process's view of seals that a holder holds. It asks the holder to close and open pages. It reads the
+ * ring, which only the holder writes, and the marks, which only the receiver writes. One thread at a time; allocates
+ * nothing.
  */
 final class RemoteSeals implements SealAuthority {
     private static final int SPINS = 5_000;
@@ -22,7 +23,7 @@ final class RemoteSeals implements SealAuthority {
     private final long pageBytes;
     private final SealSession session;
     private int lastRequest;
-    /** It did not answer once, and will not be waited for again. */
+    /** The holder failed to answer once; this process does not wait for it again. */
     private boolean silent;
 
     RemoteSeals(
@@ -65,7 +66,7 @@ final class RemoteSeals implements SealAuthority {
     public int release(long[] seals, int count, int endState) {
         if (endState == SealRingLayout.REVOKED) {
             throw new SealException(
-                    "a seal that a holder holds cannot be revoked; only the receiver can give it up, by marking it done");
+                    "a seal that a holder holds cannot be revoked; only the receiver can end it, by marking it done");
         }
         int calls = 0;
         for (int from = 0; from < count; from += HolderLayout.MAX_COUNT) {
@@ -113,11 +114,11 @@ final class RemoteSeals implements SealAuthority {
 
     @Override
     public boolean hasEnded() {
-        // One that is only silent keeps the pages closed.
+        // A holder that only fails to answer keeps the pages closed.
         return session.hasEnded();
     }
 
-    // ---- what stands in the ring, which only the holder writes
+    // ---- the ring, which only the holder writes
 
     @Override
     public boolean isHeld(long seal) {

@@ -1,6 +1,7 @@
 package dev.rackcall.sandbox;
 
-/** Who closes and opens pages and writes the descriptors: this process's own {@link SealTable}, or another process, through {@link RemoteSeals}. */
+/** Closes and opens pages and writes the descriptors: this process's {@link SealTable}, or another process behind
+ * {@link RemoteSeals}. */
 interface SealAuthority {
     int capacity();
 
@@ -8,51 +9,51 @@ interface SealAuthority {
      * Closes runs and describes them.
      *
      * @param refs first byte of each run
-     * @param bytes what to close of each, rounded up to whole pages
-     * @throws SealException if a run does not lie in the arena on page borders, a page of it is sealed, there are too few free descriptors, or the
-     *     kernel refuses; nothing is sealed then
+     * @param bytes length to close of each, rounded up to whole pages
+     * @throws SealException if a run does not lie in the arena on page borders, one of its pages is sealed, there
+     * are too few free descriptors, or the kernel refuses; then nothing is sealed
      */
     long seal(long[] refs, long[] bytes, int count);
 
     /**
-     * A new seal for what a held one has closed, whose receiver is done: the pages stay closed all the while, and the old seal is none from now on.
+     * Replaces a held seal whose receiver is done by a new one. The pages stay closed, and the old seal ends.
      *
-     * @return the new seal; 0 if this authority cannot do so, and the old one is as before
+     * @return the new seal
      */
     long renew(long seal);
 
-    /** Whether this is a seal in force. */
+    /** Whether this seal is in force. */
     boolean isHeld(long seal);
 
-    /** Whether the receiver has said so; false for what is no seal. */
+    /** Whether the receiver has marked the seal done; false if it is not in force. */
     boolean isDone(long seal);
 
-    /** Sealed pages of a seal that is held. */
+    /** Number of pages that a held seal closes. */
     long pagesOf(long seal);
 
     /**
-     * Opens the pages of held seals, with few system calls where they lie close together.
+     * Opens the pages of held seals, with one system call for each group of neighbours.
      *
      * @return number of system calls
      */
     int release(long[] seals, int count, int endState);
 
-    /** Bytes of a page that {@link #openPage} opens alone; 0 if scopes are opened as a whole only. */
+    /** Bytes of a page that {@link #openPage} opens alone; 0 if only whole scopes can be opened. */
     default long pageBytes() {
         return 0;
     }
 
-    /** Opens one page of a held seal whose receiver is done, the others staying closed. Before {@link #renew} it has to be closed again. */
+    /** Opens one page of a held seal whose receiver is done. Close it again before {@link #renew}. */
     default void openPage(long page) {
         throw new UnsupportedOperationException("scopes are opened as a whole here");
     }
 
-    /** Ends that. */
+    /** Closes a page that was opened alone. */
     default void closePage(long page) {
         throw new UnsupportedOperationException("scopes are opened as a whole here");
     }
 
-    /** Whether whoever held the seals is gone, and all pages are open with that. */
+    /** Whether the process that held the seals has ended, so that all pages are open. */
     default boolean hasEnded() {
         return false;
     }
@@ -60,6 +61,6 @@ interface SealAuthority {
     /** Whether the seal that begins at this index closes the page at an offset. */
     boolean holds(int index, long offset);
 
-    /** Opens all pages for good, if it is for this process to do so. */
+    /** Opens all pages permanently, unless another process holds the seals. */
     void close();
 }

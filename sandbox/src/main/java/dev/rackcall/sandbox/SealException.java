@@ -1,6 +1,6 @@
 package dev.rackcall.sandbox;
 
-/** A seal was refused, is not what it was taken for, or cannot be released now. The message says which and what to do. */
+/** A seal was refused, is not in force, or cannot be released now. The message says why and what to do. */
 public final class SealException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -25,11 +25,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Holds the seals of other processes, so that these cannot lift them: it has the userfaultfd of their memory, and opens pages only when the receiver has
- * marked them done. Runs in a process of its own that both sides trust; both are of the same user.
+ * Holds the seals of other processes, so that these cannot lift them. It has the userfaultfd of their memory and
+ * opens pages only after the receiver has marked them done. It runs in a separate process that both sides trust. All
+ * processes belong to the same user.
  *
- * <p>A sealed process comes with a {@link SealSession} and gives up what could lift a seal; the receiver joins that session by its number. Each gets the
- * ring of descriptors from here, so neither can show the other a false one.
+ * <p>A sealed process opens a {@link SealSession} and gives up what could lift a seal. The receiver joins that
+ * session by its number. Both get the ring of descriptors from the holder, so neither can forge it for the other.
  */
 public final class SealHolder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SealHolder.class);
@@ -37,7 +38,7 @@ public final class SealHolder implements AutoCloseable {
     private static final int BACKLOG = 64;
     private static final Duration BOUND = Duration.ofSeconds(10);
     private static final long PAUSE_NANOS = 200_000_000;
-    /** The closed flag is looked at this often, should a wake-up be lost. */
+    /** Checks the closed flag this often, in case a wake-up is lost. */
     private static final long ACCEPT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final SecureRandom NUMBERS = new SecureRandom();
@@ -64,15 +65,15 @@ public final class SealHolder implements AutoCloseable {
     }
 
     /**
-     * Starts to serve at a socket that only this user may connect to.
+     * Starts to serve at a socket to which only this user may connect.
      *
-     * @throws OsException if something is at that path already
+     * @throws OsException if the path exists
      */
     public static SealHolder start(Path path) {
         return new SealHolder(path);
     }
 
-    /** Serves at the path that is the only argument, until the process is ended. */
+    /** Serves at the path in the only argument until the process ends. */
     public static void main(String[] arguments) throws InterruptedException {
         if (arguments.length != 1) {
             throw new IllegalArgumentException("give the path of the socket to serve at");
@@ -82,7 +83,7 @@ public final class SealHolder implements AutoCloseable {
         holder.awaitClosed();
     }
 
-    /** Waits until it is closed. */
+    /** Waits until this is closed. */
     public void awaitClosed() throws InterruptedException {
         acceptor.join();
     }
@@ -97,7 +98,7 @@ public final class SealHolder implements AutoCloseable {
             } catch (OsException | IllegalStateException e) {
                 if (!closed) {
                     LOG.warn("accepting failed: {}", e.getMessage());
-                    // Whoever waits at the door would make this a busy loop.
+                    // A waiting client would make this a busy loop.
                     LockSupport.parkNanos(PAUSE_NANOS);
                 }
             }
@@ -108,8 +109,8 @@ public final class SealHolder implements AutoCloseable {
         if (connections.incrementAndGet() > MAX_SESSIONS) {
             connections.decrementAndGet();
             try (socket) {
-                socket.send(HolderMessage.refused("it has " + MAX_SESSIONS
-                        + " connections and takes no more; close channels, or start another holder"));
+                socket.send(HolderMessage.refused("the holder has its maximum of " + MAX_SESSIONS
+                        + " connections; close channels, or start another holder"));
             }
             return;
         }
@@ -118,7 +119,7 @@ public final class SealHolder implements AutoCloseable {
 
     private void serve(UnixSocket socket) {
         try (socket) {
-            Message hello = socket.receive(BOUND).orElseThrow(() -> new IOException("it said nothing"));
+            Message hello = socket.receive(BOUND).orElseThrow(() -> new IOException("the client sent no message"));
             try {
                 dispatch(socket, hello);
             } catch (IOException | OsException | IllegalStateException e) {
@@ -145,7 +146,7 @@ public final class SealHolder implements AutoCloseable {
         switch (hello.bytes()[0]) {
             case HolderMessage.SEALER -> serveSealed(socket, hello);
             case HolderMessage.RECEIVER -> serveReceiver(socket, hello);
-            default -> throw new IOException("this is no message for a holder of seals");
+            default -> throw new IOException("this is not a message for a holder of seals");
         }
     }
 
@@ -161,7 +162,7 @@ public final class SealHolder implements AutoCloseable {
             session.open(hello);
             session.welcome();
             session.check();
-            // From now on its receiver may join, whose refusal costs the process nothing yet.
+            // Its receiver may join now. If the receiver is refused, the process has given up nothing yet.
             sessions.put(key, session);
             session.fit();
             session.verify();
@@ -170,7 +171,7 @@ public final class SealHolder implements AutoCloseable {
             try {
                 session.serve();
             } finally {
-                // Whatever ended it, letting go would open the pages.
+                // Releasing the userfaultfd would open the pages.
                 session.outlast();
             }
         } finally {
@@ -203,7 +204,7 @@ public final class SealHolder implements AutoCloseable {
         }
     }
 
-    /** The session has the marks from then on. */
+    /** On success the session owns the marks. */
     private static void join(HolderSession session, UnixSocket socket, SharedFile marks, SharedFile arena, long offset)
             throws IOException {
         try {
@@ -214,7 +215,7 @@ public final class SealHolder implements AutoCloseable {
         }
     }
 
-    /** A receiver has nothing more to say, but its end is news. */
+    /** Waits until the receiver hangs up; it sends nothing more. */
     static void awaitEnd(UnixSocket socket, BooleanSupplier closed) {
         while (!closed.getAsBoolean()) {
             Message message = socket.receive(BOUND).orElse(null);
@@ -233,7 +234,7 @@ public final class SealHolder implements AutoCloseable {
         }
     }
 
-    /** Ends. All seals are lifted, and whoever still asks for one is refused. Idempotent. */
+    /** Ends the service: lifts all seals and refuses new ones. Idempotent. */
     @Override
     public void close() {
         if (!ending.compareAndSet(false, true)) {
@@ -241,7 +242,7 @@ public final class SealHolder implements AutoCloseable {
         }
         closed = true;
         listener.close();
-        // Before the pages open: receivers must not believe what is sealed no more.
+        // Before the pages open, so that receivers stop trusting their seals.
         receivers.forEach(UnixSocket::close);
         sessions.values().forEach(HolderSession::hangUp);
         processes.close();
@@ -249,7 +250,7 @@ public final class SealHolder implements AutoCloseable {
         try {
             if (!acceptor.join(BOUND)) {
                 LOG.warn(
-                        "the door of the holder of seals has not closed in {} s; its thread is left",
+                        "the acceptor thread of the holder of seals has not ended in {} s and is abandoned",
                         BOUND.toSeconds());
             }
         } catch (InterruptedException e) {

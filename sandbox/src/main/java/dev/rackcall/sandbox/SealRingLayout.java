@@ -5,13 +5,14 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The descriptors of what is sealed, and the marks of what is done. Descriptors are written by the sealing party only; marks lie apart, in memory that
- * only the receiver writes. A seal has one descriptor for each run of its scope, one behind the other and round the ring's end.
+ * The descriptors of seals, and the marks of seals that are done. Only the sealing side writes descriptors; only the
+ * receiver writes marks, which are in separate memory. A seal has one descriptor for each run of its scope, in
+ * consecutive places of the ring.
  *
  * <pre>
  * descriptor, 32 bytes                                        mark, 4 bytes
  *    +0  word   : published last                                 sequence of the seal that the receiver is done with
- *    +8  run    : Ref of the run's first byte
+ *    +8 run : Ref of the run's first byte
  *   +16  bytes  : sealed from there on, whole pages
  *
  *        63           56 55           32 31                       0
@@ -25,23 +26,23 @@ import java.lang.invoke.VarHandle;
  *       +-------------------------------+--------------------------+
  * </pre>
  *
- * {@code runs left} counts the descriptors of the seal from this one on. The sequence is never 0 and differs from seal to seal, so that neither a
- * mark nor a number from an earlier use of the descriptor is taken for this one's.
+ * {@code runs left} counts the descriptors of the seal from this one on. The sequence is never 0 and differs from
+ * seal to seal, so a mark or a number from an earlier use of the descriptor does not match.
  */
 final class SealRingLayout {
     static final int DESCRIPTOR_BYTES = 32;
     static final int MARK_BYTES = 4;
-    /** Two for each seal of the largest batch that is customary. */
+    /** Two for each seal of a batch of the default size. */
     static final int DEFAULT_CAPACITY = 2048;
 
     static final int MAX_CAPACITY = 1 << 16;
 
     static final int FREE = 0;
     static final int SEALED = 1;
-    /** A further run of the seal whose first descriptor stands before; no seal by itself. */
+    /** A further run of a seal whose first descriptor comes before it; not a seal by itself. */
     static final int CONTINUED = 3;
 
-    /** The sealing party has opened the pages although the receiver was not done. */
+    /** The sealing side has opened the pages although the receiver was not done. */
     static final int REVOKED = 2;
 
     private static final int RUN = 8;
@@ -99,12 +100,13 @@ final class SealRingLayout {
         ring.set(ValueLayout.JAVA_LONG, at(index) + BYTES, bytes);
     }
 
-    /** Pairs with {@link #word(MemorySegment, int)}: who sees the word sees what {@link #describe} stored, and the pages closed. */
+    /** Release: pairs with {@link #word(MemorySegment, int)}. A reader that sees the word also sees the stores of
+     * {@link #describe} and the closed pages. */
     static void publish(MemorySegment ring, int index, long word) {
         LONG.setRelease(ring, at(index), word);
     }
 
-    /** Pairs with {@link #publish}. */
+    /** Acquire: pairs with {@link #publish}. */
     static long word(MemorySegment ring, int index) {
         return (long) LONG.getAcquire(ring, at(index));
     }
@@ -123,12 +125,13 @@ final class SealRingLayout {
 
     // ---- marks
 
-    /** Pairs with {@link #mark(MemorySegment, int)}: all that the receiver has read of the scope, it read before. */
+    /** Release: pairs with {@link #mark(MemorySegment, int)}. The receiver has made all its reads of the scope
+     * before. */
     static void mark(MemorySegment marks, int index, int sequence) {
         INT.setRelease(marks, (long) index * MARK_BYTES, sequence);
     }
 
-    /** Pairs with {@link #mark(MemorySegment, int, int)}. */
+    /** Acquire: pairs with {@link #mark(MemorySegment, int, int)}. */
     static int mark(MemorySegment marks, int index) {
         return (int) INT.getAcquire(marks, (long) index * MARK_BYTES);
     }

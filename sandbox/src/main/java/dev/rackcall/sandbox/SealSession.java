@@ -18,13 +18,14 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * One end of enforced seals: the connection of a sealed process, or of its receiver, to the {@link SealHolder}. The sealed process gives its number
- * to the receiver, who joins.
+ * One end of enforced seals: the connection of a sealed process, or of its receiver, to the {@link SealHolder}. The
+ * sealed process gives the session's number to the receiver, which joins.
  *
- * <p><b>What the sealed process gives up, for good:</b> the arena's mapping stays until the process ends and children do not get it; no thread may use
- * userfaultfd, io_uring or undo that; see {@link Lockdown}. So all seals of a process are held by one holder, and from then on it has none of its own.
- * Afterwards not even native code of the process can change what is sealed. A process that is hostile
- * before it gets here can keep a way to write (another process that maps the memory, a page pinned for a device); against such clients take snapshots.
+ * <p><b>What the sealed process gives up permanently:</b> the arena stays mapped until the process ends, children do
+ * not inherit it, and no thread may use userfaultfd or io_uring or undo this; see {@link Lockdown}. Therefore one
+ * holder holds all seals of a process, which can no longer hold seals itself. Afterwards not even native code of the
+ * process can change a sealed scope. A process that was hostile before can keep a way to write (another process that
+ * maps the memory, a page pinned for a device); take snapshots of the arguments of such clients.
  */
 public final class SealSession implements AutoCloseable {
     private final UnixSocket socket;
@@ -34,7 +35,7 @@ public final class SealSession implements AutoCloseable {
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private MemorySegment requests;
     private MemorySegment answers;
-    /** That the receiver has joined, if it did before this side was ready; else null. */
+    /** The message that the receiver has joined, if it came before this side was ready; else null. */
     private Message joined;
 
     private SealSession(UnixSocket socket, Arena arena, long pageBytes, byte[] number) {
@@ -46,40 +47,42 @@ public final class SealSession implements AutoCloseable {
 
     // ---- the sealed process
 
-    /** Has the receiver of what will be sealed join a session. */
+    /** Asks the receiver to join a session. */
     @FunctionalInterface
     public interface Invitation {
-        /** Nobody joins yet. */
+        /** The receiver joins later. */
         Invitation NONE = number -> {};
 
         /**
          * Waits for the receiver to join.
          *
-         * @param number the session's. Whoever knows it can join; give it to nobody else
-         * @throws RuntimeException if it does not; then the process gives up nothing
+         * @param number the session's number. Any process that knows it can join, so give it only to the receiver
+         * @throws RuntimeException if it does not; then the process has given up nothing
          */
         void send(byte[] number);
     }
 
     /**
-     * Hands the seals of an arena over to a holder. What would be in the way, as far as that can be known before, is found out before the process gives up anything: the holder looks at
-     * it, and then the receiver joins. If this fails by then, the process is as it was, but that nobody can map the file for writing any more.
+     * Hands the seals of an arena over to a holder. Before the process gives up anything, the holder checks it for
+     * obstacles and the receiver joins. If either fails, the process is as before, except that the file can no longer
+     * be mapped for writing.
      *
-     * @param holder where it serves
-     * @param arena the arena, mapped by this process once and for good
-     * @param file its memory, made by {@link SharedFile#memfdForSomeWriters}; all who write it have mapped it, as writers are shut out now
-     * @param invitation what it throws is passed on
+     * @param holder the path of the holder's socket
+     * @param arena the arena, mapped by this process once and permanently
+     * @param file its memory, made by {@link SharedFile#memfdForSomeWriters}; all its writers must have mapped it,
+     * because later ones are shut out
+     * @param invitation its exceptions are passed on
      * @throws UnsupportedFeatureException if this kernel lacks userfaultfd, mseal or seccomp filters, or forbids them
-     * @throws SealException if the holder is not there, or refuses
+     * @throws SealException if no holder serves there, or it refuses
      */
     public static SealSession open(Path holder, Arena arena, SharedFile file, Invitation invitation) {
         synchronized (ChosenHolder.LOCK) {
             if (!ChosenHolder.isChosen()) {
-                // One after the other: a process brings one userfaultfd, and whoever is second must find it brought.
+                // One at a time: a process sends one userfaultfd, and the second session must find it there.
                 return connected(holder, arena, file, invitation);
             }
         }
-        // Chosen for good, so there is nothing to guard: nobody waits here for the receiver of another session.
+        // The choice is permanent and needs no lock, so sessions do not wait for each other's receivers.
         return connected(holder, arena, file, invitation);
     }
 
@@ -104,7 +107,7 @@ public final class SealSession implements AutoCloseable {
         MemorySegment memory = arena.memory();
         try (SharedFile requests = SharedFile.memfd("rackcall-seal-requests", HolderLayout.REQUEST_BYTES)) {
             requests.reserve(0, HolderLayout.REQUEST_BYTES);
-            // Present, so that the holder can look whether it closes this very page.
+            // Makes the page present, so that the holder can check whether it closes it.
             memory.get(ValueLayout.JAVA_BYTE, 0);
             byte[] hello = HolderMessage.sealer(memory.address(), memory.byteSize(), file.pageBytes(), arena.id());
             if (ChosenHolder.isChosen()) {
@@ -147,7 +150,7 @@ public final class SealSession implements AutoCloseable {
         HolderMessage.require(answer, HolderMessage.READY, 0);
     }
 
-    /** By which the receiver finds this session. Whoever knows it can join; give it to nobody else. */
+    /** The number by which the receiver joins. Any process that knows it can join, so give it only to the receiver. */
     public byte[] number() {
         return number.clone();
     }
@@ -156,7 +159,7 @@ public final class SealSession implements AutoCloseable {
      * The seals, once the receiver has joined.
      *
      * @param batch as in {@link SealSpec#batch}
-     * @throws SealException if it has not joined by then
+     * @throws SealException if it has not joined in this time
      */
     public Seals seals(Duration patience, int batch) {
         try {
@@ -180,7 +183,7 @@ public final class SealSession implements AutoCloseable {
      * @param arena the same arena, as this process maps it
      * @param file its memory
      * @param fileOffset where the arena begins there
-     * @throws SealException if there is no such session, or it is for other memory
+     * @throws SealException if there is no such session, or it seals other memory
      */
     public static Receiver join(Path holder, byte[] session, Arena arena, SharedFile file, long fileOffset) {
         UnixSocket socket = connect(holder);
@@ -211,7 +214,7 @@ public final class SealSession implements AutoCloseable {
             this.scopes = scopes;
         }
 
-        /** Whether the holder still holds the seals: when it ends, all are open. A system call. */
+        /** Whether the holder still holds the seals. When it ends, all pages are open. Makes a system call. */
         public boolean isHeld() {
             return !end.hasEnded();
         }
@@ -233,7 +236,7 @@ public final class SealSession implements AutoCloseable {
             UnixSocket socket = UnixSocket.connect(holder);
             if (socket.peer().uid() != Uid.current()) {
                 socket.close();
-                throw new SealException("the holder of seals at " + holder + " is another user's");
+                throw new SealException("the holder of seals at " + holder + " belongs to another user");
             }
             return socket;
         } catch (OsException e) {
@@ -241,7 +244,7 @@ public final class SealSession implements AutoCloseable {
         }
     }
 
-    /** Whether the other end is gone, or this one closed. A system call. */
+    /** Whether either end has closed the session. Makes a system call. */
     boolean hasEnded() {
         try {
             return socket.drain() < 0;
@@ -264,7 +267,7 @@ public final class SealSession implements AutoCloseable {
     }
 
     /**
-     * Hangs up. What a process has sealed stays sealed until its receiver has hung up, too. Idempotent.
+     * Hangs up. Scopes of a sealed process stay sealed until its receiver has hung up, too. Idempotent.
      */
     @Override
     public synchronized void close() {

@@ -5,18 +5,19 @@ import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What {@link Seals} are made of.
+ * The memory and the limits of {@link Seals}.
  *
- * @param arena where the scopes lie that are to be sealed; this process allocates in it
- * @param kind of the memory that the arena is mapped from
- * @param pageBytes unit of that memory
+ * @param arena the arena of the scopes to seal; this process allocates in it
+ * @param kind the kind of memory that the arena is mapped from
+ * @param pageBytes page size of that memory
  * @param ring {@link Seals#ringBytes} long, all zero; this process alone writes it
  * @param marks {@link Seals#marksBytes} long, all zero; the receiver alone writes it
- * @param batch how many seals, or pages of seals, {@link Seals#releaseLater} collects before it releases them
+ * @param batch the number of seals, or pages of seals, that {@link Seals#releaseLater} collects before it releases
+ * them
  */
 public record SealSpec(
         Arena arena, SharedFile.Kind kind, long pageBytes, MemorySegment ring, MemorySegment marks, int batch) {
-    /** What RPCool recommends (arXiv 2408.11325). */
+    /** Recommended by RPCool (arXiv 2408.11325). */
     public static final int DEFAULT_BATCH = 1024;
 
     public SealSpec {
@@ -25,7 +26,7 @@ public record SealSpec(
         }
     }
 
-    /** Seals of an arena in that file, with the customary batch. */
+    /** Seals of an arena in that file, with the default batch. */
     public static SealSpec of(Arena arena, SharedFile file, MemorySegment ring, MemorySegment marks) {
         return new SealSpec(arena, file.kind(), file.pageBytes(), ring, marks, DEFAULT_BATCH);
     }

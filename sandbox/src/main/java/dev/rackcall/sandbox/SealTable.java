@@ -7,11 +7,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The sealing party's side of a ring: closes and opens pages, and writes the descriptors that say so. What it must remember it keeps in the Java
- * heap, and reads from shared memory nothing but marks. One thread at a time; allocates nothing once it is warm.
+ * The sealing side of a ring: closes and opens pages and writes their descriptors. It keeps its state in the Java
+ * heap and reads only marks from shared memory. One thread at a time; allocates nothing once warm.
  */
 final class SealTable implements SealAuthority {
-    /** Opening a page that is open costs about a hundredth of a further system call. */
+    /** Opening an open page costs about a hundredth of another system call. */
     private static final int MAX_GAP_PAGES = 64;
 
     private static final int INDEX_BITS = 16;
@@ -36,11 +36,11 @@ final class SealTable implements SealAuthority {
     private long[] sorted = new long[16];
 
     /**
-     * @param ring this party alone writes it
-     * @param marks the receiver alone writes them
-     * @param address of the arena's first byte, in the process that is sealed
-     * @param size of the arena in bytes
-     * @param pageBytes what the protector closes and opens
+     * @param ring written by this side alone
+     * @param marks written by the receiver alone
+     * @param address address of the arena's first byte in the sealed process
+     * @param size size of the arena in bytes
+     * @param pageBytes size of the pages that the protector closes and opens
      */
     SealTable(
             MemorySegment ring,
@@ -116,7 +116,7 @@ final class SealTable implements SealAuthority {
         try {
             protector.protect(address + offset, length);
         } catch (OsException e) {
-            // Some pages may be closed by now, and no seal would ever open them.
+            // Some pages may be closed by now, and no seal would open them.
             reopen(offset, length, e);
             throw e;
         }
@@ -152,7 +152,7 @@ final class SealTable implements SealAuthority {
             sequences[at] = sequence;
             runs[at] = count - i;
             SealRingLayout.describe(ring, at, refs[i], pageCount[at] << unitShift);
-            // The first one last: who sees that sees them all.
+            // The first one last: a reader that sees it sees all.
             int state = i == 0 ? SealRingLayout.SEALED : SealRingLayout.CONTINUED;
             SealRingLayout.publish(ring, at, SealRingLayout.word(state, count - i, sequence));
         }
@@ -169,7 +169,7 @@ final class SealTable implements SealAuthority {
         for (int i = count - 1; i >= 0; i--) {
             int at = (index + i) % capacity;
             sequences[at] = sequence;
-            // What else the descriptor says holds on: nothing could change the scope.
+            // The rest of the descriptor still holds, because the scope could not change.
             int state = i == 0 ? SealRingLayout.SEALED : SealRingLayout.CONTINUED;
             SealRingLayout.publish(ring, at, SealRingLayout.word(state, count - i, sequence));
         }
@@ -191,10 +191,10 @@ final class SealTable implements SealAuthority {
         protector.protect(address + (page << unitShift), 1L << unitShift);
     }
 
-    /** First of {@code count} free descriptors in a row. */
+    /** The first of {@code count} consecutive free descriptors. */
     private int claim(int count) {
         int free = 0;
-        // Once round the ring, and as far again as a row may reach over the place where that began.
+        // Once round the ring, plus the length of a row that crosses the starting place.
         for (int step = 0; count > 0 && count <= capacity - inUse && step < capacity + count; step++) {
             free = runs[(cursor + step) % capacity] == 0 ? free + 1 : 0;
             if (free == count) {
@@ -245,7 +245,7 @@ final class SealTable implements SealAuthority {
         return calls;
     }
 
-    /** From here on no receiver takes the seal for one; only then are its pages opened. */
+    /** Ends a seal. Receivers must see this before its pages are opened. */
     private int retire(int index, int endState, int runCount) {
         int total = runCount;
         for (int left = runs[index], at = index; left > 0; left--, at = (at + 1) % capacity) {

@@ -7,7 +7,8 @@ import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import java.io.IOException;
 
-/** What a holder can see of whether a process, or another one, could write memory that is to be sealed. SECURITY.md says what it cannot see. */
+/** Checks, as far as a holder can see, that no process could write memory that is to be sealed. SECURITY.md says
+ * what it cannot see. */
 final class SealedMemoryCheck {
     private final int pid;
     private final long address;
@@ -31,9 +32,9 @@ final class SealedMemoryCheck {
     }
 
     /**
-     * Before the process gives up anything: what would be in the way afterwards, too.
+     * Checks, before the process gives up anything, what would later be an obstacle.
      *
-     * @throws IOException if the process can write the memory in another way, or the memory is another
+     * @throws IOException if the process can write the memory in another way, or it is not the arena's
      */
     void requireFit(SharedFile arena, Userfault userfault, long pageBytes) throws IOException {
         if (process.hasUserfault()) {
@@ -50,10 +51,8 @@ final class SealedMemoryCheck {
         }
     }
 
-    /**
-     * After that.
-     *
-     * @throws IOException if the process can lift seals in a way that can be seen
+    /** * Checks that the process has given up what could lift seals. *
+     * @throws IOException if the process can visibly lift seals
      */
     void requireLockedDown() throws IOException {
         if (!process.isFiltered()) {
@@ -74,14 +73,14 @@ final class SealedMemoryCheck {
             }
         }
         for (FileMapping other : process.fileMappings()) {
-            // One for reading only will do: it could be made writable.
+            // Also a read-only one, because it could be made writable.
             if (other.isSharedPartOf(sealed, fileOffset, bytes) && other.start() != sealed.start()) {
                 throw new IOException("the process has another mapping of the arena, by which it could write");
             }
         }
     }
 
-    /** Whether a process other than the two could write the arena: whoever mapped it before writers were shut out. */
+    /** Checks that no third process mapped the arena before writers were shut out. */
     void requireNoOther(int receiver) throws IOException {
         int own = (int) ProcessHandle.current().pid();
         for (int other : ProcessMemory.processes()) {

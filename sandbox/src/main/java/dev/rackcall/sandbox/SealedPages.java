@@ -1,8 +1,8 @@
 package dev.rackcall.sandbox;
 
-/** Which pages of an arena are sealed: one bit each, in pieces that come into being when they are first needed. */
+/** One bit for each page of an arena: whether it is sealed. The bits are in pieces that are allocated on first use. */
 final class SealedPages {
-    /** Pages that one piece is for: 128 MiB of small pages, 4 KiB of bits. */
+    /** Pages of one piece: 128 MiB of small pages, 4 KiB of bits. */
     private static final int PIECE_SHIFT = 15;
 
     private static final int PIECE_MASK = (1 << PIECE_SHIFT) - 1;
@@ -50,7 +50,7 @@ final class SealedPages {
         return (page | 63) + 1;
     }
 
-    /** Bits of {@code page} and those behind it in its word, before {@code to}. */
+    /** The bits of {@code page} and the following pages in its word, before {@code to}. */
     private static long mask(long page, long to) {
         long bits = -1L << page;
         long last = (page | 63) + 1;

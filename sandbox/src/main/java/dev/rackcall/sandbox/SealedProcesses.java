@@ -10,18 +10,18 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * The userfaultfds of the processes that a holder has sealed: one each, for all sessions of the process, until it has ended. To close one before would open all
- * its pages. Thread-safe.
+ * The userfaultfds of the processes that a holder has sealed. Each process has one for all its sessions, until it
+ * has ended; closing it earlier would open all its pages. Thread-safe.
  */
 final class SealedProcesses implements AutoCloseable {
     private final Map<ProcessHandle, Held> known = new HashMap<>();
 
-    /** One process's. */
+    /** The userfaultfd of one process. */
     static final class Held {
         final Userfault userfault;
-        /** Whether the process was found unable to lift seals, so that there are some. */
+        /** Whether the process cannot lift seals, so that seals may exist. */
         private boolean verified;
-        /** What its sessions seal: first addresses, and the first behind. */
+        /** The ranges that its sessions seal: first address, and end. */
         private final NavigableMap<Long, Long> ranges = new TreeMap<>();
 
         private Held(Userfault userfault) {
@@ -29,9 +29,10 @@ final class SealedProcesses implements AutoCloseable {
         }
 
         /**
-         * Keeps a range for one session: another one of the same memory would open its pages, by its check or by its end.
+         * Reserves a range for one session. Another session of the same memory would open its pages, when it checks
+         * them or ends.
          *
-         * @throws IOException if a session has some of it
+         * @throws IOException if another session has part of it
          */
         synchronized void occupy(long address, long bytes) throws IOException {
             Map.Entry<Long, Long> before = ranges.lowerEntry(address + bytes);
@@ -41,7 +42,7 @@ final class SealedProcesses implements AutoCloseable {
             ranges.put(address, address + bytes);
         }
 
-        /** No page of the range is sealed any more. */
+        /** Gives a range back of which no page is sealed. */
         synchronized void vacate(long address) {
             ranges.remove(address);
         }
@@ -52,10 +53,10 @@ final class SealedProcesses implements AutoCloseable {
     }
 
     /**
-     * That of the process at the other end.
+     * The userfaultfd of the process at the other end.
      *
-     * @param hello carries it, as the first of three descriptors, or the process has brought it before
-     * @throws IOException if it brings a second one, or none
+     * @param hello carries it as the first of three descriptors, unless the process has sent it before
+     * @throws IOException if the process sends a second one, or has sent none
      */
     synchronized Held of(UnixSocket socket, Message hello) throws IOException {
         forgetEnded();
@@ -79,7 +80,7 @@ final class SealedProcesses implements AutoCloseable {
         return present;
     }
 
-    /** From now on there may be seals: that userfaultfd stays the process's only one. */
+    /** Marks a process as checked. Seals may exist now, so this userfaultfd stays its only one. */
     synchronized void verified(UnixSocket socket, Held held) throws IOException {
         if (known.get(process(socket)) != held) {
             throw new IOException("this process has brought another userfaultfd meanwhile");
@@ -89,8 +90,8 @@ final class SealedProcesses implements AutoCloseable {
 
     private void forgetEnded() {
         known.entrySet().removeIf(entry -> {
-            // While a receiver reads, its session is there: a process that shares the memory may outlive the one that
-            // sealed it.
+            // A session lasts while its receiver reads, because a process that shares the memory may outlive the
+            // sealed one.
             boolean ended = !entry.getKey().isAlive() && !entry.getValue().isInUse();
             if (ended) {
                 entry.getValue().userfault.close();
@@ -100,9 +101,9 @@ final class SealedProcesses implements AutoCloseable {
     }
 
     private static ProcessHandle process(UnixSocket socket) throws IOException {
-        // Knows a process from one that later has its number.
+        // Distinguishes a process from a later one with the same number.
         return ProcessHandle.of(socket.peer().pid())
-                .orElseThrow(() -> new IOException("the process that asks cannot be seen from here"));
+                .orElseThrow(() -> new IOException("the asking process is not visible from here"));
     }
 
     @Override

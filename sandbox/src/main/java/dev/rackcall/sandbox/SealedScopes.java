@@ -7,17 +7,19 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The receiver's side of a ring of seals: whether what arrived is sealed, and the mark that it may be released. What stands in the ring is checked
- * like everything else that a peer wrote. Thread-safe; allocates nothing.
+ * The receiver's side of a ring of seals: checks seals and marks them done. It checks the ring like all data that a
+ * peer wrote. Thread-safe; allocates nothing.
  *
- * <p>A seal serves one call: {@link #claim}, use the arguments, {@link #markDone}. Each may be done by another thread.
+ * <p>A seal serves one call: {@link #claim}, use the arguments, {@link #markDone}. Each step may run on another
+ * thread.
  */
 public final class SealedScopes {
     private final Arena arena;
     private final MemorySegment ring;
     private final MemorySegment marks;
     private final int capacity;
-    /** Sequence of the last seal that was claimed under each index: a seal that was used once may be released any time, so it protects no more. */
+    /** The sequence of the last claimed seal of each index. A seal protects only one call, because it may be
+     * released any time after that. */
     private final AtomicIntegerArray claimed;
 
     private SealedScopes(Arena arena, MemorySegment ring, MemorySegment marks) {
@@ -35,24 +37,25 @@ public final class SealedScopes {
     /**
      * The receiver's side.
      *
-     * @param arena where the sealed scopes lie, as this process maps it
-     * @param ring what the sealing party writes
-     * @param marks what this process alone writes, {@link Seals#marksBytes} long
+     * @param arena the arena of the sealed scopes, as this process maps it
+     * @param ring written by the sealing side
+     * @param marks written by this process alone, {@link Seals#marksBytes} long
      */
     public static SealedScopes of(Arena arena, MemorySegment ring, MemorySegment marks) {
         return new SealedScopes(arena, ring, marks);
     }
 
     /**
-     * Takes a seal for one call, before anything in the scope is believed.
+     * Claims a seal for one call. Trust nothing in the scope before.
      *
-     * @return Ref of the scope's first run, for {@link ArgumentSpace#fence}; ask {@link #requireCovered} when its runs were read
-     * @throws SealException if this is no seal, not one of this arena's, or was claimed before
+     * @return Ref of the scope's first run, for {@link ArgumentSpace#fence}; call {@link #requireCovered} after
+     * reading its runs
+     * @throws SealException if this seal is not in force, belongs to another arena, or was claimed before
      */
     public long claim(long seal) {
         int index = SealRingLayout.index(seal);
         requirePlace(seal, index);
-        // Before the descriptor: if both this seal and its successor are claimed and done between the two looks, the
+        // Read before the descriptor. If this seal and its successor are both claimed and done in between, the
         // exchange below fails.
         int before = claimed.get(index);
         long run = sealedRun(seal, index, 0);
@@ -75,7 +78,7 @@ public final class SealedScopes {
         }
     }
 
-    /** Ref of the run that the seal's descriptor number {@code position} is for. */
+    /** Ref of the run in the seal's descriptor number {@code position}. */
     private long sealedRun(long seal, int index, int position) {
         requirePlace(seal, index);
         int at = (index + position) % capacity;
@@ -91,10 +94,10 @@ public final class SealedScopes {
     }
 
     /**
-     * Checks that a claimed seal covers all of a scope.
+     * Checks that a claimed seal covers a whole scope.
      *
      * @param runs as read after {@link #claim}
-     * @throws SealException if a run or the end of one is not sealed
+     * @throws SealException if a run is not sealed, or not to its end
      */
     public void requireCovered(long seal, ScopeRuns runs) {
         int index = SealRingLayout.index(seal);
@@ -120,7 +123,7 @@ public final class SealedScopes {
     }
 
     /**
-     * Checks that a seal covers one piece of memory.
+     * Checks that a seal covers a range of memory.
      *
      * @param ref its first byte
      * @param length in bytes
@@ -142,9 +145,10 @@ public final class SealedScopes {
     }
 
     /**
-     * Says that this process reads the scope no more: from now on it may be released.
+     * Marks a seal done: this process no longer reads the scope, which may be released.
      *
-     * @return false if the sender took the seal back before, so that what was read may have been changed meanwhile: the call has failed then
+     * @return false if the sender has taken the seal back. Then the data that was read may have changed, and the
+     * call has failed
      */
     public boolean markDone(long seal) {
         int index = SealRingLayout.index(seal);

@@ -1,46 +1,81 @@
 package dev.rackcall.sandbox;
 
 import dev.rackcall.sandbox.os.Guard;
+import dev.rackcall.sandbox.os.PageProtection;
 import dev.rackcall.sandbox.os.PageProtector;
 import dev.rackcall.sandbox.os.StoreBarrier;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
+import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeRuns;
+import dev.rackcall.shm.ScopeSeal;
 import dev.rackcall.shm.SealedScopeException;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Seals the scopes of one arena: from {@link #seal} to the release no store of this process changes their pages. A receiver checks a seal and marks
- * it done by its {@link SealedScopes}; then it can be released, at once or later in a batch with others.
+ * Seals the scopes of one arena. From {@link #seal} to the release, no store of this process changes their pages. The
+ * receiver checks a seal and marks it done with its {@link SealedScopes}. Then the seal can be released, at once or
+ * later in a batch with others.
  *
- * <p>A flyweight refuses a store to a sealed scope with a {@link SealedScopeException}. A store past the flyweights (a raw segment, or a thread that
- * was just storing when the scope was sealed) changes nothing either, but the JVM tells of it by an {@link InternalError}, somewhat later:
- * {@link #guarded} turns that into the same exception. One kind of store is fatal to the JVM: an atomic operation (compare-and-set and the like) in code
- * that is still interpreted. Shared types make none.
+ * <p>A flyweight refuses a store to a sealed scope with a {@link SealedScopeException}. A store that bypasses the
+ * flyweights (a raw segment, or a thread that was storing while the scope was sealed) changes nothing either, but the
+ * JVM reports it by a late {@link InternalError}; {@link #guarded} turns that into the same exception. One kind of
+ * store is fatal to the JVM: an atomic operation (compare-and-set and the like) in code that is still interpreted.
+ * Shared types make none.
  *
- * <p>With {@link #cooperative} the pages are closed by this process itself, which guards against bugs; hostile native code could open them. With a
- * {@link SealSession} another process closes them. Thread-safe. Sealing and
- * releasing allocate nothing once warm; nothing here waits longer than it is told.
+ * <p>With {@link #cooperative} this process closes the pages itself, which guards against bugs; hostile native code
+ * could open them. With a {@link SealSession} another process closes them. Thread-safe, by one lock. Sealing and
+ * releasing allocate nothing once warm, and no method waits longer than its caller allows.
  */
 public final class Seals implements AutoCloseable {
     private static final int SPINS = 2_000;
     private static final long PAUSE_NANOS = 50_000;
+    private static final int MAX_NAMED = 4;
+    private static final ScopeSeal NO_SEAL = () -> false;
+    /** All seals of this process that are not closed, to name the scope of a refused store. */
+    private static final List<Seals> LIVE = new CopyOnWriteArrayList<>();
 
-    private final HeldSeals held;
+    private final Arena arena;
+    private final SealAuthority table;
+    private final int bound;
+    /** Seals that the next batch releases. */
+    private final SealSet batch;
+    /** Seals whose receiver is done, but whose pages stay closed until the scope is used. */
+    private final SealSet kept;
+
     private final Optional<Guard.Registration> registration;
+    private final ScopeRuns runs = new ScopeRuns();
+    private long[] refs = new long[4];
+    private long[] lengths = new long[4];
+    private final Held[] held;
+    private final long[] single = new long[1];
+    private boolean closed;
+    /** One that no seal uses now, or null. */
+    private Held spare;
 
-    private Seals(Arena arena, SealAuthority authority, int threshold) {
-        this.held = new HeldSeals(arena, authority, threshold);
+    private Seals(Arena arena, SealAuthority authority, int bound) {
+        this.arena = arena;
+        this.table = authority;
+        this.bound = bound;
+        this.batch = new SealSet(table);
+        this.kept = new SealSet(table);
+        this.held = new Held[table.capacity()];
         MemorySegment memory = arena.memory();
         this.registration = Guard.installed().map(guard -> guard.register(memory.address(), memory.byteSize()));
     }
 
-    /** Bytes of a ring of {@code descriptors}, of which each run of a sealed scope takes one; at most 65,536. */
+    /** Bytes of a ring of this many descriptors. Each run of a sealed scope takes one; there are at most 65,536. */
     public static long ringBytes(int descriptors) {
         return (long) descriptors * SealRingLayout.DESCRIPTOR_BYTES;
     }
@@ -50,7 +85,7 @@ public final class Seals implements AutoCloseable {
         return (long) descriptors * SealRingLayout.MARK_BYTES;
     }
 
-    /** The customary number of descriptors. */
+    /** The default number of descriptors. */
     public static int defaultDescriptors() {
         return SealRingLayout.DEFAULT_CAPACITY;
     }
@@ -58,10 +93,11 @@ public final class Seals implements AutoCloseable {
     /**
      * Seals that this process holds itself.
      *
-     * @throws UnsupportedFeatureException if this host cannot write-protect that kind of memory; its message says what would help
+     * @throws UnsupportedFeatureException if this host cannot write-protect that kind of memory; its message says what
+     *     would help
      */
     public static Seals cooperative(SealSpec spec) {
-        PageProtector protector = Protectors.of(spec);
+        PageProtector protector = protector(spec);
         try {
             MemorySegment memory = spec.arena().memory();
             SealTable table = new SealTable(
@@ -79,53 +115,203 @@ public final class Seals implements AutoCloseable {
         }
     }
 
+    private static PageProtector protector(SealSpec spec) {
+        MemorySegment memory = spec.arena().memory();
+        if (spec.kind() == SharedFile.Kind.DAX) {
+            // Without the guard, the first refused store would end the JVM.
+            Guard.install();
+            return PageProtection.of(memory.address(), memory.byteSize());
+        }
+        Userfault userfault = Userfault.open();
+        try {
+            userfault.register(memory.address(), memory.byteSize());
+            return userfault;
+        } catch (OsException e) {
+            userfault.close();
+            throw new UnsupportedFeatureException(
+                    spec.arena() + " of " + spec.kind() + " memory cannot be sealed: " + e.getMessage(), e);
+        }
+    }
+
     /** Seals that {@code authority} holds. */
     static Seals of(Arena arena, SealAuthority authority, int batch) {
         Seals seals = new Seals(arena, authority, batch);
-        SealViolations.watch(seals);
+        LIVE.add(seals);
         return seals;
     }
 
-    // ---- sealing and releasing
+    /** What a sealed scope knows of its seal. Reused, so that sealing allocates nothing. */
+    private final class Held implements ScopeSeal {
+        private Scope scope;
+        private Object call;
+        private long seal;
+        private long bytes;
+        private final OpenedPages opened = new OpenedPages();
 
-    /**
-     * Closes a scope to stores. From the return on its bytes are what a receiver will see, until the release.
-     *
-     * @param call what has the scope; its {@code toString} goes into messages
-     * @return the seal's number, never 0, for the receiver
-     * @throws SealedScopeException if the scope is sealed already
-     * @throws SealException if there is no room for more seals, or the kernel refuses; the scope is as before then
-     */
-    public long seal(Scope scope, Object call) {
-        return held.seal(scope, call);
+        @Override
+        public boolean openForStore(long ref, long objectBytes) {
+            synchronized (Seals.this) {
+                boolean isKept = !closed && kept.contains(seal) && scope.isOpen();
+                return (isKept && opened.open(table, seal, Ref.offset(ref), objectBytes)) || releaseIfDone();
+            }
+        }
+
+        @Override
+        public boolean releaseIfDone() {
+            synchronized (Seals.this) {
+                // A closed scope can wait for its batch. A kept seal is released on the first use of its scope.
+                boolean wanted = kept.contains(seal) || (batch.contains(seal) && scope.isOpen());
+                if (closed || !wanted || !table.isDone(seal)) {
+                    return false;
+                }
+                releaseNow(seal, SealRingLayout.FREE);
+                return true;
+            }
+        }
+
+        private Seals owner() {
+            return Seals.this;
+        }
+
+        private void unseal() {
+            Scope sealed = scope;
+            scope = null;
+            opened.forget();
+            sealed.unseal();
+        }
+
+        @Override
+        public String toString() {
+            return String.valueOf(call);
+        }
     }
 
+    // ---- sealing
+
+    /**
+     * Closes a scope to stores. From the return to the release, its bytes are what the receiver sees.
+     *
+     * @param call what uses the scope; its {@code toString} goes into messages
+     * @return the seal's number, never 0, for the receiver
+     * @throws SealedScopeException if the scope is sealed already
+     * @throws SealException if there is no room for more seals, or the kernel refuses; the scope is then as before
+     */
+    public synchronized long seal(Scope scope, Object call) {
+        if (scope.arena() != arena) {
+            throw new SealException("a scope of " + scope.arena() + " cannot be sealed with the seals of " + arena);
+        }
+        checkOpen();
+        IsolationEvents.SealEvent event = IsolationEvents.sealBegins();
+        Held keeper = keeperOf(scope);
+        long seal = keeper == null ? 0 : renew(keeper, call);
+        if (seal == 0) {
+            keeper = sealAnew(scope, call);
+            seal = keeper.seal;
+        }
+        IsolationEvents.sealed(event, arena.id(), keeper.bytes, call);
+        return seal;
+    }
+
+    /** What keeps a scope sealed that was not used since its last call, or null. */
+    private Held keeperOf(Scope scope) {
+        return scope.sealedByOr(NO_SEAL) instanceof Held by
+                        && by.owner() == this
+                        && by.scope == scope
+                        && kept.contains(by.seal)
+                        && scope.isOpen()
+                ? by
+                : null;
+    }
+
+    /** Seals a scope whose pages have been closed since its last call; 0 if it was released instead. */
+    private long renew(Held by, Object call) {
+        long renewed = by.opened.closeAgain(table) ? table.renew(by.seal) : 0;
+        if (renewed == 0) {
+            releaseNow(by.seal, SealRingLayout.FREE);
+        } else {
+            kept.remove(by.seal);
+            batch.remove(by.seal);
+            by.seal = renewed;
+            by.call = call;
+        }
+        return renewed;
+    }
+
+    private Held sealAnew(Scope scope, Object call) {
+        Held by = spare == null ? new Held() : spare;
+        spare = null;
+        by.call = call;
+        scope.seal(by);
+        long seal;
+        try {
+            readRuns(scope);
+            seal = sealRuns();
+        } catch (RuntimeException e) {
+            scope.unseal();
+            throw e;
+        }
+        by.scope = scope;
+        by.seal = seal;
+        by.bytes = runs.totalBytes();
+        int index = SealRingLayout.index(seal);
+        // The object that this index had before serves the next seal.
+        spare = held[index];
+        held[index] = by;
+        return by;
+    }
+
+    private void readRuns(Scope scope) {
+        runs.read(arena, scope.firstRun());
+        if (runs.count() > refs.length) {
+            refs = new long[runs.count()];
+            lengths = new long[runs.count()];
+        }
+        for (int i = 0; i < runs.count(); i++) {
+            refs[i] = runs.ref(i);
+            lengths[i] = runs.bytes(i);
+        }
+    }
+
+    private long sealRuns() {
+        try {
+            return table.seal(refs, lengths, runs.count());
+        } catch (SealException e) {
+            if (flush() + releaseKept(0) == 0) {
+                throw e;
+            }
+            return table.seal(refs, lengths, runs.count());
+        }
+    }
+
+    // ---- releasing
+
     /** Whether the receiver is done with a seal; false if it was released. */
-    public boolean isDone(long seal) {
-        return held.isDone(seal);
+    public synchronized boolean isDone(long seal) {
+        return table.isDone(seal);
     }
 
     /**
      * Opens the scope again, if the receiver is done with it.
      *
-     * @throws SealException if it is not, or if this is no seal in force
+     * @throws SealException if it is not, or if this seal is not in force
      */
     public void release(long seal) {
-        if (!held.tryRelease(seal)) {
-            throw held.notDone(seal, "");
+        if (!tryRelease(seal)) {
+            throw notDone(seal, "");
         }
     }
 
     /**
      * As {@link #release(long)}, but waits for the receiver.
      *
-     * @throws SealException if it is not done by then; the scope stays sealed: call again, {@link #revoke} it, or close it and go on
+     * @throws SealException if it is not done by then; the scope stays sealed: call again, {@link #revoke} the seal, or
+     *     close the scope and go on
      */
     public void release(long seal, Duration patience) {
         long deadline = System.nanoTime() + patience.toNanos();
         for (int spins = 0; !tryRelease(seal); spins++) {
             if (deadline - System.nanoTime() <= 0) {
-                throw held.notDone(seal, " within " + patience.toMillis() + " ms");
+                throw notDone(seal, " within " + patience.toMillis() + " ms");
             }
             if (spins < SPINS) {
                 Thread.onSpinWait();
@@ -138,68 +324,156 @@ public final class Seals implements AutoCloseable {
     /**
      * As {@link #release(long)}, but returns false if the receiver is not done.
      *
-     * @throws SealException if this is no seal in force
+     * @throws SealException if this seal is not in force
      */
-    public boolean tryRelease(long seal) {
-        return held.tryRelease(seal);
+    public synchronized boolean tryRelease(long seal) {
+        checkHeld(seal);
+        if (!table.isDone(seal)) {
+            return false;
+        }
+        releaseNow(seal, SealRingLayout.FREE);
+        return true;
+    }
+
+    private synchronized SealException notDone(long seal, String when) {
+        Object call = held[SealRingLayout.index(seal)].call;
+        return new SealException("the receiver of " + SealRingLayout.describe(seal) + ", a scope of " + arena + " for "
+                + call + ", has not marked it done" + when
+                + "; wait longer, close the scope and go on without its memory, or revoke the seal");
     }
 
     /**
-     * Leaves the release to a later batch. Seals whose receiver is not done are looked at again each time. If somebody uses the scope before, it is
-     * released early, should the receiver be done.
+     * Leaves the release to a later batch. Each batch checks again the seals whose receiver is not done yet. If the
+     * scope is used before the batch, and the receiver is done, the seal is released early.
      *
-     * @throws SealException if this is no seal in force
+     * @throws SealException if this seal is not in force
      */
-    public void releaseLater(long seal) {
-        held.releaseLater(seal);
-    }
-
-    /** Releases now what waits and is done, with one system call for each group of neighbours. Returns how many seals that were. */
-    public int flush() {
-        return held.flush();
+    public synchronized void releaseLater(long seal) {
+        checkHeld(seal);
+        batch.add(seal);
+        if (batch.exceeds(bound - 1)) {
+            flush();
+        }
     }
 
     /**
-     * Lets go of a seal whose receiver is done, but leaves its pages closed until somebody uses the scope: a flyweight that stores, an allocation, a reset or a
-     * close opens them, and until then the next {@link #seal} of the scope costs no system call. Of a scope of 64 pages or more a store opens only the pages of its object,
-     * while those are few, and the next {@link #seal} closes these again. What is kept so is bounded by {@link SealSpec#batch},
-     * in seals and in pages, besides the latest one; beyond that all others are released together.
-     *
-     * <p>Scopes of which pieces were handed out ({@link Scope#isExposed}) are released at once, and seals whose receiver is not done are left
-     * to a later batch ({@link #releaseLater}).
-     *
-     * @throws SealException if this is no seal in force
+     * Releases the waiting seals whose receivers are done, with one system call for each group of neighbours. Returns
+     * their number.
      */
-    public void releaseWhenUsed(long seal) {
-        held.releaseWhenUsed(seal);
-    }
-
-    /** Seals that {@link #releaseWhenUsed} keeps. */
-    public int kept() {
-        return held.kept();
-    }
-
-    /** Seals that wait for the next batch. */
-    public int waiting() {
-        return held.waiting();
+    public synchronized int flush() {
+        int done = batch.takeDone();
+        if (done > 0) {
+            release(batch.taken(), done, SealRingLayout.FREE);
+        }
+        return done;
     }
 
     /**
-     * Takes a seal back from a receiver that is not done. The receiver learns of it when it marks the seal done, and must not believe what it read
-     * since. For a receiver that hangs or is dead.
+     * Releases a seal whose receiver is done, but leaves its pages closed until the scope is used. A store by a
+     * flyweight, an allocation, a reset or a close opens them; until then the next {@link #seal} of the scope costs no
+     * system call. In a scope of 64 pages or more, a store opens only the pages of its object while these are few, and
+     * the next {@link #seal} closes them again. {@link SealSpec#batch} bounds the seals and pages that are kept, besides
+     * the latest seal; beyond that all others are released together.
      *
-     * @throws SealException if this is no seal in force
+     * <p>A scope of which pieces were handed out ({@link Scope#isExposed}) is released at once. A seal whose receiver is
+     * not done is left to a later batch ({@link #releaseLater}).
+     *
+     * @throws SealException if this seal is not in force
      */
-    public void revoke(long seal) {
-        held.revoke(seal);
+    public synchronized void releaseWhenUsed(long seal) {
+        checkHeld(seal);
+        if (!table.isDone(seal)) {
+            releaseLater(seal);
+            return;
+        }
+        Scope scope = held[SealRingLayout.index(seal)].scope;
+        if (scope.isExposed() || !scope.isOpen()) {
+            releaseNow(seal, SealRingLayout.FREE);
+            return;
+        }
+        kept.add(seal);
+        // The latest scope may have any size: a large scope that is passed repeatedly saves most.
+        if (kept.size() > 1 && kept.exceeds(bound)) {
+            releaseKept(seal);
+        }
+    }
+
+    private int releaseKept(long excepted) {
+        int taken = kept.takeAllBut(excepted);
+        if (taken > 0) {
+            release(kept.taken(), taken, SealRingLayout.FREE);
+        }
+        return taken;
+    }
+
+    /** Number of seals that {@link #releaseWhenUsed} keeps. */
+    public synchronized int kept() {
+        return kept.size();
+    }
+
+    /** Number of seals that wait for the next batch. */
+    public synchronized int waiting() {
+        return batch.size();
+    }
+
+    /**
+     * Takes a seal back from a receiver that hangs or is dead. The receiver learns of it when it marks the seal done,
+     * and must not believe what it has read since.
+     *
+     * @throws SealException if this seal is not in force
+     */
+    public synchronized void revoke(long seal) {
+        checkHeld(seal);
+        releaseNow(seal, SealRingLayout.REVOKED);
+    }
+
+    private void releaseNow(long seal, int endState) {
+        single[0] = seal;
+        release(single, 1, endState);
+    }
+
+    private void release(long[] seals, int count, int endState) {
+        IsolationEvents.ReleaseEvent event = IsolationEvents.releaseBegins();
+        int passes;
+        try {
+            passes = table.release(seals, count, endState);
+        } catch (OsException e) {
+            throw new SealException("seals of " + arena + " cannot be released: " + e.getMessage(), e);
+        } catch (SealException e) {
+            if (table.hasEnded()) {
+                end();
+                return;
+            }
+            throw e;
+        }
+        for (int i = 0; i < count; i++) {
+            batch.remove(seals[i]);
+            kept.remove(seals[i]);
+            held[SealRingLayout.index(seals[i])].unseal();
+        }
+        IsolationEvents.released(event, arena.id(), count, passes, endState == SealRingLayout.REVOKED);
+    }
+
+    private void checkHeld(long seal) {
+        checkOpen();
+        if (!table.isHeld(seal)) {
+            throw new SealException(SealRingLayout.describe(seal) + " is not in force; was it released before?");
+        }
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new SealException("the seals of " + arena + " ended with their connection");
+        }
     }
 
     // ---- violations
 
     /**
-     * Runs what may store to sealed scopes past the flyweights, so that such a store is a {@link SealedScopeException}. Costs about 30 ns.
+     * Runs code that may store to sealed scopes past the flyweights, and turns such a store into a
+     * {@link SealedScopeException}. Costs about 30 ns.
      *
-     * @throws SealedScopeException if a store was refused; what {@code action} did after it, it has done
+     * @throws SealedScopeException if a store was refused; the effects of {@code action} after that store remain
      */
     public static void guarded(Runnable action) {
         try {
@@ -211,28 +485,82 @@ public final class Seals implements AutoCloseable {
     }
 
     /**
-     * What the JVM's error after a refused store means: to be called by whoever catches it, in the thread that stored. Names the scope and call exactly
-     * if the {@link Guard} is installed, else all that are sealed.
+     * Explains the JVM's error after a refused store. Call it in the thread that stored. It names the scope and its call
+     * if the {@link Guard} is installed, else all sealed scopes.
      *
-     * @throws InternalError the same, if nothing is sealed there, so that it means something else
+     * @throws InternalError the same, if nothing is sealed, because it then means something else
      */
     public static SealedScopeException explain(InternalError error) {
-        return SealViolations.explain(error);
-    }
-
-    /** See {@link HeldSeals#nameSealed}. */
-    boolean nameSealed(OptionalLong address, List<String> names) {
-        return held.nameSealed(address, names);
+        // Only the guard knows the address.
+        OptionalLong address = Guard.installed().map(Guard::takeFault).orElse(OptionalLong.empty());
+        List<String> names = new ArrayList<>();
+        boolean opened = false;
+        for (Seals seals : LIVE) {
+            opened |= seals.nameSealed(address, names);
+        }
+        if (names.isEmpty()) {
+            throw error;
+        }
+        String all = String.join("; ", names.subList(0, Math.min(MAX_NAMED, names.size())))
+                + (names.size() > MAX_NAMED ? "; and " + (names.size() - MAX_NAMED) + " more" : "");
+        IsolationEvents.violation(IsolationEvents.Violation.SEAL, all, "a store past the flyweights");
+        return new SealedScopeException(
+                "a store was refused and changed nothing: "
+                        + (address.isPresent() ? "it was to " : "it was to a sealed scope; sealed are ") + all
+                        + (opened
+                                ? "; pages stay closed after a call until the scope is used by its objects, and those are open"
+                                        + " now: store again"
+                                : "; wait until that call has ended before you change the scope or pass it sealed again, or use another"),
+                error);
     }
 
     /**
-     * Opens all pages and unseals all scopes, whoever is done or not: for the end of the connection or pool, before its memory is unmapped. Idempotent.
+     * Adds the names of all sealed scopes, or of the one at an address. Opens those whose call has ended, so that the
+     * store can be repeated.
+     *
+     * @return whether one was opened
+     */
+    private synchronized boolean nameSealed(OptionalLong address, List<String> names) {
+        if (closed) {
+            return false;
+        }
+        boolean opened = false;
+        long offset = address.isPresent() ? address.getAsLong() - arena.memory().address() : 0;
+        for (int i = 0; i < held.length; i++) {
+            Held by = held[i];
+            if (by != null && by.scope != null && (address.isEmpty() || table.holds(i, offset))) {
+                boolean isKept = kept.contains(by.seal);
+                names.add("a scope of " + arena + ", sealed by " + by.call + (isKept ? ", which has ended" : ""));
+                if (isKept) {
+                    releaseNow(by.seal, SealRingLayout.FREE);
+                    opened = true;
+                }
+            }
+        }
+        return opened;
+    }
+
+    /** Opens all pages and unseals all scopes, also of receivers that are not done. Idempotent. */
+    private void end() {
+        closed = true;
+        table.close();
+        for (Held by : held) {
+            if (by != null && by.scope != null) {
+                by.unseal();
+            }
+        }
+        LIVE.remove(this);
+        registration.ifPresent(Guard.Registration::close);
+    }
+
+    /**
+     * Opens all pages and unseals all scopes, also of receivers that are not done. Call it at the end of the connection
+     * or pool, before its memory is unmapped. Idempotent.
      */
     @Override
-    public void close() {
-        if (held.end()) {
-            SealViolations.forget(this);
-            registration.ifPresent(Guard.Registration::close);
+    public synchronized void close() {
+        if (!closed) {
+            end();
         }
     }
 }

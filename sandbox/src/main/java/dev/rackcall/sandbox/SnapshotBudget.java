@@ -1,11 +1,11 @@
 package dev.rackcall.sandbox;
 
 /**
- * How many bytes of snapshots one peer may have taken at once: without it, a client with thousands of calls under way could have each of them copy
- * its whole arena. Thread-safe.
+ * Limits the bytes of one peer's snapshots. Without it, thousands of calls in flight could each copy the peer's
+ * whole arena. Thread-safe.
  */
 public interface SnapshotBudget {
-    /** As many as one likes. */
+    /** No limit. */
     SnapshotBudget UNLIMITED = new SnapshotBudget() {
         @Override
         public boolean take(long bytes) {
@@ -16,9 +16,9 @@ public interface SnapshotBudget {
         public void give(long bytes) {}
     };
 
-    /** Counts a snapshot that is about to be taken; false, and not counted, if that is too much. */
+    /** Counts a snapshot before it is taken. Returns false without counting it if it exceeds the limit. */
     boolean take(long bytes);
 
-    /** The snapshot is no longer used. */
+    /** Ends the use of a snapshot. */
     void give(long bytes);
 }

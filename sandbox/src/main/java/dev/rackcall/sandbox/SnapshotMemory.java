@@ -9,9 +9,9 @@ import java.util.Deque;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Private memory for snapshots, kept warm: fresh pages cost more than copying into them. Small buffers stay with the slot that took them; large
- * ones go round among all slots of the server. The garbage collector unmaps what is given up, so that an object that was read too long
- * reads old bytes, never unmapped ones. Thread-safe.
+ * Private memory for snapshots. It is reused, because fresh pages cost more than the copy. Small buffers stay with
+ * their slot; all slots of the server share large ones. The garbage collector unmaps dropped buffers, so an object
+ * that is used too long reads old bytes, never unmapped memory. Thread-safe.
  */
 public final class SnapshotMemory {
     /** A slot keeps a buffer of up to this many bytes. */
@@ -29,7 +29,7 @@ public final class SnapshotMemory {
 
     /**
      * @param maxBytes the largest snapshot
-     * @param keptBytes how much is kept for reuse in large buffers; beyond that the garbage collector gets it
+     * @param keptBytes bytes of large buffers that are kept for reuse; the garbage collector gets the rest
      */
     @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
     public SnapshotMemory(long maxBytes, long keptBytes) {
@@ -41,11 +41,11 @@ public final class SnapshotMemory {
         }
     }
 
-    /** A buffer of at least {@code wanted} bytes; {@code present}, if that is large enough. */
+    /** A buffer of at least {@code wanted} bytes; {@code present} if it is large enough. */
     MemorySegment take(long wanted, MemorySegment present) {
         if (wanted > maxBytes) {
             throw new OutOfArenaException(
-                    "a snapshot of " + ByteSize.describe(wanted) + " was asked; this server takes up to "
+                    "a snapshot of " + ByteSize.describe(wanted) + " was asked for; this server takes up to "
                             + ByteSize.describe(maxBytes)
                             + ". Pass less at once, or seal the scope instead: with Isolation.SEALED, or sealFrom of the channel for AUTO");
         }
@@ -73,7 +73,7 @@ public final class SnapshotMemory {
         }
     }
 
-    /** Takes a buffer back when its call ends; returns what the slot keeps of it, which may be null. */
+    /** Takes a buffer back when its call ends. Returns the buffer if the slot keeps it, else null. */
     MemorySegment give(MemorySegment buffer) {
         if (buffer == null || buffer.byteSize() <= KEEP_BYTES) {
             return buffer;

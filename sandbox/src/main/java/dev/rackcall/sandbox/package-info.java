@@ -1,6 +1,7 @@
 /**
- * Isolation: what lets a process read objects that a peer has built without trusting the peer. An {@link dev.rackcall.sandbox.ArgumentSpace} confines
- * the Refs of a call's arguments to the scope that they came in, either where it lies or in a private copy, a snapshot. Seals keep the sender
- * from changing a scope while a call has it.
+ * Isolation lets a process read objects of a peer that it does not trust. An {@link dev.rackcall.sandbox.ArgumentSpace} confines
+ * the Refs of a call's arguments to the scope that was passed, either in place or in a private copy, a snapshot.
+ * Seals prevent the sender from changing a scope during a call. Start with {@link dev.rackcall.sandbox.Seals} and
+ * {@link dev.rackcall.sandbox.SealedScopes}.
  */
 package dev.rackcall.sandbox;

@@ -160,7 +160,7 @@ final class EnforcedProbe {
                         .close();
                 throw new AssertionError("another holder");
             } catch (SealException e) {
-                require(e.getMessage().contains("for as long as it lives"), e.getMessage());
+                require(e.getMessage().contains("until it ends"), e.getMessage());
             }
         }
     }

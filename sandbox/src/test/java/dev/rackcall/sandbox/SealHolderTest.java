@@ -202,7 +202,7 @@ class SealHolderTest {
             file.shutOutWriters();
             socket.send(HolderMessage.sealer(1 << 20, 1 << 20, PAGE, 1), file.fd(), file.fd(), file.fd());
             assertThat(new String(socket.receive(BOUND).orElseThrow().bytes(), StandardCharsets.UTF_8))
-                    .contains("what was sent is no userfaultfd but /memfd:holder-test");
+                    .contains("the descriptor that was sent is not a userfaultfd but /memfd:holder-test");
         }
     }
 

@@ -5,12 +5,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A small native handler of signals, which turns the SIGSEGV of an access to a closed page of a registered mapping into the JVM's own path for
- * SIGBUS: an {@link InternalError} in the thread that accessed, instead of the end of the JVM. Needed for what {@link PageProtection} and
- * protection keys close. Every other signal reaches the JVM as it was.
+ * A small native signal handler. When a thread accesses a closed page of a registered mapping, it turns the SIGSEGV into
+ * the JVM's own handling of SIGBUS: an {@link InternalError} in that thread instead of the end of the JVM. Pages that
+ * {@link PageProtection} and protection keys close need it. Every other signal reaches the JVM unchanged.
  *
- * <p>Built with the machine's C compiler when it is first needed, and kept; see {@link GuardBuild}. Once installed it stays for the life of the
- * process. Thread-safe.
+ * <p>Built with the machine's C compiler when it is first needed, and kept; see {@link GuardBuild}. Once installed, it
+ * stays for the life of the process. Thread-safe.
  */
 public final class Guard {
     private static Guard installed;
@@ -39,12 +39,12 @@ public final class Guard {
         return installed;
     }
 
-    /** Builds and loads it, but installs nothing. For a report of what this host can do. */
+    /** Builds and loads it without installing it, for a report of what this host can do. */
     public static void tryBuild() {
         load(new GuardBuild(System.getenv()));
     }
 
-    /** The guard, if somebody has installed it. */
+    /** The guard, if it is installed. */
     public static synchronized Optional<Guard> installed() {
         return Optional.ofNullable(installed);
     }
@@ -66,14 +66,28 @@ public final class Guard {
         return library;
     }
 
-    /** A mapping whose faults are turned into errors, until this is closed. */
-    public interface Registration extends AutoCloseable {
+    /** A mapping whose faults are turned into errors until this is closed. */
+    public final class Registration implements AutoCloseable {
+        private final int handle;
+        private boolean open = true;
+
+        private Registration(int handle) {
+            this.handle = handle;
+        }
+
         @Override
-        void close();
+        public void close() {
+            synchronized (Guard.this) {
+                if (open) {
+                    open = false;
+                    library.remove(handle);
+                }
+            }
+        }
     }
 
     /**
-     * Turns faults in this mapping into errors. To be ended before it is unmapped.
+     * Turns faults in this mapping into errors. Close the registration before the mapping is unmapped.
      *
      * @throws IllegalStateException if there are 1,024 already
      */
@@ -82,19 +96,7 @@ public final class Guard {
         if (handle < 0) {
             throw new IllegalStateException("the guard watches as many mappings as it can; close some first");
         }
-        return new Registration() {
-            private boolean open = true;
-
-            @Override
-            public void close() {
-                synchronized (Guard.this) {
-                    if (open) {
-                        open = false;
-                        library.remove(handle);
-                    }
-                }
-            }
-        };
+        return new Registration(handle);
     }
 
     /** Address of the calling thread's last refused access to a registered mapping; forgets it. */

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Builds the guard's library with the machine's C compiler and keeps it in a folder that only this user can write. The file's name is the hash of its
- * source and of how it is built, so a new release builds anew.
+ * Builds the guard's library with the machine's C compiler and keeps it in a folder that only this user can write. The
+ * file is named by the hash of its source and build options, so a new release builds its own.
  */
 final class GuardBuild {
     private static final List<String> COMPILERS = List.of("cc", "gcc", "clang");
@@ -42,7 +42,7 @@ final class GuardBuild {
     }
 
     /**
-     * The library, built if it has not been before.
+     * The library, built on first use.
      *
      * @throws UnsupportedFeatureException if there is no compiler, or no place to keep it
      */
@@ -105,7 +105,7 @@ final class GuardBuild {
             if (!isOwn(folder)) {
                 throw new UnsupportedFeatureException(
                         "The guard is off: " + folder
-                                + " belongs to somebody else, or others may write there. Remove it or set XDG_CACHE_HOME.",
+                                + " belongs to another user, or others may write there. Remove it or set XDG_CACHE_HOME.",
                         e);
             }
         }
@@ -125,7 +125,7 @@ final class GuardBuild {
                 .map(Path::of);
     }
 
-    /** Whether nobody but this user (or root) can have put it there. */
+    /** Whether only this user or root can have put it there. */
     private boolean isOwn(Path path) throws IOException {
         if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             return false;
@@ -148,7 +148,7 @@ final class GuardBuild {
         try {
             Files.write(input, source);
             run(compiler, input, output, log);
-            // The mode of a temporary file is 0600, which serves: the loader maps it, nobody executes it.
+            // A temporary file has the mode 0600, which suffices: the loader maps it, and no process executes it.
             Files.move(output, file, StandardCopyOption.ATOMIC_MOVE);
         } finally {
             Files.deleteIfExists(input);

@@ -1,7 +1,6 @@
 package dev.rackcall.sandbox.os;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.Linkage;
@@ -12,8 +11,9 @@ import java.lang.invoke.MethodHandle;
 import java.util.NoSuchElementException;
 
 /**
- * x86's protection keys, pkeys(7). The register of rights is written by the guard's library, which must be installed anyway: without it an access to a
- * closed page would end the JVM, and threads that the JVM made before a key was allocated could not reach its pages.
+ * x86's protection keys, pkeys(7). The guard's library writes the register of rights. The guard must be installed
+ * anyway: without it, an access to a closed page would end the JVM, and threads that are older than a key could not
+ * reach its pages.
  */
 public final class HardwareKeys implements MemoryKeys {
     private final MethodHandle alloc;
@@ -24,9 +24,9 @@ public final class HardwareKeys implements MemoryKeys {
     private final MethodHandle leave;
 
     private HardwareKeys(SymbolLookup guard) {
-        alloc = Linkage.libc("pkey_alloc", JAVA_INT, JAVA_INT, JAVA_INT);
-        free = Linkage.libc("pkey_free", JAVA_INT, JAVA_INT);
-        mprotect = Linkage.libc("pkey_mprotect", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT);
+        alloc = Linkage.libc("pkey_alloc");
+        free = Linkage.libc("pkey_free");
+        mprotect = Linkage.libc("pkey_mprotect");
         keys = Linkage.critical(guard, "guard_keys", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
         enter = Linkage.critical(guard, "guard_enter", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
         leave = Linkage.critical(guard, "guard_leave", FunctionDescriptor.ofVoid(JAVA_INT));
@@ -48,60 +48,40 @@ public final class HardwareKeys implements MemoryKeys {
     }
 
     /**
-     * Asks for one key, and gives it back.
+     * Takes one key and gives it back.
      *
      * @throws UnsupportedFeatureException if there is none
      */
     public static void requireProcessor() {
         CallState state = CallState.current();
-        int key;
         try {
-            MethodHandle allocate = Linkage.libc("pkey_alloc", JAVA_INT, JAVA_INT, JAVA_INT);
-            key = (int) allocate.invokeExact(state.errnoSegment(), 0, 0);
-            if (key >= 0) {
-                MethodHandle release = Linkage.libc("pkey_free", JAVA_INT, JAVA_INT);
-                int ignored = (int) release.invokeExact(state.errnoSegment(), key);
-                return;
+            int key = (int) Linkage.call(Linkage.libc("pkey_alloc"), state.errnoSegment());
+            if (key < 0) {
+                throw new UnsupportedFeatureException(
+                        "This processor or kernel has no protection keys, or all are taken; handlers that use native code lack a second wall.",
+                        state.failure("pkey_alloc"));
             }
+            Linkage.call(Linkage.libc("pkey_free"), state.errnoSegment(), key);
         } catch (NoSuchElementException e) {
             throw new UnsupportedFeatureException("This C library has no protection keys; glibc 2.27 or newer has.", e);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
         }
-        throw new UnsupportedFeatureException(
-                "This processor or kernel has no protection keys, or all are taken; handlers that use native code lack a second wall.",
-                state.failure("pkey_alloc"));
     }
 
     @Override
     public int allocate() {
-        try {
-            return (int) alloc.invokeExact(CallState.current().errnoSegment(), 0, 0);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(alloc, CallState.current().errnoSegment());
     }
 
     @Override
     public void free(int key) {
-        try {
-            int ignored = (int) free.invokeExact(CallState.current().errnoSegment(), key);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        Linkage.call(free, CallState.current().errnoSegment(), key);
     }
 
     @Override
     public void assign(long address, long bytes, int key) {
         CallState state = CallState.current();
-        int protection = LibcProtection.PROT_READ | LibcProtection.PROT_WRITE;
-        int result;
-        try {
-            result = (int) mprotect.invokeExact(state.errnoSegment(), address, bytes, protection, key);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
-        if (result != 0) {
+        int protection = LibcPages.PROT_READ | LibcPages.PROT_WRITE;
+        if ((int) Linkage.call(mprotect, state.errnoSegment(), address, bytes, protection, key) != 0) {
             throw new OsException("giving key " + key + " to " + Userfault.range(address, bytes), state.errno());
         }
     }

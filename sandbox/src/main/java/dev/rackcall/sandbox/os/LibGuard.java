@@ -1,8 +1,8 @@
 package dev.rackcall.sandbox.os;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.Linkage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -12,7 +12,7 @@ import java.nio.file.Path;
 
 /** C mirror: guard.c. Its functions take nanoseconds and never block. */
 final class LibGuard {
-    /** Of guard.c as it belongs to this class. */
+    /** The version of guard.c that belongs to this class. */
     static final int VERSION = 1;
 
     private final MethodHandle version;
@@ -22,13 +22,13 @@ final class LibGuard {
     private final MethodHandle takeFault;
     private final SymbolLookup library;
 
-    /** Loads it for good: a handler of signals cannot be unloaded. */
+    /** Loads it permanently: a signal handler cannot be unloaded. */
     LibGuard(Path file) {
         library = SymbolLookup.libraryLookup(file, Arena.global());
-        version = Linkage.critical(library, "guard_version", FunctionDescriptor.of(JAVA_INT));
-        install = Linkage.critical(library, "guard_install", FunctionDescriptor.of(JAVA_INT));
-        add = Linkage.critical(library, "guard_add", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-        remove = Linkage.critical(library, "guard_remove", FunctionDescriptor.ofVoid(JAVA_INT));
+        version = Linkage.function(library, "guard_version");
+        install = Linkage.function(library, "guard_install");
+        add = Linkage.function(library, "guard_add");
+        remove = Linkage.function(library, "guard_remove");
         takeFault = Linkage.critical(library, "guard_take_fault", FunctionDescriptor.of(JAVA_LONG));
     }
 
@@ -37,35 +37,19 @@ final class LibGuard {
     }
 
     int version() {
-        try {
-            return (int) version.invokeExact();
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(version, CallState.current().errnoSegment());
     }
 
     int install() {
-        try {
-            return (int) install.invokeExact();
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(install, CallState.current().errnoSegment());
     }
 
     int add(long start, long end) {
-        try {
-            return (int) add.invokeExact(start, end);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(add, CallState.current().errnoSegment(), start, end);
     }
 
     void remove(int handle) {
-        try {
-            remove.invokeExact(handle);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        Linkage.call(remove, CallState.current().errnoSegment(), handle);
     }
 
     long takeFault() {

@@ -8,13 +8,15 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import dev.rackcall.shm.os.Abi;
 import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.Linkage;
 import dev.rackcall.shm.os.OsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a process gives up so that it cannot undo the seals that another process holds for it: its mapping can no longer be changed (mseal(2)) and is not
- * inherited by children (MADV_DONTFORK), and no thread of it, nor any child, may call what would undo that (seccomp(2)). For good.
+ * Prevents a process permanently from undoing the seals that another process holds for it. Its mapping can no longer be
+ * changed (mseal(2)) and is not inherited by children (MADV_DONTFORK). Its threads and children may not call what would
+ * undo that (seccomp(2)).
  */
 public final class Lockdown {
     private static final int MADV_DONTFORK = 10;
@@ -25,7 +27,7 @@ public final class Lockdown {
     private static final int ALLOW = 0x7fff_0000;
     private static final int REFUSE = 0x0005_0000 | Errno.EPERM;
     private static final long SYS_IO_URING_SETUP = 425;
-    /** Since Linux 6.13 it gives a process's own memory any advice, MADV_DOFORK as well, so the whole call is forbidden. */
+    /** Since Linux 6.13 it can give MADV_DOFORK to a process's own memory, so the whole call is forbidden. */
     private static final long SYS_PROCESS_MADVISE = 440;
 
     private static final int LOAD = 0x20;
@@ -43,7 +45,7 @@ public final class Lockdown {
     /** Numbers of one processor architecture. */
     private record Numbers(int auditArchitecture, long seccomp, int ioctl, int madvise, int firstForeign) {
         static Numbers current() {
-            // Above 0x40000000 are the numbers of x86's third system call table, x32.
+            // Numbers from 0x40000000 on belong to x86's third system call table, x32.
             return System.getProperty("os.arch").equals("aarch64")
                     ? new Numbers(0xC000_00B7, 277, 29, 233, 0x4000_0000)
                     : new Numbers(0xC000_003E, 317, 16, 28, 0x4000_0000);
@@ -51,27 +53,28 @@ public final class Lockdown {
     }
 
     /**
-     * Fixes a mapping: from now on it cannot be unmapped, moved, mapped over or given another protection, and children do not get it. It stays mapped until
-     * this process ends.
+     * Fixes a mapping until this process ends: it cannot be unmapped, moved, mapped over or given another protection, and
+     * children do not inherit it.
      *
      * @throws UnsupportedFeatureException if the kernel has no mseal (before Linux 6.10)
      */
     public static void fix(long address, long bytes) {
         CallState state = CallState.current();
-        if (LibcProtection.madvise(state.errnoSegment(), address, bytes, MADV_DONTFORK) != 0) {
+        if (LibcPages.madvise(state.errnoSegment(), address, bytes, MADV_DONTFORK) != 0) {
             throw state.failure("madvise(MADV_DONTFORK) of " + Userfault.range(address, bytes));
         }
-        if (LibcProtection.syscall3(state.errnoSegment(), Abi.SYS_MSEAL, address, bytes, 0) != 0) {
+        if (Linkage.syscall(state.errnoSegment(), Abi.SYS_MSEAL, address, bytes, 0, 0, 0) != 0) {
             OsException cause = state.failure("mseal of " + Userfault.range(address, bytes));
             throw new UnsupportedFeatureException(
-                    "This kernel has no mseal, so a process could unmap what is sealed; Linux 6.10 or newer has it.",
+                    "This kernel has no mseal, so a process could unmap sealed memory; Linux 6.10 or newer has it.",
                     cause);
         }
     }
 
     /**
-     * Forbids all threads of this process, and their children: userfaultfd(2), all ioctls of userfaultfd, MADV_DOFORK, process_madvise(2), io_uring, and system calls of
-     * other tables than the processor's own. They get EPERM.
+     * Refuses these system calls with EPERM to all threads of this process and to their children: userfaultfd(2), all
+     * ioctls of userfaultfd, MADV_DOFORK, process_madvise(2), io_uring, and calls of other tables than the processor's
+     * own.
      *
      * @throws UnsupportedFeatureException if the kernel has no seccomp filters, or another filter forbids them
      */
@@ -81,7 +84,7 @@ public final class Lockdown {
         try (Arena arena = Arena.ofConfined()) {
             Filter filter = new Filter(arena);
             int userfaultfd = (int) Abi.current().userfaultfd();
-            // Jumps count the instructions that are passed over.
+            // A jump counts the instructions that it skips.
             filter.add(LOAD, 0, 0, ARCHITECTURE);
             filter.add(JUMP_IF_EQUAL, 0, 14, numbers.auditArchitecture());
             filter.add(LOAD, 0, 0, NUMBER);
@@ -99,13 +102,15 @@ public final class Lockdown {
             filter.add(JUMP_IF_EQUAL, 1, 0, MADV_DOFORK);
             filter.add(RETURN, 0, 0, ALLOW);
             filter.add(RETURN, 0, 0, REFUSE);
-            if (LibcProtection.prctl(state.errnoSegment(), PR_SET_NO_NEW_PRIVS, 1) != 0
-                    || LibcProtection.syscall3(
+            if (LibcPages.prctl(state.errnoSegment(), PR_SET_NO_NEW_PRIVS, 1) != 0
+                    || Linkage.syscall(
                                     state.errnoSegment(),
                                     numbers.seccomp(),
                                     SECCOMP_SET_MODE_FILTER,
                                     SECCOMP_FILTER_FLAG_TSYNC,
-                                    filter.program().address())
+                                    filter.program().address(),
+                                    0,
+                                    0)
                             != 0) {
                 throw new UnsupportedFeatureException(
                         "This process cannot forbid itself to lift seals: seccomp filters are missing or forbidden.",

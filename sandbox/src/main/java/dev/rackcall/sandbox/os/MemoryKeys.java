@@ -1,6 +1,6 @@
 package dev.rackcall.sandbox.os;
 
-/** The processor's protection keys as {@link dev.rackcall.sandbox.ProtectionKeys} needs them: numbers that pages carry, and a register of each thread. */
+/** The processor's protection keys: numbers that pages carry, and a register of rights in each thread. */
 public interface MemoryKeys {
     /** Bits of a key in the register of rights: access disabled, stores disabled. */
     static int bits(int key) {
@@ -12,7 +12,7 @@ public interface MemoryKeys {
         return 1 << (2 * key);
     }
 
-    /** A key that nobody has; negative if there is none left. */
+    /** Takes an unused key; negative if none is left. */
     int allocate();
 
     /** Gives a key back that no page carries any more. */
@@ -21,10 +21,10 @@ public interface MemoryKeys {
     /** Gives pages a key; 0 is the key of all other memory. */
     void assign(long address, long bytes, int key);
 
-    /** From now on the register's bits of these keys are used to close arenas, so threads that are not confined have them clear. */
+    /** Reserves the register's bits of these keys for closing arenas. Threads that are not confined have them clear. */
     void use(int bits);
 
-    /** Confines the calling thread: of the bits in use, exactly {@code closed} are set. Returns what {@link #leave} needs. */
+    /** Confines the calling thread: of the reserved bits, exactly {@code closed} are set. Returns the argument for {@link #leave}. */
     int enter(int closed);
 
     /** Ends the thread's last {@link #enter}. */

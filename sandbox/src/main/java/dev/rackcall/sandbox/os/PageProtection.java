@@ -5,10 +5,11 @@ import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 
 /**
- * Protects pages by mprotect(2): works for every kind of memory, device-dax too, at three times the cost of {@link Userfault}.
+ * Protects pages with mprotect(2). Works for every kind of memory, including device-dax, at three times the cost of
+ * {@link Userfault}.
  *
- * <p>A store to a protected page raises SIGSEGV, and that ends the JVM, unless a signal handler turns it into something else. Each protected
- * piece is a mapping of its own to the kernel, of which a process has {@code vm.max_map_count}.
+ * <p>A store to a protected page raises SIGSEGV, which ends the JVM unless the {@link Guard} handles it. To the kernel,
+ * each protected piece is a separate mapping; a process has at most {@code vm.max_map_count} of them.
  */
 public final class PageProtection implements PageProtector {
     private final long start;
@@ -27,16 +28,16 @@ public final class PageProtection implements PageProtector {
 
     @Override
     public void protect(long address, long bytes) {
-        change(address, bytes, LibcProtection.PROT_READ);
+        change(address, bytes, LibcPages.PROT_READ);
     }
 
     @Override
     public void unprotect(long address, long bytes) {
-        change(address, bytes, LibcProtection.PROT_READ | LibcProtection.PROT_WRITE);
+        change(address, bytes, LibcPages.PROT_READ | LibcPages.PROT_WRITE);
     }
 
     private synchronized void change(long address, long bytes, int protection) {
-        // What lies outside may belong to the JVM.
+        // Memory outside may belong to the JVM.
         if (bytes <= 0 || address < start || address - start > size - bytes) {
             throw new IllegalArgumentException(Userfault.range(address, bytes) + " does not lie in the mapping of "
                     + Userfault.range(start, size));
@@ -49,7 +50,7 @@ public final class PageProtection implements PageProtector {
 
     private static void set(long address, long bytes, int protection) {
         CallState state = CallState.current();
-        if (LibcProtection.mprotect(state.errnoSegment(), address, bytes, protection) != 0) {
+        if (LibcPages.mprotect(state.errnoSegment(), address, bytes, protection) != 0) {
             throw new OsException(
                     "mprotect of " + Userfault.range(address, bytes),
                     state.errno(),
@@ -63,7 +64,7 @@ public final class PageProtection implements PageProtector {
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            set(start, size, LibcProtection.PROT_READ | LibcProtection.PROT_WRITE);
+            set(start, size, LibcPages.PROT_READ | LibcPages.PROT_WRITE);
         }
     }
 

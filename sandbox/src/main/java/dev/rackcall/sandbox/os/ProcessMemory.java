@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What the kernel says of another process's memory, in proc(5). Needs the same user, and the right to trace that process. */
+/** What proc(5) tells about a process's memory. Needs the same user and the right to trace that process. */
 public final class ProcessMemory {
     private static final long PAGE_BYTES = 4096;
     /** Bit of an entry in /proc/PID/pagemap: the page is write-protected by a userfaultfd. */
@@ -38,17 +38,17 @@ public final class ProcessMemory {
      *
      * @param start first address
      * @param bytes length
-     * @param shared whether stores would change the file; a mapping that allows none now may be made to
+     * @param shared whether stores change the file; a read-only mapping can be made writable
      * @param offset in the file
      * @param device and inode: which file
      */
     public record FileMapping(long start, long bytes, boolean shared, long offset, String device, long inode) {
-        /** Whether it is of the same file. */
+        /** Whether it maps the same file. */
         public boolean isOfFile(FileMapping other) {
             return inode == other.inode && device.equals(other.device);
         }
 
-        /** Whether it shares any of those bytes of another's file. */
+        /** Whether it is a shared mapping of any of these bytes of the other's file. */
         public boolean isSharedPartOf(FileMapping other, long from, long length) {
             return shared && isOfFile(other) && offset < from + length && from < offset + bytes;
         }
@@ -58,7 +58,7 @@ public final class ProcessMemory {
         }
     }
 
-    /** All processes of this host that can be seen from here. */
+    /** All processes of this host that are visible to this one. */
     public static int[] processes() throws IOException {
         try (Stream<Path> entries = Files.list(Path.of("/proc"))) {
             return entries.map(entry -> entry.getFileName().toString())
@@ -68,7 +68,7 @@ public final class ProcessMemory {
         }
     }
 
-    /** As {@link #fileMappings}; none if the process has ended, or hides them from this user. */
+    /** As {@link #fileMappings}; empty if the process has ended or hides them from this user. */
     public List<FileMapping> visibleMappings() {
         try {
             return fileMappings();
@@ -98,7 +98,7 @@ public final class ProcessMemory {
         return all;
     }
 
-    /** The one mapping that covers an address range, of which there must be one. */
+    /** The mapping that covers an address range; there must be one. */
     public FileMapping mappingAt(long address, long bytes) throws IOException {
         return fileMappings().stream()
                 .filter(mapping -> mapping.covers(address, bytes))
@@ -133,7 +133,7 @@ public final class ProcessMemory {
         return false;
     }
 
-    /** Whether an open descriptor of it is a userfaultfd. */
+    /** Whether one of its open descriptors is a userfaultfd. */
     public boolean hasUserfault() throws IOException {
         try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(folder.resolve("fd"))) {
             for (Path descriptor : descriptors) {
@@ -142,14 +142,14 @@ public final class ProcessMemory {
                         return true;
                     }
                 } catch (NoSuchFileException e) {
-                    // Closed meanwhile.
+                    // It was closed meanwhile.
                 }
             }
         }
         return false;
     }
 
-    /** Whether every thread of it has a filter of system calls. */
+    /** Whether all its threads filter system calls. */
     public boolean isFiltered() throws IOException {
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(folder.resolve("task"))) {
             for (Path thread : threads) {
@@ -158,7 +158,7 @@ public final class ProcessMemory {
                         return false;
                     }
                 } catch (NoSuchFileException e) {
-                    // Ended meanwhile.
+                    // It ended meanwhile.
                 }
             }
         }

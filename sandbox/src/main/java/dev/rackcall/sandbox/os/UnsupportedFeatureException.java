@@ -1,6 +1,6 @@
 package dev.rackcall.sandbox.os;
 
-/** This host lacks a feature, or forbids it. The message is a sentence for people: what is missing, and what would provide it. */
+/** This host lacks or forbids a feature. The message is a sentence: what is missing, and what would provide it. */
 public final class UnsupportedFeatureException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

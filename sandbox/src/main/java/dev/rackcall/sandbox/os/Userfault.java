@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import dev.rackcall.shm.os.Abi;
 import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.Linkage;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.Descriptor;
 import java.io.IOException;
@@ -13,18 +14,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A userfaultfd(2) that refuses stores to pages which it write-protects. The store changes nothing and raises SIGBUS, which the JVM turns into an
- * {@link InternalError} in the storing thread; a system call that would store gets EFAULT. Works for memfd, tmpfs and hugetlbfs, not for
- * device-dax. Needs no privilege: the descriptor is for faults of user mode only.
+ * A userfaultfd(2) that refuses stores to pages which it write-protects. The store changes nothing and raises SIGBUS,
+ * which the JVM turns into an {@link InternalError} in the storing thread; a system call that would store gets EFAULT.
+ * Works for memfd, tmpfs and hugetlbfs, not for device-dax. Needs no privilege: the descriptor is for faults of user
+ * mode only.
  *
- * <p>The descriptor acts on the memory of the process that opened it, whoever holds it now: another process to which it was sent can close and
- * open this process's pages. When the last holder closes it, all its pages are open again.
+ * <p>The descriptor always acts on the memory of the process that opened it. If it is sent to another process, that
+ * process can close and open these pages. When its last copy is closed, all its pages are open again.
  */
 public final class Userfault implements PageProtector {
-    private static final long FEATURES = LibcUserfault.UFFD_FEATURE_PAGEFAULT_FLAG_WP
-            | LibcUserfault.UFFD_FEATURE_SIGBUS
-            | LibcUserfault.UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
-    /** How often to repeat what the kernel gave up because the process's mappings were just changing. */
+    private static final long FEATURES = LibcPages.UFFD_FEATURE_PAGEFAULT_FLAG_WP
+            | LibcPages.UFFD_FEATURE_SIGBUS
+            | LibcPages.UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
+    /** Attempts if the kernel gives up because the process's mappings are changing. */
     private static final int MAX_REPEATS = 1000;
 
     private final Descriptor descriptor;
@@ -39,13 +41,13 @@ public final class Userfault implements PageProtector {
      * @throws UnsupportedFeatureException if the kernel is older than 5.19 or this process may not use userfaultfd(2), as in some containers
      */
     public static Userfault open() {
-        return open(LibcUserfault.UFFD_API, FEATURES);
+        return open(LibcPages.UFFD_API, FEATURES);
     }
 
     static Userfault open(long api, long features) {
         CallState state = CallState.current();
-        long flags = LibcUserfault.O_CLOEXEC | LibcUserfault.O_NONBLOCK | (long) LibcUserfault.UFFD_USER_MODE_ONLY;
-        int fd = LibcUserfault.userfaultfd(state.errnoSegment(), Abi.current().userfaultfd(), flags);
+        long flags = LibcPages.O_CLOEXEC | LibcPages.O_NONBLOCK | (long) LibcPages.UFFD_USER_MODE_ONLY;
+        int fd = (int) Linkage.syscall(state.errnoSegment(), Abi.current().userfaultfd(), flags, 0, 0, 0, 0);
         if (fd < 0) {
             throw refused(state.errno());
         }
@@ -54,7 +56,7 @@ public final class Userfault implements PageProtector {
         structure.set(JAVA_LONG, 0, api);
         structure.set(JAVA_LONG, 8, features);
         structure.set(JAVA_LONG, 16, 0);
-        if (LibcUserfault.ioctl(state.errnoSegment(), fd, LibcUserfault.UFFDIO_API, structure.address()) != 0) {
+        if (LibcPages.ioctl(state.errnoSegment(), fd, LibcPages.UFFDIO_API, structure.address()) != 0) {
             OsException cause = state.failure("UFFDIO_API");
             userfault.close();
             throw new UnsupportedFeatureException(
@@ -86,9 +88,9 @@ public final class Userfault implements PageProtector {
     }
 
     /**
-     * As {@link #adopt}, of a descriptor that may be anything.
+     * As {@link #adopt}, for a descriptor from an untrusted process.
      *
-     * @throws IOException if it is no userfaultfd; it is closed then
+     * @throws IOException if it is not a userfaultfd; it is then closed
      */
     public static Userfault adoptChecked(int fd) throws IOException {
         Userfault adopted = new Userfault(fd);
@@ -96,7 +98,7 @@ public final class Userfault implements PageProtector {
                 .toString();
         if (!what.equals("anon_inode:[userfaultfd]")) {
             adopted.close();
-            throw new IOException("what was sent is no userfaultfd but " + what);
+            throw new IOException("the descriptor that was sent is not a userfaultfd but " + what);
         }
         return adopted;
     }
@@ -107,14 +109,14 @@ public final class Userfault implements PageProtector {
     }
 
     /**
-     * From now on this mapping's pages can be protected.
+     * Makes this mapping's pages protectable.
      *
      * @param address first byte, on a page border
      * @param bytes whole pages
      * @throws OsException (EBUSY) if another userfaultfd has it, (EINVAL) if it is unmapped or of a kind that cannot be protected, such as device-dax
      */
     public void register(long address, long bytes) {
-        int errno = control(LibcUserfault.UFFDIO_REGISTER, address, bytes, LibcUserfault.UFFDIO_REGISTER_MODE_WP);
+        int errno = control(LibcPages.UFFDIO_REGISTER, address, bytes, LibcPages.UFFDIO_REGISTER_MODE_WP);
         if (errno != 0) {
             throw new OsException(
                     "registering " + range(address, bytes) + " for write protection",
@@ -126,7 +128,7 @@ public final class Userfault implements PageProtector {
 
     /** Opens these pages for good. */
     public void unregister(long address, long bytes) {
-        int errno = control(LibcUserfault.UFFDIO_UNREGISTER, address, bytes, 0);
+        int errno = control(LibcPages.UFFDIO_UNREGISTER, address, bytes, 0);
         if (errno != 0) {
             throw new OsException("unregistering " + range(address, bytes), errno);
         }
@@ -134,8 +136,7 @@ public final class Userfault implements PageProtector {
 
     @Override
     public void protect(long address, long bytes) {
-        int errno =
-                control(LibcUserfault.UFFDIO_WRITEPROTECT, address, bytes, LibcUserfault.UFFDIO_WRITEPROTECT_MODE_WP);
+        int errno = control(LibcPages.UFFDIO_WRITEPROTECT, address, bytes, LibcPages.UFFDIO_WRITEPROTECT_MODE_WP);
         if (errno != 0) {
             throw new OsException(
                     "write-protecting " + range(address, bytes), errno, "register the mapping that holds it first");
@@ -144,9 +145,8 @@ public final class Userfault implements PageProtector {
 
     @Override
     public void unprotect(long address, long bytes) {
-        // Nobody waits for a page here: who stores to one gets a signal at once.
-        int errno = control(
-                LibcUserfault.UFFDIO_WRITEPROTECT, address, bytes, LibcUserfault.UFFDIO_WRITEPROTECT_MODE_DONTWAKE);
+        // No thread waits for a page: a store to a closed page raises a signal at once.
+        int errno = control(LibcPages.UFFDIO_WRITEPROTECT, address, bytes, LibcPages.UFFDIO_WRITEPROTECT_MODE_DONTWAKE);
         if (errno != 0) {
             throw new OsException(
                     "lifting the write protection of " + range(address, bytes),
@@ -166,7 +166,7 @@ public final class Userfault implements PageProtector {
                 structure.set(JAVA_LONG, 8, bytes);
                 structure.set(JAVA_LONG, 16, mode);
                 structure.set(JAVA_LONG, 24, 0);
-                if (LibcUserfault.ioctl(state.errnoSegment(), descriptor.fd(), request, structure.address()) == 0) {
+                if (LibcPages.ioctl(state.errnoSegment(), descriptor.fd(), request, structure.address()) == 0) {
                     return 0;
                 }
                 int errno = state.errno();

@@ -1,6 +1,7 @@
 /**
- * What Linux offers to close memory: {@link dev.rackcall.sandbox.os.Userfault} and {@link dev.rackcall.sandbox.os.PageProtection} against stores,
- * behind the one interface {@link dev.rackcall.sandbox.os.PageProtector}. Built on {@code dev.rackcall.shm.os}: it links native code, and
- * nobody else in this module does.
+ * How Linux closes memory: {@link dev.rackcall.sandbox.os.Userfault} and {@link
+ * dev.rackcall.sandbox.os.PageProtection} close pages to stores, both as {@link
+ * dev.rackcall.sandbox.os.PageProtector}; protection keys close them to threads. This is the only package of the
+ * module that links native code.
  */
 package dev.rackcall.sandbox.os;

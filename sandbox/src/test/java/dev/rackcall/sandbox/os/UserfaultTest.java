@@ -207,7 +207,7 @@ class UserfaultTest {
     @Test
     void shouldSayWhatAnOldKernelLacks() {
         Skip.unless(Userfault::open).close();
-        assertThatThrownBy(() -> Userfault.open(LibcUserfault.UFFD_API, 1L << 62))
+        assertThatThrownBy(() -> Userfault.open(LibcPages.UFFD_API, 1L << 62))
                 .isInstanceOf(UnsupportedFeatureException.class)
                 .hasMessage("This kernel's userfaultfd cannot write-protect shared memory; Linux 5.19 or newer can.");
     }
