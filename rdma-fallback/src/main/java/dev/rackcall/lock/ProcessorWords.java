@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /** Reaches the words by processor instructions. Thread-safe. */
-final class ProcessorWords implements LockWords {
+class ProcessorWords implements LockWords {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
     private final MemorySegment table;

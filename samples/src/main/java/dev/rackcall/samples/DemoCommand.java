@@ -90,7 +90,7 @@ public final class DemoCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         DemoPlan plan =
                 new DemoPlan(new DemoPlan.Input(docs.map(Path::toAbsolutePath), count, seed), clients, searches, batch);
-        Report report = Demo.run(plan, DemoProgress.to(spec.commandLine().getErr()));
+        Report report = Demo.run(plan, new DemoProgress(spec.commandLine().getErr()));
         if (format == Format.JSON) {
             out.println(mapper().writeValueAsString(report));
             out.flush();

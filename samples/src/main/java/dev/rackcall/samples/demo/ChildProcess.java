@@ -1,7 +1,6 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.DemoMessages.Done;
-import dev.rackcall.samples.demo.DemoMessages.Order;
+import dev.rackcall.samples.demo.Child.Order;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -13,7 +12,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The demo's view of a process that takes its orders: a JVM with this JVM's flags and class path. Used by one thread. */
+/** A process that takes orders, see {@link Child}: a JVM with this JVM's flags and class path. Used by one thread. */
 final class ChildProcess implements AutoCloseable {
     /** How long a process may be silent. Emulated machines are slow. */
     private static final long SILENCE_SECONDS = 120;
@@ -31,36 +30,47 @@ final class ChildProcess implements AutoCloseable {
     private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
     private volatile long progress;
 
-    private ChildProcess(String name, Workplace workplace, Process process) {
-        this.name = name;
-        this.workplace = workplace;
-        this.process = process;
-        Thread.ofPlatform().daemon().name("answers of " + name).start(this::readAnswers);
-    }
-
     /**
-     * Starts a JVM; it is ready once {@link #awaitReady} has returned.
+     * Starts a JVM; it is ready once {@link #awaitDone} has returned.
      *
      * @param name for messages
-     * @param program a class that runs {@link ChildOrders#obey}
+     * @param program a class that calls {@link Child#run}
      * @param setup its argument
      */
-    static ChildProcess start(String name, Class<?> program, Record setup, Workplace workplace) {
+    ChildProcess(String name, Class<?> program, Record setup, Workplace workplace) {
+        this.name = name;
+        this.workplace = workplace;
         List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElse(System.getProperty("java.home") + "/bin/java"));
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> NOT_INHERITED.stream().noneMatch(flag::startsWith))
                 .forEach(command::add);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
-        command.add(DemoMessages.MAPPER.writeValueAsString(setup));
+        command.add(Child.MAPPER.writeValueAsString(setup));
         try {
-            Process process = new ProcessBuilder(command)
+            process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
-            workplace.add(process);
-            return new ChildProcess(name, workplace, process);
         } catch (IOException e) {
             throw new DemoException("a Java process cannot be started: " + e.getMessage(), e);
+        }
+        workplace.add(process);
+        Thread.ofPlatform().daemon().name("answers of " + name).start(this::readAnswers);
+    }
+
+    private void readAnswers() {
+        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                if (line.startsWith(Child.PROGRESS)) {
+                    progress = Long.parseLong(line.substring(Child.PROGRESS.length()));
+                } else {
+                    answers.add(line);
+                }
+            }
+        } catch (IOException | UncheckedIOException e) {
+            // The pipe broke: the process has ended or is ending.
+        } finally {
+            answers.add(ENDED);
         }
     }
 
@@ -70,8 +80,7 @@ final class ChildProcess implements AutoCloseable {
             process.outputWriter(StandardCharsets.UTF_8).write(order.name() + "\n");
             process.outputWriter(StandardCharsets.UTF_8).flush();
         } catch (IOException e) {
-            // The process is dead; await() explains how it ended.
-            answers.add(ENDED);
+            answers.add(ENDED); // await() explains how the process ended
         }
     }
 
@@ -80,16 +89,16 @@ final class ChildProcess implements AutoCloseable {
         return progress;
     }
 
-    /** Waits for the answer that a process gives when it is ready for orders. */
-    void awaitReady(Runnable meanwhile) {
-        await(Done.class, meanwhile);
+    /** Waits until the process is ready for orders, or has carried out an order without a result. */
+    void awaitDone(Runnable meanwhile) {
+        await(Boolean.class, meanwhile);
     }
 
     /** Waits for the next answer; runs {@code meanwhile} ten times a second. */
     <T> T await(Class<T> type, Runnable meanwhile) {
         long silentSince = System.nanoTime();
         long known = progress;
-        while (true) {
+        while (System.nanoTime() - silentSince < TimeUnit.SECONDS.toNanos(SILENCE_SECONDS)) {
             String answer = poll();
             meanwhile.run();
             if (answer != null) {
@@ -98,11 +107,10 @@ final class ChildProcess implements AutoCloseable {
             if (known != progress) {
                 known = progress;
                 silentSince = System.nanoTime();
-            } else if (System.nanoTime() - silentSince > TimeUnit.SECONDS.toNanos(SILENCE_SECONDS)) {
-                throw new DemoException(name + " has been silent for " + SILENCE_SECONDS
-                        + " s; is the machine overloaded? Try a smaller --count or fewer --clients");
             }
         }
+        throw new DemoException(name + " has been silent for " + SILENCE_SECONDS
+                + " s; is the machine overloaded? Try a smaller --count or fewer --clients");
     }
 
     private String poll() {
@@ -115,42 +123,15 @@ final class ChildProcess implements AutoCloseable {
     }
 
     private <T> T decode(String answer, Class<T> type) {
-        if (answer.startsWith(DemoMessages.OK)) {
-            return DemoMessages.MAPPER.readValue(answer.substring(DemoMessages.OK.length()), type);
+        if (answer.startsWith(Child.OK)) {
+            return Child.MAPPER.readValue(answer.substring(Child.OK.length()), type);
         }
-        if (answer.startsWith(DemoMessages.FAILED)) {
-            throw new DemoException(name + ": " + answer.substring(DemoMessages.FAILED.length()));
+        if (answer.startsWith(Child.FAILED)) {
+            throw new DemoException(name + ": " + answer.substring(Child.FAILED.length()));
         }
-        if (workplace.isClosing()) {
-            park();
-        }
+        workplace.parkIfClosing();
         String exitCode = process.isAlive() ? "" : " with exit code " + process.exitValue();
         throw new DemoException(name + " has ended unexpectedly" + exitCode + "; its output is above");
-    }
-
-    /** On Ctrl-C the processes end first; this thread then waits silently for the end of the JVM. */
-    private static void park() {
-        try {
-            Thread.currentThread().join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void readAnswers() {
-        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                if (line.startsWith(DemoMessages.PROGRESS)) {
-                    progress = Long.parseLong(line.substring(DemoMessages.PROGRESS.length()));
-                } else {
-                    answers.add(line);
-                }
-            }
-        } catch (IOException | UncheckedIOException e) {
-            // The pipe broke: the process has ended or is ending.
-        } finally {
-            answers.add(ENDED);
-        }
     }
 
     /** Lets the process end by itself; its {@link Workplace} kills it if it does not. */

@@ -1,41 +1,75 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.DemoMessages.Done;
-import dev.rackcall.samples.demo.DemoMessages.Order;
-import dev.rackcall.samples.demo.DemoMessages.Prepared;
-import dev.rackcall.samples.demo.DemoMessages.Setup;
-import dev.rackcall.samples.demo.DemoMessages.Work;
-import dev.rackcall.samples.documents.BadLine;
+import dev.rackcall.samples.demo.Child.Order;
+import dev.rackcall.samples.demo.QueryPlan.Query;
 import dev.rackcall.samples.documents.Digest;
+import dev.rackcall.samples.documents.DocumentSource;
 import dev.rackcall.samples.documents.JsonDocument;
+import dev.rackcall.samples.documents.JsonLines;
+import dev.rackcall.samples.documents.JsonLines.BadLine;
+import dev.rackcall.samples.documents.NoBench;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongConsumer;
-import org.HdrHistogram.Histogram;
 
 /** A client process's share of the documents and searches, over either transport. Used by one thread. */
 final class ClientWork implements AutoCloseable {
     private static final int BAD_LINES_SHOWN = 5;
 
-    private final Setup setup;
+    private final DemoPlan plan;
+    private final int client;
     private final StoreClient store;
-    private final Source source;
+    private final DocumentSource source;
     private final LongConsumer progress;
     private final List<JsonDocument> prepared = new ArrayList<>();
     private final List<BadLine> bad = new ArrayList<>();
     private long badLines;
     private Optional<QueryPlan> queries = Optional.empty();
 
+    /**
+     * Documents are ready to be handed over.
+     *
+     * @param documents how many
+     * @param digest the sum of their digests
+     * @param more whether there may be more after these
+     * @param bad the first skipped lines
+     * @param badLines how many lines were skipped
+     */
+    record Prepared(long documents, long digest, boolean more, List<BadLine> bad, long badLines) {}
+
+    /**
+     * The measured work of a client.
+     *
+     * @param startNanos by the clock that all processes of a machine share
+     * @param endNanos by the same clock
+     * @param items documents that were handed over, or read after they were found
+     * @param latencies of the calls
+     * @param traffic the bytes that crossed
+     * @param totals of searches: how many documents match each
+     * @param digests of searches: of the documents that were read
+     */
+    record Done(
+            long startNanos,
+            long endNanos,
+            long items,
+            Latencies latencies,
+            StoreClient.Traffic traffic,
+            List<Long> totals,
+            List<Long> digests) {}
+
     /** @param progress receives the number of documents or searches that the current order has completed */
-    ClientWork(Setup setup, LongConsumer progress) throws IOException {
-        this.setup = setup;
+    ClientWork(DemoProcess.Setup setup, LongConsumer progress) throws IOException {
+        this.plan = setup.plan();
+        this.client = setup.client().orElseThrow();
         this.progress = progress;
-        this.source =
-                Source.open(setup.plan().input(), setup.client(), setup.plan().clients(), this::note);
+        DemoPlan.Input input = plan.input();
+        this.source = input.file().isPresent()
+                ? JsonLines.open(input.file().get(), client, plan.clients(), this::note)
+                : NoBench.of(input.seed(), input.count()).share(client, plan.clients());
         this.store = switch (setup.transport()) {
-            case POINTER -> new PointerClient(setup.directory(), setup.plan());
+            case POINTER -> new PointerClient(setup.runtimeDirectory(), plan);
             case SERIALISED -> new SocketClient(setup.directory());
         };
     }
@@ -52,7 +86,7 @@ final class ClientWork implements AutoCloseable {
             case PREPARE -> prepare();
             case WARM_UP -> warmUp();
             case BUILD -> build();
-            case SEARCH -> search(setup.plan().searchesOf(setup.client()));
+            case SEARCH -> search(plan.searchesOf(client));
             default -> throw new IllegalArgumentException("a client does not know the order " + order);
         };
     }
@@ -77,11 +111,11 @@ final class ClientWork implements AutoCloseable {
     }
 
     private QueryPlan queryPlan() {
-        return new QueryPlan(prepared, setup.plan().input().seed() + setup.client());
+        return new QueryPlan(prepared, plan.input().seed() + client);
     }
 
-    private Done warmUp() throws IOException {
-        put(prepared.subList(0, Math.min(prepared.size(), DemoPlan.WARM_UP)), Latencies.create());
+    private boolean warmUp() throws IOException {
+        put(prepared.subList(0, Math.min(prepared.size(), DemoPlan.WARM_UP)), new Latencies());
         QueryPlan own = queryPlan();
         for (int i = 0; i < DemoPlan.WARM_UP_SEARCHES; i++) {
             Optional<Query> query = own.next();
@@ -90,51 +124,49 @@ final class ClientWork implements AutoCloseable {
             }
             progress.accept(i);
         }
-        store.traffic();
-        return new Done();
+        store.takeTraffic();
+        return true;
     }
 
-    private Work build() throws IOException {
-        Histogram latencies = Latencies.create();
+    private Done build() throws IOException {
+        Latencies latencies = new Latencies();
         long start = System.nanoTime();
         put(prepared, latencies);
         long end = System.nanoTime();
-        return new Work(
-                start, end, prepared.size(), Latencies.encode(latencies), store.traffic(), List.of(), List.of());
+        return new Done(start, end, prepared.size(), latencies, store.takeTraffic(), List.of(), List.of());
     }
 
-    private void put(List<JsonDocument> documents, Histogram latencies) throws IOException {
-        int batch = setup.plan().batch();
-        for (int from = 0; from < documents.size(); from += batch) {
-            List<JsonDocument> next = documents.subList(from, Math.min(documents.size(), from + batch));
+    private void put(List<JsonDocument> documents, Latencies latencies) throws IOException {
+        for (int from = 0; from < documents.size(); from += plan.batch()) {
+            List<JsonDocument> next = documents.subList(from, Math.min(documents.size(), from + plan.batch()));
             long start = System.nanoTime();
             store.put(next);
-            Latencies.record(latencies, System.nanoTime() - start);
+            latencies.record(System.nanoTime() - start);
             progress.accept(from + next.size());
         }
     }
 
-    private Work search(int searches) throws IOException {
+    private Done search(int searches) throws IOException {
         List<Query> planned = new ArrayList<>();
         for (int i = 0; i < searches; i++) {
             queries.flatMap(QueryPlan::next).ifPresent(planned::add);
         }
         List<StoreClient.Outcome> outcomes = new ArrayList<>(planned.size());
-        Histogram latencies = Latencies.create();
+        Latencies latencies = new Latencies();
         long start = System.nanoTime();
         for (Query query : planned) {
             long before = System.nanoTime();
             outcomes.add(store.search(query));
-            Latencies.record(latencies, System.nanoTime() - before);
+            latencies.record(System.nanoTime() - before);
             progress.accept(outcomes.size());
         }
         long end = System.nanoTime();
-        return new Work(
+        return new Done(
                 start,
                 end,
                 outcomes.stream().mapToLong(StoreClient.Outcome::read).sum(),
-                Latencies.encode(latencies),
-                store.traffic(),
+                latencies,
+                store.takeTraffic(),
                 outcomes.stream().map(StoreClient.Outcome::total).toList(),
                 outcomes.stream().map(StoreClient.Outcome::digest).toList());
     }

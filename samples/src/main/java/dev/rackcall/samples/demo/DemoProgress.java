@@ -15,17 +15,12 @@ public final class DemoProgress {
     private static final int WIDTH = 70;
 
     private final PrintWriter out;
-    private final boolean terminal;
+    private final boolean terminal = isTerminal();
     private long last = System.nanoTime();
 
-    private DemoProgress(PrintWriter out, boolean terminal) {
+    /** Writes to {@code out}, which leads to the standard error stream. */
+    public DemoProgress(PrintWriter out) {
         this.out = out;
-        this.terminal = terminal;
-    }
-
-    /** Writes to {@code out}, which leads to the standard error stream, and checks whether that is a terminal. */
-    public static DemoProgress to(PrintWriter out) {
-        return new DemoProgress(out, isTerminal());
     }
 
     private static boolean isTerminal() {
@@ -46,11 +41,7 @@ public final class DemoProgress {
         last = now;
         String of = total > 0 ? String.format(Locale.ROOT, " of %,d", total) : "";
         String text = done > 0 ? String.format(Locale.ROOT, "%s: %,d%s", what, done, of) : what;
-        if (terminal) {
-            out.print("\r" + text + " ".repeat(Math.max(0, WIDTH - text.length())));
-        } else {
-            out.println("rackcall demo: " + text);
-        }
+        out.printf(terminal ? "\r%-" + WIDTH + "s" : "rackcall demo: %s%n", text);
         out.flush();
     }
 
@@ -60,12 +51,5 @@ public final class DemoProgress {
             out.print("\r" + " ".repeat(WIDTH) + "\r");
             out.flush();
         }
-    }
-
-    /** Prints a line that stays. */
-    void say(String line) {
-        end();
-        out.println(line);
-        out.flush();
     }
 }

@@ -42,18 +42,18 @@ final class HostAgent implements AutoCloseable {
      *
      * @param patience how long an agent process may take to admit this process
      */
-    static Optional<HostAgent> open(RackHost.Setup setup, Duration patience) {
+    static Optional<HostAgent> open(RackSeat.Host host, Duration patience) {
         try {
-            if (setup.meta().isPresent()) {
+            if (host.meta().isPresent()) {
                 return Optional.of(
-                        open(setup.host(), ControlAddress.parse(setup.meta().get())));
+                        open(host.name(), ControlAddress.parse(host.meta().get())));
             }
             Path folder = RuntimeDirectory.defaultPath();
             return AgentFolder.isServed(folder)
-                    ? Optional.of(new HostAgent(Optional.empty(), join(folder, setup.host(), patience)))
+                    ? Optional.of(new HostAgent(Optional.empty(), join(folder, host.name(), patience)))
                     : Optional.empty();
         } catch (ControlPlaneException | VerbsException e) {
-            System.err.println(setup.host() + " does without virtual queues: " + e.getMessage());
+            System.err.println(host.name() + " does without virtual queues: " + e.getMessage());
             return Optional.empty();
         }
     }

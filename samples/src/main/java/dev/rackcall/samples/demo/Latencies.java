@@ -1,38 +1,45 @@
 package dev.rackcall.samples.demo;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.Base64;
-import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 
-/** Histograms of nanoseconds, up to a minute with three digits, as they are recorded and passed between processes. */
+/** A histogram of nanoseconds, up to a minute with three digits, which passes between processes as bytes. Not thread-safe. */
 final class Latencies {
     private static final long LONGEST_NANOS = 60_000_000_000L;
-    private static final int DIGITS = 3;
 
-    private Latencies() {}
+    private final Histogram histogram;
 
-    static Histogram create() {
-        return new Histogram(LONGEST_NANOS, DIGITS);
+    Latencies() {
+        histogram = new Histogram(LONGEST_NANOS, 3);
     }
 
-    static void record(Histogram histogram, long nanos) {
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+    Latencies(byte[] encoded) {
+        histogram = Histogram.decodeFromByteBuffer(ByteBuffer.wrap(encoded), 0);
+    }
+
+    @JsonValue
+    byte[] encoded() {
+        ByteBuffer buffer = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity());
+        return Arrays.copyOf(buffer.array(), histogram.encodeIntoByteBuffer(buffer));
+    }
+
+    void record(long nanos) {
         histogram.recordValue(Math.clamp(nanos, 0, LONGEST_NANOS));
     }
 
-    static String encode(Histogram histogram) {
-        ByteBuffer buffer = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity());
-        int length = histogram.encodeIntoCompressedByteBuffer(buffer);
-        return Base64.getEncoder().encodeToString(Arrays.copyOf(buffer.array(), length));
+    void add(Latencies others) {
+        histogram.add(others.histogram);
     }
 
-    static Histogram decode(String text) {
-        try {
-            return Histogram.decodeFromCompressedByteBuffer(
-                    ByteBuffer.wrap(Base64.getDecoder().decode(text)), 0);
-        } catch (DataFormatException e) {
-            throw new IllegalArgumentException("no histogram: " + e.getMessage(), e);
-        }
+    long count() {
+        return histogram.getTotalCount();
+    }
+
+    long percentile(double percentile) {
+        return count() == 0 ? 0 : histogram.getValueAtPercentile(percentile);
     }
 }

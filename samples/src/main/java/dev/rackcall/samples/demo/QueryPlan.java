@@ -1,5 +1,7 @@
 package dev.rackcall.samples.demo;
 
+import dev.rackcall.samples.documents.DocumentStore;
+import dev.rackcall.samples.documents.Found;
 import dev.rackcall.samples.documents.JsonDocument;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,8 +20,8 @@ final class QueryPlan {
     private static final int SAMPLE = 1000;
     private static final double SPAN = 1e-3;
 
-    private final List<Query.Text> texts = new ArrayList<>();
-    private final List<Query.Range> numbers = new ArrayList<>();
+    private final List<Query> texts = new ArrayList<>();
+    private final List<Query> numbers = new ArrayList<>();
     private final Map<List<String>, Double> least = new HashMap<>();
     private final Map<List<String>, Double> greatest = new HashMap<>();
     private final SplittableRandom random;
@@ -34,10 +36,10 @@ final class QueryPlan {
 
     private void collect(List<String> path, JsonNode node) {
         if (node.isString()) {
-            texts.add(new Query.Text(path, node.stringValue()));
+            texts.add(new Query(path, Optional.of(node.stringValue()), 0, 0));
         } else if (node.isNumber()) {
             double number = node.decimalValue().doubleValue();
-            numbers.add(new Query.Range(path, number, number));
+            numbers.add(range(path, number, number));
             least.merge(path, number, Math::min);
             greatest.merge(path, number, Math::max);
         } else if (node.isArray()) {
@@ -58,11 +60,24 @@ final class QueryPlan {
         }
         boolean text = numbers.isEmpty() || (!texts.isEmpty() && random.nextBoolean());
         return Optional.of(
-                text ? texts.get(random.nextInt(texts.size())) : range(numbers.get(random.nextInt(numbers.size()))));
+                text ? texts.get(random.nextInt(texts.size())) : widened(numbers.get(random.nextInt(numbers.size()))));
     }
 
-    private Query.Range range(Query.Range number) {
+    private Query widened(Query number) {
         double span = (greatest.get(number.path()) - least.get(number.path())) * SPAN;
-        return new Query.Range(number.path(), number.low(), number.low() + span);
+        return range(number.path(), number.low(), number.low() + span);
+    }
+
+    private static Query range(List<String> path, double low, double high) {
+        return new Query(path, Optional.empty(), low, high);
+    }
+
+    /** A search for documents that have that text at that path; without a text, for those that have a number in that range. */
+    record Query(List<String> path, Optional<String> text, double low, double high) {
+        Found find(DocumentStore store, int limit) {
+            return text.isPresent()
+                    ? store.withText(path, text.get(), limit)
+                    : store.withNumber(path, low, high, limit);
+        }
     }
 }

@@ -1,9 +1,15 @@
 package dev.rackcall.samples.demo;
 
 import dev.rackcall.cp.meta.MetaServer;
-import dev.rackcall.samples.demo.RackHost.Role;
-import dev.rackcall.samples.demo.RackHost.Sample;
-import dev.rackcall.samples.demo.RackHost.Setup;
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.samples.demo.RackSeat.Host;
+import dev.rackcall.samples.demo.RackSeat.Role;
+import dev.rackcall.samples.demo.RackSeat.Sample;
+import dev.rackcall.samples.demo.RackSeat.Setup;
+import dev.rackcall.samples.documents.DocumentStore;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
@@ -17,12 +23,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Three hosts in two racks. The memory of rack 1 is host-a's runtime directory, which host-b sees through a link of its
  * own. Removing the link takes the memory away from host-b alone.
  */
 public final class RackDemo {
+    private static final ChannelName STORE = ChannelName.of(DocumentStore.CHANNEL);
     /** How long an overloaded machine may take to notice a change. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -30,12 +38,18 @@ public final class RackDemo {
     /** Longer than the demo: it ends its hosts itself, and a slow machine must not lose one. */
     private static final Duration LEASE = Duration.ofMinutes(10);
 
-    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
+    /** Longer than a name's lease, because a failing server of the directory can lose a withdrawal. */
+    private static final Duration NAMES_PATIENCE = Duration.ofSeconds(20);
+
+    /** A member of an ensemble may lag for a moment. */
+    private static final Duration NAMES_QUIET = Duration.ofSeconds(1);
+
+    private static final long LOOK_MILLIS = 100;
 
     private final Plan plan;
     private final PrintWriter out;
     private final Workplace workplace;
-    private final URI directory;
+    private final URI address;
     private final long start = System.nanoTime();
     private long searches;
     private long failed;
@@ -44,7 +58,7 @@ public final class RackDemo {
         this.plan = plan;
         this.out = out;
         this.workplace = workplace;
-        this.directory = plan.directory().orElseGet(() -> folder("members").toUri());
+        this.address = plan.directory().orElseGet(() -> folder("members").toUri());
     }
 
     /**
@@ -68,11 +82,17 @@ public final class RackDemo {
         RackDemo demo = new RackDemo(plan, out, workplace);
         List<String> left = new ArrayList<>();
         try (workplace;
-                RackNames names = RackNames.open(demo.directory)) {
+                Directory directory = Directory.open(demo.address)) {
+            demo.requireFree(directory);
             demo.show();
-            left.addAll(names.leftBehind(out));
+            left.addAll(demo.namesLeft(directory));
         } catch (IOException e) {
             throw new DemoException("the demo's folder cannot be used: " + e, e);
+        } catch (DirectoryException e) {
+            throw new DemoException("the directory cannot be used: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new DemoException("interrupted", e);
         }
         left.addAll(workplace.leftBehind());
         out.printf(Locale.ROOT, "%n%,d searches, %,d failed. ", demo.searches, demo.failed);
@@ -80,22 +100,58 @@ public final class RackDemo {
         return demo.failed == 0 && left.isEmpty();
     }
 
+    private void requireFree(Directory directory) {
+        List<Endpoint> others = directory.endpoints(STORE);
+        if (!others.isEmpty()) {
+            throw new DemoException("the directory " + address + " names servers of " + STORE + " already: "
+                    + describe(others) + ". Wait until that demo has ended (if it was killed, 10 s), or give this one"
+                    + " a folder of its own, as in zk://host:2181/demo-2");
+        }
+    }
+
+    private static String describe(List<Endpoint> endpoints) {
+        return endpoints.stream().map(each -> each.id() + " on " + each.host()).collect(Collectors.joining(", "));
+    }
+
+    /** The names that remain after all hosts have ended. Waits for the end of their leases if there are any. */
+    private List<String> namesLeft(Directory directory) throws InterruptedException {
+        long begin = System.nanoTime();
+        boolean said = false;
+        try {
+            List<Endpoint> left = directory.endpoints(STORE);
+            for (long waited = 0; !left.isEmpty() && waited < NAMES_PATIENCE.toNanos(); ) {
+                if (!said && waited > NAMES_QUIET.toNanos()) {
+                    said = true;
+                    out.printf(
+                            "%nThe directory still names %s: waiting for the end of their leases, %d s at most.%n",
+                            describe(left), NAMES_PATIENCE.toSeconds());
+                    out.flush();
+                }
+                Thread.sleep(LOOK_MILLIS);
+                left = directory.endpoints(STORE);
+                waited = System.nanoTime() - begin;
+            }
+            return left.isEmpty() ? List.of() : List.of("in the directory " + describe(left));
+        } catch (DirectoryException e) {
+            return List.of("perhaps names in the directory, until their leases end: " + e.getMessage());
+        }
+    }
+
     private Path folder(String name) {
         return workplace.directory().resolve(name);
     }
 
-    private Setup setup(MetaServer meta, Role role, String host, Path runtime) {
-        return new Setup(
+    private RackSeat host(MetaServer meta, Role role, String name, Path memory) {
+        Host host = new Host(
                 role,
-                host,
-                workplace.directory(),
-                runtime,
-                directory,
+                name,
+                address,
+                RackSeat.ANY_PORT,
                 Optional.empty(),
-                ANY_PORT,
                 Optional.of(meta.address().toString()),
                 plan.count(),
                 plan.seed());
+        return RackSeat.start(new Setup(workplace.directory(), memory, host), workplace, () -> {});
     }
 
     private void show() throws IOException {
@@ -109,9 +165,9 @@ public final class RackDemo {
         Path view = folder("rack-1-seen-by-host-b");
         Files.createSymbolicLink(view, memory);
         try (MetaServer meta = MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), MAX_HOSTS, LEASE);
-                ChildProcess server = ready(setup(meta, Role.SERVE, "host-a", memory));
-                ChildProcess near = ready(setup(meta, Role.FILL_AND_SEARCH, "host-b", view));
-                ChildProcess far = ready(setup(meta, Role.SEARCH, "host-c", folder("rack-2")))) {
+                RackSeat _ = host(meta, Role.SERVE, "host-a", memory);
+                RackSeat near = host(meta, Role.FILL_AND_SEARCH, "host-b", view);
+                RackSeat far = host(meta, Role.SEARCH, "host-c", folder("rack-2"))) {
             out.printf(
                     "%n%7s  %-8s  %-8s  %-24s %12s %10s %10s%n",
                     "", "client", "server", "over", "searches/s", "p50", "p99");
@@ -123,58 +179,33 @@ public final class RackDemo {
         }
     }
 
-    private ChildProcess ready(Setup setup) {
-        ChildProcess child = ChildProcess.start(setup.host(), RackHost.class, setup, workplace);
-        try {
-            child.awaitReady(() -> {});
-            return child;
-        } catch (RuntimeException e) {
-            child.close();
-            throw e;
-        }
-    }
-
     /** One part: prints samples for its duration, and until host-b uses the expected route. */
-    private void watch(ChildProcess near, ChildProcess far, String what, Predicate<Sample> expected) {
+    private void watch(RackSeat near, RackSeat far, String what, Predicate<Sample> expected) {
         if (!what.isEmpty()) {
             out.printf("%n         %s%n", what);
         }
         long begin = System.nanoTime();
-        List<Sample> last = new ArrayList<>();
         while (true) {
-            last.clear();
-            last.add(near.await(Sample.class, () -> {}));
-            last.add(far.await(Sample.class, () -> {}));
-            last.forEach(this::print);
+            Sample nearby = print(near.sample());
+            Sample remote = print(far.sample());
             long nanos = System.nanoTime() - begin;
-            boolean asExpected = expected.test(last.getFirst())
-                    && !last.getLast().memory()
-                    && last.stream().allMatch(sample -> sample.searches() > 0);
+            boolean asExpected =
+                    expected.test(nearby) && !remote.memory() && nearby.searches() > 0 && remote.searches() > 0;
             if (asExpected && nanos >= plan.part().toNanos()) {
                 return;
             }
             if (nanos > plan.part().plus(PATIENCE).toNanos()) {
-                throw new DemoException(
-                        "host-b still talks over " + last.getFirst().over() + ", host-c over "
-                                + last.getLast().over() + "; is the machine overloaded?");
+                throw new DemoException("host-b still talks over " + nearby.over() + ", host-c over " + remote.over()
+                        + "; is the machine overloaded?");
             }
         }
     }
 
-    private void print(Sample sample) {
+    private Sample print(Sample sample) {
         searches += sample.searches();
         failed += sample.failed();
-        out.printf(
-                Locale.ROOT,
-                "%5.1f s  %-8s  %-8s  %-24s %,12.0f %7.1f us %7.1f us%s%n",
-                (System.nanoTime() - start) / 1e9,
-                sample.host(),
-                sample.server(),
-                sample.over(),
-                sample.searches() / sample.seconds(),
-                sample.p50Nanos() / 1e3,
-                sample.p99Nanos() / 1e3,
-                sample.failed() == 0 ? "" : "  " + sample.failed() + " failed: " + sample.problem());
+        out.printf(Locale.ROOT, "%5.1f s  %s%n", (System.nanoTime() - start) / 1e9, sample.row());
         out.flush();
+        return sample;
     }
 }

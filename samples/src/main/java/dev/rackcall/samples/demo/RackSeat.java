@@ -1,103 +1,127 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.DemoMessages.Order;
-import dev.rackcall.samples.demo.RackHost.Role;
-import dev.rackcall.samples.demo.RackHost.Setup;
+import dev.rackcall.samples.demo.Child.Order;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Optional;
 
-/**
- * One host of the rack demo on a machine of its own. It uses virtual queues if the machine's agent process has the
- * host's name. Used by one thread.
- */
+/** A host of the rack demo, as seen by the demo that has started its process. Used by one thread. */
 public final class RackSeat implements AutoCloseable {
-    private static final URI NOWHERE = URI.create("rdma://127.0.0.1:0");
+    /** Any port of this machine. */
+    public static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
 
-    private final Workplace workplace;
     private final ChildProcess child;
+    private final Runnable whenClosed;
 
-    private RackSeat(Workplace workplace, ChildProcess child) {
-        this.workplace = workplace;
+    private RackSeat(ChildProcess child, Runnable whenClosed) {
         this.child = child;
+        this.whenClosed = whenClosed;
+    }
+
+    /** The kinds of hosts. */
+    public enum Role {
+        /** Serves the store. */
+        SERVE,
+        /** Puts all documents into it, then searches. */
+        FILL_AND_SEARCH,
+        SEARCH
     }
 
     /**
-     * A machine.
+     * A host.
      *
-     * @param host its name
      * @param directory by which hosts find each other
-     * @param pool a device that is its memory and other machines'; empty if it has none
-     * @param number of the machine among those that share the device
+     * @param listen where it serves clients that share no memory with it
+     * @param pool memory that it shares with other machines; empty if its runtime directory stands for its memory
+     * @param meta the address of the control plane's meta server, for an agent in the host's process. If it is empty, the host uses the machine's agent
+     *     process, if there is one with its name. Without an agent there are no virtual queues, and each connection has a queue pair of its own
      * @param count documents in the store
+     * @param seed of the documents and searches
      */
-    public record Machine(String host, URI directory, Optional<Path> pool, int number, int count) {}
+    public record Host(
+            Role role,
+            String name,
+            URI directory,
+            URI listen,
+            Optional<Device> pool,
+            Optional<String> meta,
+            int count,
+            long seed) {}
+
+    /**
+     * A device that is the memory of several machines.
+     *
+     * @param number of the machine among them
+     */
+    public record Device(Path path, int number) {}
+
+    /** What a host's process gets: {@code workplace} is the folder of the whole demo, which the process removes if the demo has died. */
+    record Setup(Path workplace, Path runtime, Host host) {}
 
     /**
      * A host's searches since its last sample.
      *
+     * @param server the host that serves it
      * @param over the route's kind
      * @param memory whether that is memory
      * @param searches that found what they had to find
      * @param failed searches that failed or found nothing
-     * @param line for people
+     * @param problem how the last of those ended
      */
-    public record Seen(String over, boolean memory, long searches, long failed, String line) {}
-
-    /**
-     * Serves the store from {@code machine}, and at {@code listen} for clients that share no memory with it; returns
-     * when it is ready.
-     */
-    public static RackSeat serve(Machine machine, URI listen) {
-        return start(Role.SERVE, machine, listen);
+    public record Sample(
+            String host,
+            String server,
+            String over,
+            boolean memory,
+            long searches,
+            long failed,
+            String problem,
+            long p50Nanos,
+            long p99Nanos,
+            double seconds) {
+        /** A row of a table. */
+        public String row() {
+            return String.format(
+                    Locale.ROOT,
+                    "%-8s  %-8s  %-24s %,12.0f %7.1f us %7.1f us%s",
+                    host,
+                    server,
+                    over,
+                    searches / seconds,
+                    p50Nanos / 1e3,
+                    p99Nanos / 1e3,
+                    failed == 0 ? "" : "  " + failed + " failed: " + problem);
+        }
     }
 
-    /** Searches the store; the first client also fills it. Returns when it is ready. */
-    public static RackSeat search(Machine machine, boolean fills) {
-        return start(fills ? Role.FILL_AND_SEARCH : Role.SEARCH, machine, NOWHERE);
-    }
-
-    private static RackSeat start(Role role, Machine machine, URI listen) {
+    /** Starts a host on a machine of its own; returns when it is ready. */
+    public static RackSeat start(Host host) {
         Workplace workplace = Workplace.create();
         try {
-            Setup setup = new Setup(
-                    role,
-                    machine.host(),
-                    workplace.directory(),
-                    workplace.directory().resolve("runtime"),
-                    machine.directory(),
-                    machine.pool().map(path -> new RackHost.Device(path, machine.number())),
-                    listen,
-                    Optional.empty(),
-                    machine.count(),
-                    1);
-            RackSeat seat =
-                    new RackSeat(workplace, ChildProcess.start(machine.host(), RackHost.class, setup, workplace));
-            seat.child.awaitReady(() -> {});
-            return seat;
+            Path folder = workplace.directory();
+            return start(new Setup(folder, folder.resolve("runtime"), host), workplace, workplace::close);
         } catch (RuntimeException e) {
             workplace.close();
             throw e;
         }
     }
 
+    /** Starts a host with others in one workplace; returns when it is ready. */
+    static RackSeat start(Setup setup, Workplace workplace, Runnable whenClosed) {
+        ChildProcess child = new ChildProcess(setup.host().name(), RackHost.class, setup, workplace);
+        try {
+            child.awaitDone(() -> {});
+            return new RackSeat(child, whenClosed);
+        } catch (RuntimeException e) {
+            child.close();
+            throw e;
+        }
+    }
+
     /** Waits for the next sample of a host that searches. */
-    public Seen sample() {
-        RackHost.Sample sample = child.await(RackHost.Sample.class, () -> {});
-        return new Seen(
-                sample.over(),
-                sample.memory(),
-                sample.searches(),
-                sample.failed(),
-                "%s to %s over %s: %.0f searches/s, p50 %.0f us, p99 %.0f us%s"
-                        .formatted(
-                                sample.host(),
-                                sample.server(),
-                                sample.over(),
-                                sample.searches() / sample.seconds(),
-                                sample.p50Nanos() / 1e3,
-                                sample.p99Nanos() / 1e3,
-                                sample.failed() == 0 ? "" : "; " + sample.failed() + " failed: " + sample.problem()));
+    public Sample sample() {
+        return child.await(Sample.class, () -> {});
     }
 
     /** Removes the machine's pool: its calls use another route. A sample in progress comes first. */
@@ -113,6 +137,6 @@ public final class RackSeat implements AutoCloseable {
     @Override
     public void close() {
         child.close();
-        workplace.close();
+        whenClosed.run();
     }
 }

@@ -1,9 +1,12 @@
 package dev.rackcall.samples.demo;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
-import dev.rackcall.samples.documents.BadLine;
+import dev.rackcall.samples.documents.JsonLines.BadLine;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
-import org.HdrHistogram.Histogram;
+import java.util.stream.Stream;
 
 /**
  * The result of the demo.
@@ -33,10 +36,42 @@ public record Report(
      *
      * @param cores processors that a process may use
      */
-    public record Machine(int cores, String cpu, String kernel, String jvm) {}
+    public record Machine(int cores, String cpu, String kernel, String jvm) {
+        static Machine here() {
+            return new Machine(
+                    Runtime.getRuntime().availableProcessors(),
+                    processor(),
+                    System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
+                            + System.getProperty("os.arch"),
+                    System.getProperty("java.vendor") + " " + Runtime.version());
+        }
+
+        private static String processor() {
+            try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+                return lines.filter(line -> line.startsWith("model name"))
+                        .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                        .findFirst()
+                        .orElse("unknown processor");
+            } catch (IOException e) {
+                return "unknown processor";
+            }
+        }
+    }
 
     /** How many times shorter the times by pointer are. */
-    public record SpeedUp(double build, double search, double putP50, double searchP50) {}
+    public record SpeedUp(double build, double search, double putP50, double searchP50) {
+        static SpeedUp of(Side fast, Side slow) {
+            return new SpeedUp(
+                    ratio(slow.buildNs(), fast.buildNs()),
+                    ratio(slow.searchNs(), fast.searchNs()),
+                    ratio(slow.put().p50Ns(), fast.put().p50Ns()),
+                    ratio(slow.search().p50Ns(), fast.search().p50Ns()));
+        }
+
+        private static double ratio(long slow, long fast) {
+            return fast == 0 ? 0 : Math.round(100.0 * slow / fast) / 100.0;
+        }
+    }
 
     /**
      * Latencies of calls in nanoseconds.
@@ -48,13 +83,8 @@ public record Report(
             long p50Ns,
             @JsonProperty("p99_ns") long p99Ns,
             @JsonProperty("p999_ns") long p999Ns) {
-        static Percentiles of(Histogram histogram) {
-            return new Percentiles(
-                    histogram.getTotalCount(), at(histogram, 50), at(histogram, 99), at(histogram, 99.9));
-        }
-
-        private static long at(Histogram histogram, double percentile) {
-            return histogram.getTotalCount() == 0 ? 0 : histogram.getValueAtPercentile(percentile);
+        static Percentiles of(Latencies calls) {
+            return new Percentiles(calls.count(), calls.percentile(50), calls.percentile(99), calls.percentile(99.9));
         }
     }
 

@@ -1,21 +1,21 @@
 package dev.rackcall.samples.demo;
 
+import dev.rackcall.samples.demo.QueryPlan.Query;
 import dev.rackcall.samples.documents.Digest;
 import dev.rackcall.samples.documents.JsonDocument;
 import dev.rackcall.samples.documents.JsonText;
-import java.io.EOFException;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
-import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.List;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.JsonNode;
 
 /** Sends documents as JSON through a Unix domain socket; parses the documents that it finds. */
-final class SocketClient implements StoreClient {
+final class SocketClient extends StoreClient {
     private final SocketChannel channel;
-    private Traffic traffic = Traffic.NONE;
 
     SocketClient(Path directory) throws IOException {
         channel = SocketChannel.open(StandardProtocolFamily.UNIX);
@@ -23,58 +23,41 @@ final class SocketClient implements StoreClient {
     }
 
     @Override
-    public void put(List<JsonDocument> documents) throws IOException {
-        SocketMessage request = SocketMessage.of(SocketMessage.PUT);
-        request.writeInt(documents.size());
-        for (JsonDocument document : documents) {
-            request.writeDocument(document.number(), JsonText.MAPPER.writeValueAsBytes(document.content()));
-        }
-        call(request);
-    }
-
-    @Override
-    public Outcome search(Query query) throws IOException {
-        SocketMessage request =
-                SocketMessage.of(query instanceof Query.Text ? SocketMessage.WITH_TEXT : SocketMessage.WITH_NUMBER);
-        request.writePath(query.path());
-        switch (query) {
-            case Query.Text text -> request.writeText(text.text());
-            case Query.Range range -> {
-                request.writeDouble(range.low());
-                request.writeDouble(range.high());
+    void put(List<JsonDocument> documents) throws IOException {
+        ByteArrayOutputStream request = new ByteArrayOutputStream();
+        try (JsonGenerator json = JsonText.MAPPER.createGenerator(request)) {
+            json.writeStartArray();
+            json.writeNumber(documents.size());
+            for (JsonDocument document : documents) {
+                json.writeNumber(document.number());
+                json.writeTree(document.content());
             }
+            json.writeEndArray();
         }
-        ByteBuffer answer = call(request);
-        long total = answer.getLong();
-        int read = answer.getInt();
-        long digests = 0;
-        for (int i = 0; i < read; i++) {
-            long number = answer.getLong();
-            JsonNode content = JsonText.TRUSTING.readTree(SocketMessage.readBytes(answer));
-            digests = 31 * digests + Digest.of(new JsonDocument(number, content));
-        }
-        return new Outcome(total, read, digests);
-    }
-
-    /** Sends a request; returns the content of its answer. */
-    private ByteBuffer call(SocketMessage request) throws IOException {
-        int sent = request.send(channel);
-        ByteBuffer answer = SocketMessage.receive(channel);
-        if (answer == null) {
-            throw new EOFException("the server closed the connection");
-        }
-        traffic = traffic.plus(new Traffic((long) sent + Integer.BYTES + answer.limit(), 0));
-        if (answer.get() != SocketMessage.DONE) {
-            throw new IOException("the server answered: " + SocketMessage.readText(answer));
-        }
-        return answer;
+        call(request.toByteArray());
     }
 
     @Override
-    public Traffic traffic() {
-        Traffic now = traffic;
-        traffic = Traffic.NONE;
-        return now;
+    Outcome search(Query query) throws IOException {
+        JsonNode answer = call(JsonText.MAPPER.writeValueAsBytes(query));
+        int read = answer.size() / 2;
+        long digests = 0;
+        for (int i = 1; i < answer.size(); i += 2) {
+            JsonDocument document = new JsonDocument(answer.get(i).longValue(), answer.get(i + 1));
+            digests = 31 * digests + Digest.of(document);
+        }
+        return new Outcome(answer.get(0).longValue(), read, digests);
+    }
+
+    private JsonNode call(byte[] request) throws IOException {
+        int sent = SocketMessage.send(channel, request);
+        byte[] answer = SocketMessage.receive(channel);
+        count((long) sent + Integer.BYTES + answer.length, 0);
+        JsonNode content = JsonText.TRUSTING.readTree(answer);
+        if (content.isString()) {
+            throw new IOException("the server answered: " + content.stringValue());
+        }
+        return content;
     }
 
     @Override

@@ -1,6 +1,6 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.documents.Batch;
+import dev.rackcall.samples.demo.QueryPlan.Query;
 import dev.rackcall.samples.documents.Document;
 import dev.rackcall.samples.documents.DocumentWriter;
 import dev.rackcall.samples.documents.Found;
@@ -15,41 +15,41 @@ import dev.rackcall.shm.os.file.SharedFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
-import java.nio.ByteBuffer;
+import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 
-/** The same store behind a Unix domain socket, with a thread for each client. Only this process maps its arena. */
-final class SocketServer implements StoreServer {
+/** The store behind a Unix domain socket, with a thread for each client. Only this process maps its arena. */
+final class SocketServer implements AutoCloseable {
     private static final int ARENA = 1;
     private static final int PARTICIPANT = 1;
     private static final long FIRST_BYTES = 1 << 20;
 
-    private final Store store = new Store();
+    private final Store store;
     private final SharedFile file;
     private final Mapping mapping;
     private final Arena arena;
-    private final Path socket;
+    private final UnixDomainSocketAddress address;
     private final ServerSocketChannel listener;
     private final Set<SocketChannel> clients = ConcurrentHashMap.newKeySet();
 
-    SocketServer(Path directory) throws IOException {
-        file = SharedFile.memfd("rackcall-demo", StoreServer.quota());
+    SocketServer(Store store, Path directory, long quota) throws IOException {
+        this.store = store;
+        file = SharedFile.memfd("rackcall-demo", quota);
         mapping = file.map();
         arena = Arena.create(
                 new ArenaSpec(ARENA, mapping.memory(), file, 0, TableHome.PRIVATE, PARTICIPANT, FIRST_BYTES));
-        socket = SocketMessage.address(directory).getPath();
+        address = SocketMessage.address(directory);
         listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-        listener.bind(SocketMessage.address(directory));
+        listener.bind(address);
         Thread.ofPlatform().daemon().name("accept").start(this::accept);
     }
 
@@ -68,17 +68,12 @@ final class SocketServer implements StoreServer {
     }
 
     @Override
-    public Store store() {
-        return store;
-    }
-
-    @Override
     public void close() throws IOException {
         listener.close();
         for (SocketChannel client : clients) {
             client.close();
         }
-        Files.deleteIfExists(socket);
+        Files.deleteIfExists(address.getPath());
         store.close();
         mapping.close();
         file.close();
@@ -89,8 +84,6 @@ final class SocketServer implements StoreServer {
         private final SocketChannel client;
         private final DocumentWriter writer = new DocumentWriter();
         private final JsonText text = new JsonText();
-        private final ScopeEstimate estimate = new ScopeEstimate();
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
         Session(SocketChannel client) {
             this.client = client;
@@ -98,10 +91,8 @@ final class SocketServer implements StoreServer {
 
         void serve() {
             try (client) {
-                for (ByteBuffer request = SocketMessage.receive(client);
-                        request != null;
-                        request = SocketMessage.receive(client)) {
-                    answer(request).send(client);
+                while (true) {
+                    SocketMessage.send(client, answer(SocketMessage.receive(client)));
                 }
             } catch (IOException e) {
                 // The client is gone; its documents stay.
@@ -110,71 +101,44 @@ final class SocketServer implements StoreServer {
             }
         }
 
-        private SocketMessage answer(ByteBuffer request) throws IOException {
-            try {
-                byte kind = request.get();
-                return switch (kind) {
-                    case SocketMessage.PUT -> put(request);
-                    case SocketMessage.WITH_TEXT ->
-                        found(store.withText(
-                                SocketMessage.readPath(request), SocketMessage.readText(request), DemoPlan.LIMIT));
-                    case SocketMessage.WITH_NUMBER ->
-                        found(store.withNumber(
-                                SocketMessage.readPath(request),
-                                request.getDouble(),
-                                request.getDouble(),
-                                DemoPlan.LIMIT));
-                    default -> throw new IllegalArgumentException("no request has the number " + kind);
-                };
+        private byte[] answer(byte[] request) {
+            ByteArrayOutputStream answer = new ByteArrayOutputStream();
+            try (JsonParser parser = JsonText.TRUSTING.createParser(request);
+                    JsonGenerator json = JsonText.TRUSTING.createGenerator(answer)) {
+                if (parser.nextToken() == JsonToken.START_ARRAY) {
+                    json.writeNumber(put(parser));
+                } else {
+                    Query query = parser.readValueAs(Query.class);
+                    write(query.find(store, DemoPlan.LIMIT), json);
+                }
             } catch (RuntimeException e) { // the client reports every failure
-                SocketMessage failed = SocketMessage.of(SocketMessage.FAILED);
-                failed.writeText(e.toString());
-                return failed;
+                return JsonText.MAPPER.writeValueAsBytes(e.toString());
             }
+            return answer.toByteArray();
         }
 
-        private SocketMessage put(ByteBuffer request) throws IOException {
-            int count = request.getInt();
-            Scope scope = arena.newScope(estimate.bytes(count));
-            Batch batch;
+        private int put(JsonParser parser) {
+            int count = parser.nextIntValue(0);
+            Scope scope = arena.newScope(writer.estimate(count));
+            Document.Batch batch;
             try {
-                batch = read(request, scope, count);
+                batch = writer.read(scope, parser, count);
             } catch (RuntimeException e) {
                 scope.close();
                 throw e;
             }
             scope.detach(); // another thread may clear the store
-            SocketMessage answer = SocketMessage.of(SocketMessage.DONE);
-            answer.writeInt(store.add(scope, batch));
-            return answer;
+            return store.add(scope, batch);
         }
 
-        private Batch read(ByteBuffer request, Scope scope, int count) {
-            writer.begin(scope);
-            List<Document> documents = new ArrayList<>(count);
-            for (int i = 0; i < count; i++) {
-                long number = request.getLong();
-                try (JsonParser parser = JsonText.TRUSTING.createParser(SocketMessage.readBytes(request))) {
-                    documents.add(writer.read(number, parser));
-                }
-            }
-            Batch batch = writer.batch(documents);
-            estimate.learn(count, writer.bytes());
-            return batch;
-        }
-
-        private SocketMessage found(Found found) throws IOException {
-            SocketMessage answer = SocketMessage.of(SocketMessage.DONE);
-            answer.writeLong(found.total());
-            answer.writeInt(found.documents().size());
+        private void write(Found found, JsonGenerator json) {
+            json.writeStartArray();
+            json.writeNumber(found.total());
             for (Document document : found.documents()) {
-                bytes.reset();
-                try (JsonGenerator json = JsonText.MAPPER.createGenerator(bytes)) {
-                    text.write(document, json);
-                }
-                answer.writeDocument(document.number(), bytes.toByteArray());
+                json.writeNumber(document.number());
+                text.write(document, json);
             }
-            return answer;
+            json.writeEndArray();
         }
     }
 }

@@ -5,18 +5,32 @@ import java.io.IOException;
 import java.util.List;
 
 /** A client of the store over one transport. Used by one thread. */
-interface StoreClient extends AutoCloseable {
+abstract class StoreClient implements AutoCloseable {
+    private long copiedBytes;
+    private long pointedBytes;
+
     /** Hands documents over; returns when the store has them. */
-    void put(List<JsonDocument> batch) throws IOException;
+    abstract void put(List<JsonDocument> batch) throws IOException;
 
     /** Searches, and reads every returned document completely. */
-    Outcome search(Query query) throws IOException;
-
-    /** The traffic since the last call of this method. */
-    Traffic traffic();
+    abstract Outcome search(QueryPlan.Query query) throws IOException;
 
     @Override
-    void close() throws IOException;
+    public abstract void close() throws IOException;
+
+    /** Counts bytes between the processes. */
+    final void count(long copied, long pointed) {
+        copiedBytes += copied;
+        pointedBytes += pointed;
+    }
+
+    /** The traffic since the last call of this method. */
+    final Traffic takeTraffic() {
+        Traffic taken = new Traffic(copiedBytes, pointedBytes);
+        copiedBytes = 0;
+        pointedBytes = 0;
+        return taken;
+    }
 
     /**
      * The result of a search.
@@ -33,11 +47,5 @@ interface StoreClient extends AutoCloseable {
      * @param copiedBytes arguments and results that one side wrote and the other read
      * @param pointedBytes documents that were handed over by a Ref
      */
-    record Traffic(long copiedBytes, long pointedBytes) {
-        static final Traffic NONE = new Traffic(0, 0);
-
-        Traffic plus(Traffic other) {
-            return new Traffic(copiedBytes + other.copiedBytes, pointedBytes + other.pointedBytes);
-        }
-    }
+    record Traffic(long copiedBytes, long pointedBytes) {}
 }

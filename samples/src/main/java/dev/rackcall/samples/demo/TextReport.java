@@ -2,11 +2,11 @@ package dev.rackcall.samples.demo;
 
 import java.io.PrintWriter;
 import java.util.Locale;
+import java.util.function.Function;
 
 /** The report for people: both transports side by side. */
 public final class TextReport {
-    private static final int LABEL = 30;
-    private static final int FIGURE = 14;
+    private static final int BAD_LINES_SHOWN = 5;
 
     private final PrintWriter out;
     private final Report report;
@@ -18,80 +18,75 @@ public final class TextReport {
 
     /** Prints a report. */
     public static void print(PrintWriter out, Report report) {
-        new TextReport(out, report).print();
+        TextReport text = new TextReport(out, report);
+        text.head();
+        text.table();
+        text.foot();
         out.flush();
     }
 
-    private void print() {
-        Report.Side left = report.pointer();
-        Report.Side right = report.serialised();
-        head(left);
-        out.println();
-        row("", left.transport().title(), right.transport().title(), "");
-        row(
-                "build",
-                seconds(left.buildNs()),
-                seconds(right.buildNs()),
-                times(report.speedUp().build()));
-        row(
-                "  documents/s",
-                perSecond(left.documents(), left.buildNs()),
-                perSecond(right.documents(), right.buildNs()));
-        row("  of it, in the store's index", seconds(left.indexNs()), seconds(right.indexNs()));
-        latencies("  put", left.put(), right.put(), report.speedUp().putP50());
-        row(
-                "search",
-                seconds(left.searchNs()),
-                seconds(right.searchNs()),
-                times(report.speedUp().search()));
-        row("  searches/s", perSecond(left.searches(), left.searchNs()), perSecond(right.searches(), right.searchNs()));
-        latencies("  search", left.search(), right.search(), report.speedUp().searchP50());
-        row("bytes copied, build", bytes(left.putCopiedBytes()), bytes(right.putCopiedBytes()));
-        row("bytes copied, search", bytes(left.searchCopiedBytes()), bytes(right.searchCopiedBytes()));
-        row("bytes passed by pointer", bytes(left.putPointedBytes()), bytes(right.putPointedBytes()));
-        row("memory of a document", perDocument(left), perDocument(right));
-        out.println();
-        foot(left);
-    }
-
-    private void head(Report.Side side) {
+    private void head() {
         DemoPlan plan = report.plan();
-        DemoPlan.Input input = plan.input();
-        line(
-                "%s, %s, %s, %s",
-                report.machine().cpu(),
-                count(report.machine().cores(), "core"),
-                report.machine().kernel(),
-                report.machine().jvm());
+        String source = plan.input()
+                .file()
+                .map(Object::toString)
+                .orElse("NoBench style, seed " + plan.input().seed());
+        Report.Machine machine = report.machine();
+        line("%s, %s, %s, %s", machine.cpu(), count(machine.cores(), "core"), machine.kernel(), machine.jvm());
         line(
                 "%s (%s) from %s to one server, %d a call; then %s, half of them for a text, half for a range of numbers",
-                count(side.documents(), "document"),
-                input.file().map(Object::toString).orElse("NoBench style, seed " + input.seed()),
+                count(report.pointer().documents(), "document"),
+                source,
                 count(plan.clients(), "client process"),
                 plan.batch(),
-                count(side.searches(), "search"));
+                count(report.pointer().searches(), "search"));
         if (report.badLines() > 0) {
             line(
-                    report.badLines() == 1
-                            ? "%s holds no document and was passed over:"
-                            : "%s hold no document and were passed over:",
-                    count(report.badLines(), "line"));
+                    "%s %s no document and %s skipped:",
+                    count(report.badLines(), "line"),
+                    report.badLines() == 1 ? "holds" : "hold",
+                    report.badLines() == 1 ? "was" : "were");
             report.firstBadLines().stream()
-                    .limit(SHOWN)
-                    .forEach(bad -> line(
-                            "  %s:%d: %s", input.file().map(Object::toString).orElse(""), bad.number(), bad.reason()));
+                    .limit(BAD_LINES_SHOWN)
+                    .forEach(bad -> line("  %s:%d: %s", source, bad.number(), bad.reason()));
         }
+        line("");
     }
 
-    private static final int SHOWN = 5;
-
-    private void latencies(String call, Report.Percentiles left, Report.Percentiles right, double faster) {
-        row(call + ", p50", time(left.p50Ns()), time(right.p50Ns()), times(faster));
-        row(" ".repeat(call.length()) + "  p99", time(left.p99Ns()), time(right.p99Ns()));
-        row(" ".repeat(call.length()) + "  p99.9", time(left.p999Ns()), time(right.p999Ns()));
+    private void table() {
+        Report.SpeedUp speedUp = report.speedUp();
+        row("", side -> side.transport().title(), 0);
+        row("build", side -> seconds(side.buildNs()), speedUp.build());
+        row("  documents/s", side -> perSecond(side.documents(), side.buildNs()), 0);
+        row("  of it, in the store's index", side -> seconds(side.indexNs()), 0);
+        latencies("  put", Report.Side::put, speedUp.putP50());
+        row("search", side -> seconds(side.searchNs()), speedUp.search());
+        row("  searches/s", side -> perSecond(side.searches(), side.searchNs()), 0);
+        latencies("  search", Report.Side::search, speedUp.searchP50());
+        row("bytes copied, build", side -> bytes(side.putCopiedBytes()), 0);
+        row("bytes copied, search", side -> bytes(side.searchCopiedBytes()), 0);
+        row("bytes passed by pointer", side -> bytes(side.putPointedBytes()), 0);
+        row("memory of a document", TextReport::perDocument, 0);
+        line("");
     }
 
-    private void foot(Report.Side side) {
+    private void latencies(String call, Function<Report.Side, Report.Percentiles> of, double faster) {
+        String indent = " ".repeat(call.length());
+        row(call + ", p50", side -> time(of.apply(side).p50Ns()), faster);
+        row(indent + "  p99", side -> time(of.apply(side).p99Ns()), 0);
+        row(indent + "  p99.9", side -> time(of.apply(side).p999Ns()), 0);
+    }
+
+    /** @param faster how many times faster it is by pointer; 0 if that is not compared */
+    private void row(String label, Function<Report.Side, String> figure, double faster) {
+        String times = faster == 0 ? "" : String.format(Locale.ROOT, "%.1f x", faster);
+        String left = figure.apply(report.pointer());
+        String right = figure.apply(report.serialised());
+        out.println("%-30s%14s%14s%14s".formatted(label, left, right, times).stripTrailing());
+    }
+
+    private void foot() {
+        Report.Side side = report.pointer();
         line(
                 "Both stores hold the same %s, and each search found the same: %s, of which %s came back and %s read.",
                 count(side.documents(), "document"),
@@ -107,30 +102,14 @@ public final class TextReport {
                 report.seconds());
     }
 
-    private void row(String label, String left, String right) {
-        row(label, left, right, "");
-    }
-
-    private void row(String label, String left, String right, String faster) {
-        out.println((pad(label) + align(left) + align(right) + align(faster)).stripTrailing());
+    private void line(String format, Object... values) {
+        out.println(String.format(Locale.ROOT, format, values));
     }
 
     /** A number of things, in the plural unless it is one. */
     static String count(long number, String thing) {
         String many = thing.endsWith("s") || thing.endsWith("h") ? thing + "es" : thing + "s";
         return String.format(Locale.ROOT, "%,d %s", number, number == 1 ? thing : many);
-    }
-
-    private void line(String format, Object... values) {
-        out.println(String.format(Locale.ROOT, format, values));
-    }
-
-    private static String pad(String text) {
-        return text + " ".repeat(Math.max(1, LABEL - text.length()));
-    }
-
-    private static String align(String text) {
-        return " ".repeat(Math.max(1, FIGURE - text.length())) + text;
     }
 
     private static String seconds(long nanos) {
@@ -158,9 +137,5 @@ public final class TextReport {
 
     private static String perDocument(Report.Side side) {
         return side.documents() == 0 ? "-" : bytes(side.heldBytes() / side.documents());
-    }
-
-    private static String times(double factor) {
-        return factor == 0 ? "" : String.format(Locale.ROOT, "%.1f x", factor);
     }
 }

@@ -8,9 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -25,8 +24,7 @@ final class Workplace implements AutoCloseable {
     private static final long END_SECONDS = 5;
 
     private final Path directory;
-    private final Set<Process> processes = ConcurrentHashMap.newKeySet();
-    private final List<Process> all = new ArrayList<>();
+    private final List<Process> processes = new ArrayList<>();
     private final Thread hook = Thread.ofPlatform().unstarted(this::endAndDelete);
     private volatile boolean closing;
 
@@ -56,12 +54,13 @@ final class Workplace implements AutoCloseable {
             process.destroyForcibly();
         }
         processes.add(process);
-        all.add(process);
     }
 
-    /** Whether this JVM is ending, so that its processes no longer matter. */
-    boolean isClosing() {
-        return closing;
+    /** On Ctrl-C the processes end first; the caller's thread then waits silently for the end of the JVM. */
+    void parkIfClosing() {
+        while (closing) {
+            LockSupport.park();
+        }
     }
 
     @Override
@@ -71,7 +70,6 @@ final class Workplace implements AutoCloseable {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
             // The JVM is ending, and the hook does the same.
-            return;
         }
     }
 
@@ -81,7 +79,6 @@ final class Workplace implements AutoCloseable {
         processes.forEach(process -> process.onExit()
                 .completeOnTimeout(process, END_SECONDS, TimeUnit.SECONDS)
                 .join());
-        processes.clear();
         try {
             delete(directory);
         } catch (IOException e) {
@@ -95,7 +92,7 @@ final class Workplace implements AutoCloseable {
      */
     synchronized List<String> leftBehind() {
         List<String> left = new ArrayList<>();
-        all.stream().filter(Process::isAlive).forEach(process -> left.add("process " + process.pid()));
+        processes.stream().filter(Process::isAlive).forEach(process -> left.add("process " + process.pid()));
         if (Files.exists(directory)) {
             left.add(directory.toString());
         }
@@ -109,7 +106,7 @@ final class Workplace implements AutoCloseable {
                 Files.deleteIfExists(file);
             }
         } catch (NoSuchFileException e) {
-            // It is gone.
+            // It no longer exists.
         } catch (UncheckedIOException e) {
             if (!(e.getCause() instanceof NoSuchFileException)) {
                 throw e.getCause();

@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Flyweights for a walk down a document, one pair for each level, so that a warm walk allocates nothing. Bounds what a
- * peer may have built: the depth, and the number of values, since a chain of arrays that each hold the next one twice
- * would never end. Used by one thread.
+ * Flyweights for walking a document, one pair for each level, so that a warm walk allocates nothing. They bound the depth
+ * and the number of values, because a peer could build a chain of arrays that each hold the next one twice. Used by one
+ * thread.
  */
 final class Cursors {
     private static final int MAX_VALUES = 1 << 20;
@@ -33,12 +33,12 @@ final class Cursors {
                     "a document is more than " + JsonText.MAX_DEPTH + " arrays and objects deep; flatten it");
         }
         while (children.size() <= depth) {
-            children.add(SharedTypes.CHILDREN.flyweight());
-            values.add(SharedTypes.JSON.flyweight());
+            children.add(JsonValue.ARRAY.flyweight());
+            values.add(JsonValue.TYPE.flyweight());
         }
         SharedArray<JsonValue> array = children.get(depth);
         if (!parent.children(array)) {
-            throw new SharedDataException(parent + " of kind " + parent.kind() + " has no children, not even none");
+            throw new SharedDataException(parent + " of kind " + parent.kind() + " has no array of children");
         }
         return array;
     }
@@ -59,7 +59,7 @@ final class Cursors {
     /** A flyweight on a member's name. */
     SharedString name(JsonValue member) {
         if (!member.name(name)) {
-            throw new SharedDataException(member + " is a member without a name");
+            throw new SharedDataException(member + " is a member of an object but has no name");
         }
         return name;
     }
@@ -78,7 +78,8 @@ final class Cursors {
         try {
             return Double.parseDouble(digits);
         } catch (NumberFormatException e) {
-            throw new SharedDataException(value + " of kind DECIMAL says it is '" + digits + "', which is no number");
+            throw new SharedDataException(
+                    value + " of kind DECIMAL has the text '" + digits + "', which is not a number");
         }
     }
 }

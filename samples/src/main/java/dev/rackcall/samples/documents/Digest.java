@@ -1,25 +1,33 @@
 package dev.rackcall.samples.documents;
 
+import dev.rackcall.samples.documents.JsonValue.Kind;
 import dev.rackcall.shm.types.SharedArray;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A 64-bit hash of a document's content, equal for a document in shared memory and for the same document as a tree of
- * Jackson's. The order of members does not matter. Used by one thread.
+ * A 64-bit hash of a document's content, equal for a document in shared memory and for the same document as a Jackson
+ * tree. The order of members does not matter. Used by one thread.
  */
 public final class Digest {
+    private static final VarHandle WORD = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long START = 0xa0761d6478bd642fL;
+    private static final long FACTOR = 0xe7037ed1a0b428dbL;
+
     private final Cursors cursors = new Cursors();
 
     /** Reads the whole document where it lies. */
     public long of(Document document) {
-        return Hash.mix(document.number(), of(cursors.root(document), 0));
+        return mix(document.number(), of(cursors.root(document), 0));
     }
 
     /** Reads the whole tree. */
     public static long of(JsonDocument document) {
-        return Hash.mix(document.number(), of(document.content()));
+        return mix(document.number(), of(document.content()));
     }
 
     private long of(JsonValue value, int depth) {
@@ -30,8 +38,8 @@ public final class Digest {
                 long sum = 0;
                 for (int i = 0; i < members.length(); i++) {
                     JsonValue member = cursors.child(members, i, depth);
-                    long name = Hash.of(cursors.name(member).toUtf8());
-                    sum += Hash.mix(name, of(member, depth + 1));
+                    long name = of(cursors.name(member).toUtf8());
+                    sum += mix(name, of(member, depth + 1));
                 }
                 yield digest(kind, sum);
             }
@@ -39,11 +47,11 @@ public final class Digest {
                 SharedArray<JsonValue> elements = cursors.children(value, depth);
                 long sequence = elements.length();
                 for (int i = 0; i < elements.length(); i++) {
-                    sequence = Hash.mix(sequence, of(cursors.child(elements, i, depth), depth + 1));
+                    sequence = mix(sequence, of(cursors.child(elements, i, depth), depth + 1));
                 }
                 yield digest(kind, sequence);
             }
-            case TEXT, DECIMAL -> digest(kind, Hash.of(cursors.text(value).toUtf8()));
+            case TEXT, DECIMAL -> digest(kind, of(cursors.text(value).toUtf8()));
             case INTEGER, DOUBLE, BOOLEAN, NULL -> digest(kind, value.bits());
         };
     }
@@ -53,14 +61,14 @@ public final class Digest {
             case OBJECT -> {
                 long sum = 0;
                 for (Map.Entry<String, JsonNode> member : node.properties()) {
-                    sum += Hash.mix(hash(member.getKey()), of(member.getValue()));
+                    sum += mix(hash(member.getKey()), of(member.getValue()));
                 }
                 yield digest(Kind.OBJECT, sum);
             }
             case ARRAY -> {
                 long sequence = node.size();
                 for (JsonNode element : node.values()) {
-                    sequence = Hash.mix(sequence, of(element));
+                    sequence = mix(sequence, of(element));
                 }
                 yield digest(Kind.ARRAY, sequence);
             }
@@ -75,16 +83,36 @@ public final class Digest {
         if (node.isIntegralNumber() && node.canConvertToLong()) {
             return digest(Kind.INTEGER, node.longValue());
         }
-        return node.isDouble() || JsonNumbers.isDouble(node.decimalValue())
+        return node.isDouble() || JsonText.isDouble(node.decimalValue())
                 ? digest(Kind.DOUBLE, Double.doubleToLongBits(node.doubleValue()))
-                : digest(Kind.DECIMAL, hash(JsonNumbers.text(node.decimalValue())));
+                : digest(Kind.DECIMAL, hash(JsonText.digits(node.decimalValue())));
     }
 
     private static long hash(String text) {
-        return Hash.of(text.getBytes(StandardCharsets.UTF_8));
+        return of(text.getBytes(StandardCharsets.UTF_8));
     }
 
     private static long digest(Kind kind, long content) {
-        return Hash.mix(kind.ordinal(), content);
+        return mix(kind.ordinal(), content);
+    }
+
+    /** The hash of bytes. */
+    static long of(byte[] bytes) {
+        long hash = START ^ bytes.length;
+        int at = 0;
+        for (; at <= bytes.length - Long.BYTES; at += Long.BYTES) {
+            hash = mix(hash, (long) WORD.get(bytes, at));
+        }
+        long tail = 0;
+        for (int shift = 0; at < bytes.length; at++, shift += Byte.SIZE) {
+            tail |= (bytes[at] & 0xffL) << shift;
+        }
+        return mix(hash, tail);
+    }
+
+    /** The hash of a sequence of longs, from the hash of all but its last element and that element, by multiplication to 128 bits. */
+    static long mix(long hash, long next) {
+        long mixed = (hash * START) ^ (next + FACTOR);
+        return Math.unsignedMultiplyHigh(mixed, FACTOR) ^ (mixed * FACTOR);
     }
 }

@@ -1,10 +1,18 @@
 package dev.rackcall.samples.documents;
 
 import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedType;
 
 /** One document: its number, which its author chose, and its content. */
 @Shared
 public interface Document {
+    /** The type, looked up once. */
+    SharedType<Document> TYPE = SharedType.of(Document.class);
+
+    /** The type of batches. */
+    SharedType<Batch> BATCH = SharedType.of(Batch.class);
+
     long number();
 
     Document number(long value);
@@ -12,4 +20,12 @@ public interface Document {
     JsonValue content();
 
     Document content(JsonValue value);
+
+    /** Documents that were built in one scope and are handed over together. */
+    @Shared
+    interface Batch {
+        SharedArray<Document> documents();
+
+        Batch documents(SharedArray<Document> value);
+    }
 }

@@ -22,7 +22,7 @@ public interface DocumentStore {
      *     then freed
      */
     @Rpc
-    int put(Batch batch);
+    int put(Document.Batch batch);
 
     /** The documents that have that text at that path. */
     @Rpc(idempotent = true)

@@ -1,5 +1,6 @@
 package dev.rackcall.samples.documents;
 
+import dev.rackcall.samples.documents.JsonValue.Kind;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedArray;
@@ -10,108 +11,68 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
-import tools.jackson.databind.JsonNode;
+import tools.jackson.core.ObjectReadContext;
 
 /**
- * Builds documents in a scope, from a tree of Jackson's or from JSON text. Each member name is written once for a
+ * Builds batches of documents in a scope, from Jackson's trees or from JSON text. Each member name is written once for a
  * scope. Used by one thread; the reader bounds the depth, see {@link JsonText#MAX_DEPTH}.
  */
 public final class DocumentWriter {
+    private static final double MARGIN = 1.1;
+    private static final double FIRST_BYTES_PER_DOCUMENT = 2048;
+
     private final Map<String, Ref<SharedString>> names = new HashMap<>();
     /** Children of all arrays and objects that are open, the innermost's last. */
     private final List<JsonValue> open = new ArrayList<>();
 
     private Scope scope;
     private long bytes;
+    private double bytesPerDocument = FIRST_BYTES_PER_DOCUMENT;
 
-    /** Begins to write into that scope. */
-    public void begin(Scope target) {
-        scope = target;
-        names.clear();
-        open.clear();
-        bytes = 0;
+    /** How large a scope to open for that many documents, judging by the last batch. */
+    public long estimate(int documents) {
+        return (long) (bytesPerDocument * documents * MARGIN);
     }
 
-    /** Bytes of the objects that were written since {@link #begin}. */
+    /** Bytes of the objects in the last batch. */
     public long bytes() {
         return bytes;
     }
 
-    /** Builds all documents, and a batch of them. */
-    public Batch write(List<JsonDocument> documents) {
-        SharedArray<Document> array = SharedArray.create(scope, SharedTypes.DOCUMENT, documents.size());
-        for (int i = 0; i < documents.size(); i++) {
-            JsonDocument document = documents.get(i);
-            array.set(i, document(document.number(), value(document.content())));
+    /** Builds a batch in that scope. */
+    public Document.Batch write(Scope target, List<JsonDocument> documents) {
+        return batch(target, documents.size(), i -> {
+            try (JsonParser content = documents.get(i).content().traverse(ObjectReadContext.empty())) {
+                return document(documents.get(i).number(), content);
+            }
+        });
+    }
+
+    /** Builds a batch of the next {@code count} documents that a parser gives: for each, its number and its content. */
+    public Document.Batch read(Scope target, JsonParser parser, int count) {
+        return batch(target, count, i -> document(parser.nextLongValue(0), parser));
+    }
+
+    private Document.Batch batch(Scope target, int count, IntFunction<Document> documents) {
+        scope = target;
+        names.clear();
+        open.clear();
+        bytes = Document.BATCH.bytes() + arrayBytes(count);
+        SharedArray<Document> array = SharedArray.create(scope, Document.TYPE, count);
+        for (int i = 0; i < count; i++) {
+            array.set(i, documents.apply(i));
         }
-        return batch(array);
+        bytesPerDocument = count == 0 ? bytesPerDocument : (double) bytes / count;
+        return Document.BATCH.create(scope).documents(array);
     }
 
-    /** Builds one document of the value that the parser begins with next. */
-    public Document read(long number, JsonParser parser) {
-        return document(number, value(parser, parser.nextToken()));
+    private Document document(long number, JsonParser content) {
+        bytes += Document.TYPE.bytes();
+        return Document.TYPE.create(scope).number(number).content(value(content, content.nextToken()));
     }
-
-    /** A batch of documents that were built in this scope. */
-    public Batch batch(List<Document> documents) {
-        SharedArray<Document> array = SharedArray.create(scope, SharedTypes.DOCUMENT, documents.size());
-        for (int i = 0; i < documents.size(); i++) {
-            array.set(i, documents.get(i));
-        }
-        return batch(array);
-    }
-
-    private Batch batch(SharedArray<Document> array) {
-        bytes += SharedTypes.BATCH.bytes() + arrayBytes(array.length());
-        return SharedTypes.BATCH.create(scope).documents(array);
-    }
-
-    private Document document(long number, JsonValue content) {
-        bytes += SharedTypes.DOCUMENT.bytes();
-        return SharedTypes.DOCUMENT.create(scope).number(number).content(content);
-    }
-
-    // ---- from a tree
-
-    private JsonValue value(JsonNode node) {
-        return switch (node.getNodeType()) {
-            case OBJECT -> object(node);
-            case ARRAY -> array(node);
-            case STRING -> text(Kind.TEXT, node.stringValue());
-            case NUMBER -> number(node);
-            case BOOLEAN -> bits(Kind.BOOLEAN, node.booleanValue() ? 1 : 0);
-            default -> bits(Kind.NULL, 0);
-        };
-    }
-
-    private JsonValue object(JsonNode node) {
-        SharedArray<JsonValue> members = children(node.size());
-        int i = 0;
-        for (Map.Entry<String, JsonNode> member : node.properties()) {
-            members.set(i++, value(member.getValue()).name(name(member.getKey())));
-        }
-        return parent(Kind.OBJECT, members);
-    }
-
-    private JsonValue array(JsonNode node) {
-        SharedArray<JsonValue> elements = children(node.size());
-        int i = 0;
-        for (JsonNode element : node.values()) {
-            elements.set(i++, value(element));
-        }
-        return parent(Kind.ARRAY, elements);
-    }
-
-    private JsonValue number(JsonNode node) {
-        if (node.isIntegralNumber() && node.canConvertToLong()) {
-            return bits(Kind.INTEGER, node.longValue());
-        }
-        return node.isDouble() ? real(node.doubleValue()) : real(node.decimalValue());
-    }
-
-    // ---- from text
 
     private JsonValue value(JsonParser parser, JsonToken token) {
         return switch (token) {
@@ -122,10 +83,7 @@ public final class DocumentWriter {
                 parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
                         ? real(parser.getDecimalValue())
                         : bits(Kind.INTEGER, parser.getLongValue());
-            case VALUE_NUMBER_FLOAT ->
-                JsonNumbers.isShort(parser.getStringLength(), parser.getDoubleValue())
-                        ? real(parser.getDoubleValue())
-                        : real(parser.getDecimalValue());
+            case VALUE_NUMBER_FLOAT -> real(parser.getDecimalValue());
             case VALUE_TRUE -> bits(Kind.BOOLEAN, 1);
             case VALUE_FALSE -> bits(Kind.BOOLEAN, 0);
             default -> bits(Kind.NULL, 0);
@@ -150,62 +108,42 @@ public final class DocumentWriter {
 
     private JsonValue parent(Kind kind, int firstChild) {
         List<JsonValue> own = open.subList(firstChild, open.size());
-        SharedArray<JsonValue> children = children(own.size());
+        SharedArray<JsonValue> children = SharedArray.create(scope, JsonValue.TYPE, own.size());
         for (int i = 0; i < own.size(); i++) {
             children.set(i, own.get(i));
         }
+        bytes += arrayBytes(own.size());
         own.clear();
-        return parent(kind, children);
+        return bits(kind, 0).children(SharedObject.toRef(children));
     }
-
-    // ---- the values
 
     private JsonValue real(BigDecimal number) {
-        return JsonNumbers.isDouble(number) ? real(number.doubleValue()) : text(Kind.DECIMAL, JsonNumbers.text(number));
-    }
-
-    private JsonValue real(double number) {
-        return bits(Kind.DOUBLE, Double.doubleToLongBits(number));
-    }
-
-    private JsonValue bits(Kind kind, long bits) {
-        bytes += SharedTypes.JSON.bytes();
-        return SharedTypes.JSON.create(scope).kind(kind).bits(bits);
+        return JsonText.isDouble(number)
+                ? bits(Kind.DOUBLE, Double.doubleToLongBits(number.doubleValue()))
+                : text(Kind.DECIMAL, JsonText.digits(number));
     }
 
     private JsonValue text(Kind kind, String text) {
         return bits(kind, 0).text(SharedObject.toRef(string(text)));
     }
 
-    private JsonValue parent(Kind kind, SharedArray<JsonValue> children) {
-        return bits(kind, 0).children(SharedObject.toRef(children));
-    }
-
-    private SharedArray<JsonValue> children(int count) {
-        bytes += arrayBytes(count);
-        return SharedArray.create(scope, SharedTypes.JSON, count);
+    private JsonValue bits(Kind kind, long bits) {
+        bytes += JsonValue.TYPE.bytes();
+        return JsonValue.TYPE.create(scope).kind(kind).bits(bits);
     }
 
     private Ref<SharedString> name(String name) {
-        Ref<SharedString> known = names.get(name);
-        if (known == null) {
-            known = SharedObject.toRef(string(name));
-            names.put(name, known);
-        }
-        return known;
+        return names.computeIfAbsent(name, text -> SharedObject.toRef(string(text)));
     }
 
     private SharedString string(String text) {
         SharedString made = SharedString.create(scope, text);
-        bytes += rounded(SharedString.TYPE.bytes() + made.length());
+        long size = (long) SharedString.TYPE.bytes() + made.length();
+        bytes += (size + Long.BYTES - 1) & -Long.BYTES;
         return made;
     }
 
     private static long arrayBytes(int count) {
-        return SharedTypes.CHILDREN.bytes() + (long) count * Long.BYTES;
-    }
-
-    private static long rounded(long size) {
-        return (size + Long.BYTES - 1) & -Long.BYTES;
+        return JsonValue.ARRAY.bytes() + (long) count * Long.BYTES;
     }
 }

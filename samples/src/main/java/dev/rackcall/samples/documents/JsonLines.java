@@ -15,10 +15,13 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A file with one JSON object a line, in UTF-8. Other lines are reported and skipped; empty ones are skipped. Several
- * readers can each take a share of the lines. Not thread-safe.
+ * A file with one JSON object a line, in UTF-8. A document's number is that of its line. Empty lines are skipped, others
+ * are reported. Several readers can each take a share of the lines.
  */
-public final class JsonLines implements AutoCloseable {
+public final class JsonLines implements DocumentSource {
+    /** A line that holds no document: its number, from 1, and why. */
+    public record BadLine(long number, String reason) {}
+
     /** Bytes that a line may have. */
     public static final int MAX_LINE = 16 << 20;
 
@@ -45,13 +48,13 @@ public final class JsonLines implements AutoCloseable {
      * Opens a file.
      *
      * @param share which of the {@code shares} equal parts of the lines to take, from 0
-     * @param bad receives each line that is no document
+     * @param bad receives each line that holds no document
      */
     public static JsonLines open(Path file, int share, int shares, Consumer<BadLine> bad) throws IOException {
         return new JsonLines(new BufferedInputStream(Files.newInputStream(file), CHUNK), share, shares, bad);
     }
 
-    /** The next document, numbered as its line; empty at the end of the file. */
+    @Override
     public Optional<JsonDocument> next() throws IOException {
         for (int length = readLine(); length != END; length = readLine()) {
             boolean mine = number++ % shares == share;
@@ -88,11 +91,11 @@ public final class JsonLines implements AutoCloseable {
             bad.accept(new BadLine(number, "the line is longer than " + MAX_LINE + " bytes"));
             return Optional.empty();
         }
-        if (isBlank(length)) {
-            return Optional.empty();
-        }
         try {
             JsonNode content = JsonText.MAPPER.readTree(line, 0, length);
+            if (content.isMissingNode()) { // the line is blank
+                return Optional.empty();
+            }
             Optional<String> complaint = complaint(content);
             complaint.ifPresent(reason -> bad.accept(new BadLine(number, reason)));
             return complaint.isPresent() ? Optional.empty() : Optional.of(new JsonDocument(number, content));
@@ -102,21 +105,12 @@ public final class JsonLines implements AutoCloseable {
         }
     }
 
-    private boolean isBlank(int length) {
-        for (int i = 0; i < length; i++) {
-            if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r') {
-                return false;
-            }
-        }
-        return true;
-    }
-
     private static String reason(JacksonException e) {
         // Jackson adds the place of an unclosed bracket, with a source that it is configured not to show.
         String message = e.getOriginalMessage()
                 .lines()
                 .findFirst()
-                .orElse("this is no JSON")
+                .orElse("this is not JSON")
                 .replaceFirst(" \\(start marker at .*", "");
         int column = e.getLocation() == null ? 0 : e.getLocation().getColumnNr();
         return column > 0 ? message + " (column " + column + ")" : message;
@@ -129,7 +123,7 @@ public final class JsonLines implements AutoCloseable {
         }
         return isUnicode(content)
                 ? Optional.empty()
-                : Optional.of("a text holds half of a surrogate pair, which no UTF-8 can say");
+                : Optional.of("a text holds half of a surrogate pair, which UTF-8 cannot encode");
     }
 
     /** Whether UTF-8 can encode all texts. */

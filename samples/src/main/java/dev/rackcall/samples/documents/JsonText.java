@@ -1,6 +1,7 @@
 package dev.rackcall.samples.documents;
 
 import dev.rackcall.shm.types.SharedArray;
+import java.math.BigDecimal;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
@@ -8,25 +9,16 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Documents as JSON text. Writing belongs to one thread; the mapper is for all. */
+/** Documents as JSON text, and the numbers in it. An instance writes for one thread; the mappers are thread-safe. */
 public final class JsonText {
     /** The maximum nesting of arrays and objects in a document. */
     public static final int MAX_DEPTH = 100;
 
     /** Reads documents: keeps every digit of numbers, and refuses an object with two members of one name. */
-    public static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
-                    .streamReadConstraints(StreamReadConstraints.builder()
-                            .maxNestingDepth(MAX_DEPTH)
-                            .build())
-                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-                    .build())
-            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
-            .build();
+    public static final JsonMapper MAPPER = mapper(MAX_DEPTH, true);
 
-    /** Reads text that {@link #MAPPER} has accepted; does not check for duplicate members. */
-    public static final JsonMapper TRUSTING = MAPPER.rebuild()
-            .disable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .build();
+    /** Reads an array of documents that {@link #MAPPER} has accepted; does not check for duplicate members. */
+    public static final JsonMapper TRUSTING = mapper(MAX_DEPTH + 1, false);
 
     private final Cursors cursors = new Cursors();
 
@@ -62,5 +54,27 @@ public final class JsonText {
             case BOOLEAN -> out.writeBoolean(value.bits() != 0);
             case NULL -> out.writeNull();
         }
+    }
+
+    private static JsonMapper mapper(int depth, boolean refusesDuplicates) {
+        return JsonMapper.builder(JsonFactory.builder()
+                        .streamReadConstraints(StreamReadConstraints.builder()
+                                .maxNestingDepth(depth)
+                                .build())
+                        .configure(StreamReadFeature.STRICT_DUPLICATE_DETECTION, refusesDuplicates)
+                        .build())
+                .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+                .build();
+    }
+
+    /** Whether printing the nearest double gives the number back. */
+    static boolean isDouble(BigDecimal number) {
+        double value = number.doubleValue();
+        return Double.isFinite(value) && new BigDecimal(Double.toString(value)).compareTo(number) == 0;
+    }
+
+    /** The one text for that number. */
+    static String digits(BigDecimal number) {
+        return number.stripTrailingZeros().toString();
     }
 }

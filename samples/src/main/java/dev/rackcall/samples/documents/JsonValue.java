@@ -4,6 +4,7 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.types.Shared;
 import dev.rackcall.shm.types.SharedArray;
 import dev.rackcall.shm.types.SharedString;
+import dev.rackcall.shm.types.SharedType;
 
 /**
  * One JSON value in shared memory, with its name if it is a member of an object. A document is a tree of values. Values
@@ -11,6 +12,27 @@ import dev.rackcall.shm.types.SharedString;
  */
 @Shared
 public interface JsonValue {
+    /** The type, looked up once. */
+    SharedType<JsonValue> TYPE = SharedType.of(JsonValue.class);
+
+    /** The type of the children of an array or object. */
+    SharedType<SharedArray<JsonValue>> ARRAY = SharedArray.typeOf(TYPE);
+
+    /** The kinds. Their order is part of the memory layout. */
+    enum Kind {
+        NULL,
+        BOOLEAN,
+        /** A whole number that fits a {@code long}. */
+        INTEGER,
+        /** A number whose decimal digits a {@code double} keeps. */
+        DOUBLE,
+        /** Any other number, kept as text so that no digit is lost. */
+        DECIMAL,
+        TEXT,
+        ARRAY,
+        OBJECT
+    }
+
     Kind kind();
 
     JsonValue kind(Kind value);

@@ -1,17 +1,24 @@
 package dev.rackcall.samples.documents;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.PrimitiveIterator;
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Documents in the manner of NoBench (Chasseur, Li, Patel: Enabling JSON Document Stores in Relational Systems, WebDB 2013): some fields that
- * all have, two whose type varies, a nested object, an array of words, and ten of a thousand sparse fields. Each document follows from the seed
- * and its number alone, so any process can make any of them. Thread-safe.
+ * Documents in the manner of NoBench (Chasseur, Li, Patel: Enabling JSON Document Stores in Relational Systems, WebDB 2013): some common fields,
+ * two of varying type, a nested object, an array of words, and ten of a thousand sparse fields. A document depends only on the seed and its
+ * number, so any process can make any document. Thread-safe.
  */
 public final class NoBench {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+    /** What SplitMix64 adds to its state for each draw. */
+    private static final long GOLDEN = 0x9e3779b97f4a7c15L;
+
     private static final int SPARSE_FIELDS = 1000;
     private static final int SPARSE_GROUP = 10;
     private static final int PHRASES = 10_000;
@@ -33,9 +40,17 @@ public final class NoBench {
         return new NoBench(seed, count);
     }
 
+    /** One of {@code shares} equal parts of the documents; {@code share} counts from 0. */
+    public DocumentSource share(int share, int shares) {
+        PrimitiveIterator.OfLong numbers = LongStream.iterate(
+                        share, number -> number < count, number -> number + shares)
+                .iterator();
+        return () -> numbers.hasNext() ? Optional.of(document(numbers.nextLong())) : Optional.empty();
+    }
+
     /** The document of that number. */
     public JsonDocument document(long number) {
-        Draws draws = new Draws(Hash.mix(seed, number));
+        Draws draws = new Draws(new SplittableRandom(Digest.mix(seed, number)));
         ObjectNode content = NODES.objectNode();
         long num = draws.below(count);
         content.put("str1", word(number));
@@ -52,7 +67,7 @@ public final class NoBench {
         content.put("thousandth", num % 1000);
         long first = SPARSE_GROUP * draws.below(SPARSE_FIELDS / SPARSE_GROUP);
         for (int i = 0; i < SPARSE_GROUP; i++) {
-            content.put("sparse_" + threeDigits(first + i), word(draws.next()));
+            content.put("sparse_" + threeDigits(first + i), word(draws.random().nextLong()));
         }
         return new JsonDocument(number, content);
     }
@@ -67,10 +82,10 @@ public final class NoBench {
         }
     }
 
-    /** Letters and digits that stand for a number, another word for each. */
+    /** A different word of letters and digits for each number. */
     private static String word(long number) {
         char[] letters = new char[WORD_LETTERS];
-        long rest = Draws.scramble(number);
+        long rest = new SplittableRandom(number - GOLDEN).nextLong();
         for (int i = 0; i < WORD_LETTERS; i++) {
             letters[i] = "abcdefghijklmnopqrstuvwxyz234567".charAt((int) rest & 31);
             rest >>>= 5;
@@ -82,29 +97,10 @@ public final class NoBench {
         return Long.toString(SPARSE_FIELDS + number).substring(1);
     }
 
-    /** SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same draws in every version of Java. */
-    private static final class Draws {
-        private static final long GOLDEN = 0x9e3779b97f4a7c15L;
-
-        private long state;
-
-        Draws(long start) {
-            state = start;
-        }
-
-        long next() {
-            state += GOLDEN;
-            return scramble(state);
-        }
-
+    /** The JDK's SplittableRandom is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), whose draws a test pins. */
+    private record Draws(SplittableRandom random) {
         long below(long bound) {
-            return Math.unsignedMultiplyHigh(next(), bound);
-        }
-
-        static long scramble(long value) {
-            long mixed = (value ^ (value >>> 30)) * 0xbf58476d1ce4e5b9L;
-            mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
-            return mixed ^ (mixed >>> 31);
+            return Math.unsignedMultiplyHigh(random.nextLong(), bound);
         }
     }
 }

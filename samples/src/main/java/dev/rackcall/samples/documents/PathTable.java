@@ -4,15 +4,16 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 
 /**
- * Small numbers for the paths in documents, so that an index compares an int and not a list of names. Not thread-safe;
+ * Numbers the paths in documents: an index then compares an int instead of a list of names. Not thread-safe;
  * searches change nothing.
  */
 final class PathTable {
     /** The path of a document's root. */
     static final int ROOT = 0;
+
+    static final int NOWHERE = -1;
 
     private static final int CACHED = 1 << 12;
     private static final long SCATTER = 0x9e3779b97f4a7c15L;
@@ -55,16 +56,16 @@ final class PathTable {
         return known;
     }
 
-    /** The number of a path from the root, unless no document has it. */
-    OptionalInt find(List<String> names) {
+    /** The number of a path from the root, or {@link #NOWHERE} if no document has it. */
+    int find(List<String> names) {
         Integer path = ROOT;
         for (String name : names) {
             path = paths.get(new Step(path, name));
             if (path == null) {
-                return OptionalInt.empty();
+                return NOWHERE;
             }
         }
-        return OptionalInt.of(path);
+        return path;
     }
 
     void clear() {

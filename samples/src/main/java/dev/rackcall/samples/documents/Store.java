@@ -1,5 +1,8 @@
 package dev.rackcall.samples.documents;
 
+import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.samples.documents.Postings.Posting;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedArray;
@@ -12,15 +15,12 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.LongPredicate;
 
-/**
- * Documents in shared memory, and indexes over all their texts and numbers. It is independent of calls: any code can
- * add a scope with a batch in it. All scopes belong to one arena. Thread-safe.
- */
-public final class Store implements AutoCloseable {
+/** Documents in shared memory, and indexes over all their texts and numbers. All scopes belong to one arena. Thread-safe. */
+public final class Store implements DocumentStore, AutoCloseable {
     /** Documents that one search may return. */
     public static final int MAX_LIMIT = 1000;
 
@@ -30,9 +30,10 @@ public final class Store implements AutoCloseable {
     private final List<Scope> scopes = new ArrayList<>();
     private final PathTable paths = new PathTable();
     private final Postings postings = new Postings(paths);
-    private final Map<Integer, NumberIndex> numbers = new HashMap<>();
-    private final SharedString text = SharedString.TYPE.flyweight();
-    private TextIndex texts = new TextIndex();
+    /** By path. The key of a text is its hash; the index refers to the text and does not copy it. */
+    private final Map<Integer, SortedIndex> texts = new HashMap<>();
+
+    private final Map<Integer, SortedIndex> numbers = new HashMap<>();
     private RefSpace space;
     private long[] refs = new long[FIRST_CAPACITY];
     private long[] numberOf = new long[FIRST_CAPACITY];
@@ -40,26 +41,31 @@ public final class Store implements AutoCloseable {
     private long heldBytes;
     private long indexNanos;
 
+    @Override
+    public int put(Document.Batch batch) {
+        return add(RpcContext.current().orElseThrow().adopt(batch), batch);
+    }
+
     /**
      * Takes over a batch and the scope that it lies in. If this throws, the store is as before and the scope is closed.
      *
      * @return how many documents the store now has
-     * @throws dev.rackcall.shm.types.SharedDataException if a document is too deep or damaged
+     * @throws SharedDataException if a document is too deep or damaged
      * @throws dev.rackcall.shm.RefException if a Ref in a document leads nowhere
      */
-    public int add(Scope scope, Batch batch) {
+    public int add(Scope scope, Document.Batch batch) {
         lock.writeLock().lock();
         long start = System.nanoTime();
         try {
             // Follows Refs into the scope's arena only: documents that refer to a client's own memory would break when
             // the client leaves.
-            Batch own = SharedTypes.BATCH.attach(scope.space(), SharedObject.refOf(batch));
+            Document.Batch own = Document.BATCH.attach(scope.space(), SharedObject.refOf(batch));
             SharedArray<Document> documents = own.documents();
-            collect(documents);
+            int count = collect(documents);
             space = scope.space();
             scopes.add(scope);
             heldBytes += scope.bytesHeld();
-            enter(documents);
+            enter(documents, count);
             return size;
         } catch (RuntimeException e) {
             if (scopes.isEmpty() || scopes.getLast() != scope) {
@@ -72,92 +78,80 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    private void collect(SharedArray<Document> documents) {
-        Document document = SharedTypes.DOCUMENT.flyweight();
+    private int collect(SharedArray<Document> documents) {
+        Document document = Document.TYPE.flyweight();
+        int count = documents.length();
         postings.begin();
-        for (int i = 0; i < documents.length(); i++) {
+        for (int i = 0; i < count; i++) {
             if (!documents.get(i, document)) {
                 throw new SharedDataException("document " + i + " of the batch is null");
             }
-            postings.collect(document);
+            postings.collect(i, document);
         }
+        return count;
     }
 
-    private void enter(SharedArray<Document> documents) {
-        for (int i = 0; i < postings.documents(); i++) {
+    private void enter(SharedArray<Document> documents, int count) {
+        if (size + count > refs.length) {
+            int capacity = Math.max(size + count, 2 * size);
+            refs = Arrays.copyOf(refs, capacity);
+            numberOf = Arrays.copyOf(numberOf, capacity);
+        }
+        for (int i = 0; i < count; i++) {
             Document document = documents.get(i);
-            int index = append(SharedObject.refOf(document), document.number());
-            for (int value = postings.from(i); value < postings.to(i); value++) {
-                enter(value, index);
-            }
+            refs[size + i] = SharedObject.refOf(document);
+            numberOf[size + i] = document.number();
         }
+        for (Posting posting : postings.all()) {
+            Map<Integer, SortedIndex> indexes = posting.text() == 0 ? numbers : texts;
+            indexes.computeIfAbsent(posting.path(), _ -> new SortedIndex())
+                    .add(posting.key(), size + posting.document(), posting.text());
+        }
+        size += count;
     }
 
-    private void enter(int value, int document) {
-        int path = postings.path(value);
-        long key = postings.key(value);
-        if (postings.isText(value)) {
-            long ref = postings.textRef(value);
-            SharedString.TYPE.move(text, space, ref);
-            texts.add(key, path, space, text, ref, document);
-        } else {
-            numbers.computeIfAbsent(path, any -> new NumberIndex()).add(key, document);
-        }
+    @Override
+    public Found withText(List<String> path, String text, int limit) {
+        long key = Digest.of(text.getBytes(StandardCharsets.UTF_8));
+        return find(
+                texts,
+                path,
+                key,
+                key,
+                ref -> SharedString.TYPE.attach(space, ref).contentEquals(text),
+                limit);
     }
 
-    private int append(long ref, long number) {
-        if (size == refs.length) {
-            refs = Arrays.copyOf(refs, 2 * size);
-            numberOf = Arrays.copyOf(numberOf, 2 * size);
-        }
-        refs[size] = ref;
-        numberOf[size] = number;
-        return size++;
-    }
-
-    /** As {@link DocumentStore#withText}. */
-    public Found withText(List<String> path, String value, int limit) {
-        lock.readLock().lock();
-        try {
-            OptionalInt known = paths.find(path);
-            if (known.isEmpty()) {
-                return new Found(0, List.of());
-            }
-            long hash = TextIndex.hash(known.getAsInt(), value.getBytes(StandardCharsets.UTF_8));
-            int entry = texts.find(hash, known.getAsInt(), space, value);
-            if (entry == TextIndex.NONE) {
-                return new Found(0, List.of());
-            }
-            Lowest lowest = new Lowest(numberOf, Math.clamp(limit, 0, MAX_LIMIT));
-            texts.collect(entry, lowest);
-            return found(texts.count(entry), lowest);
-        } finally {
-            lock.readLock().unlock();
-        }
-    }
-
-    /** As {@link DocumentStore#withNumber}. */
+    @Override
     public Found withNumber(List<String> path, double low, double high, int limit) {
+        return find(numbers, path, Postings.numberKey(low), Postings.numberKey(high), _ -> true, limit);
+    }
+
+    private Found find(
+            Map<Integer, SortedIndex> indexes,
+            List<String> path,
+            long low,
+            long high,
+            LongPredicate wanted,
+            int limit) {
+        if (limit < 0 || limit > MAX_LIMIT) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("a search returns up to %d documents, not %d", MAX_LIMIT, limit)
+                    .asException();
+        }
         lock.readLock().lock();
         try {
-            OptionalInt known = paths.find(path);
-            NumberIndex index = known.isEmpty() ? null : numbers.get(known.getAsInt());
-            if (index == null) {
-                return new Found(0, List.of());
+            SortedIndex index = indexes.get(paths.find(path));
+            Matches matches = index == null ? new Matches() : index.find(low, high, wanted);
+            int total = matches.distinct();
+            List<Document> documents = new ArrayList<>();
+            for (int document : matches.lowest(numberOf, limit)) {
+                documents.add(Document.TYPE.attach(space, refs[document]));
             }
-            Lowest lowest = new Lowest(numberOf, Math.clamp(limit, 0, MAX_LIMIT));
-            return found(index.collect(JsonNumbers.sortable(low), JsonNumbers.sortable(high), lowest), lowest);
+            return new Found(total, documents);
         } finally {
             lock.readLock().unlock();
         }
-    }
-
-    private Found found(long total, Lowest lowest) {
-        List<Document> documents = new ArrayList<>(lowest.size());
-        for (int i = 0; i < lowest.size(); i++) {
-            documents.add(SharedTypes.DOCUMENT.attach(space, refs[lowest.document(i)]));
-        }
-        return new Found(total, documents);
     }
 
     /** Describes the store's content; reads every document. */
@@ -165,10 +159,10 @@ public final class Store implements AutoCloseable {
         lock.readLock().lock();
         try {
             Digest digest = new Digest();
-            Document document = SharedTypes.DOCUMENT.flyweight();
+            Document document = Document.TYPE.flyweight();
             long sum = 0;
             for (int i = 0; i < size; i++) {
-                SharedTypes.DOCUMENT.move(document, space, refs[i]);
+                Document.TYPE.move(document, space, refs[i]);
                 sum += digest.of(document);
             }
             return new Summary(size, sum, heldBytes, indexNanos);
@@ -184,8 +178,8 @@ public final class Store implements AutoCloseable {
             scopes.forEach(Scope::close);
             scopes.clear();
             paths.clear();
+            texts.clear();
             numbers.clear();
-            texts = new TextIndex();
             size = 0;
             heldBytes = 0;
             indexNanos = 0;

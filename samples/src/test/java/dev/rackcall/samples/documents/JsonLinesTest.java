@@ -2,6 +2,7 @@ package dev.rackcall.samples.documents;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.samples.documents.JsonLines.BadLine;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -119,10 +119,8 @@ class StoreTest {
     void shouldStayAsItWasWhenABatchIsDamaged() {
         memory.add(store, documents("{\"a\":\"first\"}"));
         Scope scope = memory.arena.newScope();
-        DocumentWriter writer = new DocumentWriter();
-        writer.begin(scope);
-        Batch batch = writer.write(documents("{\"a\":\"good\"}", "{\"a\":[0]}"));
-        SharedArray<JsonValue> members = SharedTypes.CHILDREN.flyweight();
+        Document.Batch batch = new DocumentWriter().write(scope, documents("{\"a\":\"good\"}", "{\"a\":[0]}"));
+        SharedArray<JsonValue> members = JsonValue.ARRAY.flyweight();
         assertThat(batch.documents().get(1).content().children(members)).isTrue();
         members.get(0).children(Ref.nullRef());
         scope.detach();

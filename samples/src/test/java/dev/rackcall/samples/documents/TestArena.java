@@ -19,9 +19,7 @@ final class TestArena implements AutoCloseable {
     /** Adds documents to a store, in a scope that the store then owns. */
     void add(Store store, List<JsonDocument> documents) {
         Scope scope = arena.newScope();
-        DocumentWriter writer = new DocumentWriter();
-        writer.begin(scope);
-        Batch batch = writer.write(documents);
+        Document.Batch batch = new DocumentWriter().write(scope, documents);
         scope.detach();
         store.add(scope, batch);
     }

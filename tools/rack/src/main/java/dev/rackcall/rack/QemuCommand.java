@@ -22,7 +22,7 @@ import java.util.List;
  */
 record QemuCommand(Path program, Path kernel, Path initramfs, Path share, Path jdk, Path run, long ticks, int seconds) {
     private static final int MEGABYTES = 1536;
-    /** Enough for the largest of RDMA's packets; guests are told so by the card. */
+    /** Fits the largest RDMA packet; the card reports it to the guest. */
     private static final int MTU = 4200;
 
     private static final String KERNEL_LINE =
@@ -35,75 +35,47 @@ record QemuCommand(Path program, Path kernel, Path initramfs, Path share, Path j
     }
 
     /**
-     * The cable between the guests: a QEMU without a machine, so that any guest may die and leave the others theirs.
+     * The cable between the guests: a QEMU without a machine, which outlives any guest.
      */
     List<String> hub(List<GuestSpec> guests) {
-        List<String> command = new ArrayList<>(List.of(
-                HostTools.program("timeout").toString(),
-                "--signal=KILL",
-                Integer.toString(seconds + 30),
-                program.toString(),
-                "-name",
-                "rackcall-hub",
-                "-M",
-                "none",
-                "-nodefaults",
-                "-display",
-                "none"));
+        List<String> command = new ArrayList<>(
+                List.of(HostTools.program("timeout").toString(), "--signal=KILL", Integer.toString(seconds + 30)));
+        command.add(program.toString());
+        add(command, "-name rackcall-hub -M none -nodefaults -display none");
         for (GuestSpec guest : guests) {
             String name = guest.name();
-            command.addAll(List.of(
-                    "-netdev",
-                    "stream,id=s" + name + ",server=on,addr.type=unix,addr.path=" + guest.socket(run),
-                    "-netdev",
-                    "hubport,id=h" + name + ",hubid=0,netdev=s" + name));
+            add(command, "-netdev stream,id=s" + name + ",server=on,addr.type=unix,addr.path=", guest.socket(run));
+            add(command, "-netdev hubport,id=h" + name + ",hubid=0,netdev=s" + name);
         }
         return command;
     }
 
     List<String> guest(GuestSpec guest) {
-        List<String> command = new ArrayList<>(List.of(program.toString(), "-name", "rackcall-" + guest.name()));
+        List<String> command = new ArrayList<>(List.of(program.toString()));
         boolean shares = guest.dax().isPresent();
-        command.addAll(List.of(
-                "-M",
-                shares ? "q35,nvdimm=on" : "q35",
-                "-m",
-                shares ? MEGABYTES + ",slots=2,maxmem=8G" : Integer.toString(MEGABYTES),
-                "-accel",
-                "tcg,thread=multi",
-                "-cpu",
-                "max",
-                "-smp",
-                "1,maxcpus=2",
-                "-nodefaults",
-                "-no-user-config",
-                "-no-reboot",
-                "-display",
-                "none",
-                "-serial",
-                "stdio",
-                "-kernel",
-                kernel.toString(),
-                "-initrd",
-                initramfs.toString(),
-                "-append",
-                kernelLine(guest)));
+        add(command, "-name rackcall-" + guest.name() + " -M " + (shares ? "q35,nvdimm=on" : "q35"));
+        add(command, "-m " + MEGABYTES + (shares ? ",slots=2,maxmem=8G" : ""));
+        add(command, "-accel tcg,thread=multi -cpu max -smp 1,maxcpus=2 -nodefaults -no-user-config -no-reboot");
+        add(command, "-display none -serial stdio -kernel ", kernel);
+        add(command, "-initrd ", initramfs);
+        command.addAll(List.of("-append", kernelLine(guest)));
         addFolder(command, "host", Path.of("/"), true);
         addFolder(command, "share", share, true);
         addFolder(command, "jdk", jdk, true);
         addFolder(command, "sync", sync(), false);
-        command.addAll(List.of(
-                "-netdev", "stream,id=net,server=off,addr.type=unix,addr.path=" + guest.socket(run),
-                "-device",
-                        "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:00:00:0" + guest.number() + ",host_mtu=" + MTU,
-                "-device", "virtio-rng-pci"));
-        guest.dax()
-                .ifPresent(dax -> command.addAll(List.of(
-                        "-object",
-                        "memory-backend-file,id=shared,share=on,align=2M,size=" + dax.bytes() + ",mem-path="
-                                + dax.path(),
-                        "-device",
-                        "nvdimm,memdev=shared")));
+        add(command, "-netdev stream,id=net,server=off,addr.type=unix,addr.path=", guest.socket(run));
+        add(
+                command,
+                "-device virtio-net-pci,netdev=net,romfile=,mac=52:54:00:00:00:0" + guest.number() + ",host_mtu="
+                        + MTU);
+        add(command, "-device virtio-rng-pci");
+        guest.dax().ifPresent(dax -> {
+            add(
+                    command,
+                    "-object memory-backend-file,id=shared,share=on,align=2M,size=" + dax.bytes() + ",mem-path=",
+                    dax.path());
+            add(command, "-device nvdimm,memdev=shared");
+        });
         return command;
     }
 
@@ -116,11 +88,19 @@ record QemuCommand(Path program, Path kernel, Path initramfs, Path share, Path j
 
     private static void addFolder(List<String> command, String tag, Path folder, boolean readOnly) {
         // Folders on several file systems have inode numbers in common.
-        command.addAll(List.of(
-                "-fsdev",
-                "local,id=" + tag + ",security_model=none,multidevs=remap,path=" + folder
-                        + (readOnly ? ",readonly=on" : ""),
-                "-device",
-                "virtio-9p-pci,fsdev=" + tag + ",mount_tag=" + tag));
+        String access = readOnly ? ",readonly=on" : "";
+        add(command, "-fsdev local,id=" + tag + ",security_model=none,multidevs=remap,path=", folder + access);
+        add(command, "-device virtio-9p-pci,fsdev=" + tag + ",mount_tag=" + tag);
+    }
+
+    private static void add(List<String> command, String words) {
+        command.addAll(List.of(words.split(" ", -1)));
+    }
+
+    /** As {@link #add(List, String)}, with a path at the end of the last word, which may contain spaces. */
+    private static void add(List<String> command, String words, Object path) {
+        List<String> all = new ArrayList<>(List.of(words.split(" ", -1)));
+        all.add(all.removeLast() + path);
+        command.addAll(all);
     }
 }

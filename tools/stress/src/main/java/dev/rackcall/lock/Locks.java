@@ -3,14 +3,14 @@ package dev.rackcall.lock;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One lock, and threads of its cohorts that all reach it by memory: the processor does the device's part for the remote
+ * One lock, and threads of its cohorts, which all reach it by memory: the processor replaces the device for the remote
  * threads.
  */
 final class Locks {
     /** Of each cohort; each has two descriptors. */
-    private static final int PEOPLE = 2;
+    private static final int THREADS = 2;
 
-    private static final int DESCRIPTORS = 2 * PEOPLE;
+    private static final int DESCRIPTORS = 2 * THREADS;
     private static final int BUDGET = 2;
     private static final int TRIES = 30;
     private static final long LINE = LockLayout.lock(DESCRIPTORS, 0);
@@ -26,11 +26,20 @@ final class Locks {
     }
 
     /**
-     * A compare-and-set of a word as a load and a store; that suffices where no other thread sets the word, except for
-     * the missing fence.
+     * A planted bug, see {@link LockRaces.PlantedUnfencedTail}: a compare-and-set of a word is a load and a store. That
+     * suffices where no other thread sets the word, except for the missing fence.
      */
     static Locks withoutFence() {
-        return new Locks(new UnfencedWords(new ProcessorWords(memory())));
+        return new Locks(new ProcessorWords(memory()) {
+            @Override
+            public long compareAndSwap(long offset, long expected, long desired) {
+                long seen = load(offset);
+                if (seen == expected) {
+                    store(offset, desired);
+                }
+                return seen;
+            }
+        });
     }
 
     private static MemorySegment memory() {
@@ -38,12 +47,12 @@ final class Locks {
     }
 
     /** A thread; its number from 1 within its cohort. */
-    Person person(boolean remote, int number) {
-        return new Person(words, remote, number + (remote ? DESCRIPTORS : 0));
+    Locker locker(boolean remote, int number) {
+        return new Locker(words, remote, number + (remote ? DESCRIPTORS : 0));
     }
 
     /** 1 if no thread holds the lock or waits for it, and these two are free. */
-    int areFree(Person one, Person other) {
+    int areFree(Locker one, Locker other) {
         boolean free = words.load(LINE + LockLayout.LOCAL_TAIL) == 0
                 && words.load(LINE + LockLayout.REMOTE_TAIL) == 0
                 && isFree(one)
@@ -51,26 +60,21 @@ final class Locks {
         return free ? 1 : 0;
     }
 
-    private boolean isFree(Person person) {
-        return LockLayout.kind(words.load(LockLayout.descriptorOf(person.descriptor.own))) == LockLayout.FREE;
+    private boolean isFree(Locker locker) {
+        return LockLayout.kind(words.load(LockLayout.descriptorOf(locker.descriptor.own))) == LockLayout.FREE;
     }
 
-    /** A local thread and another one, which both count what the lock guards. */
-    Counting counting(boolean otherIsRemote) {
-        return new Counting(this, otherIsRemote);
-    }
-
-    /** Each takes the lock once; 1 and 2 are what they counted to if they did so one after the other. */
+    /** A local thread and another one. Each takes the lock once and counts; 1 and 2 are their counts if one came after the other. */
     static final class Counting {
         private final Locks locks;
-        private final Person one;
-        private final Person other;
+        private final Locker one;
+        private final Locker other;
         private int counter;
 
-        private Counting(Locks locks, boolean otherIsRemote) {
+        Counting(Locks locks, boolean otherIsRemote) {
             this.locks = locks;
-            one = locks.person(false, 1);
-            other = locks.person(otherIsRemote, 2);
+            one = locks.locker(false, 1);
+            other = locks.locker(otherIsRemote, 2);
         }
 
         int one() {
@@ -81,11 +85,11 @@ final class Locks {
             return count(other);
         }
 
-        private int count(Person person) {
-            person.lock();
+        private int count(Locker locker) {
+            locker.lock();
             int count = counter + 1;
             counter = count;
-            person.unlock();
+            locker.unlock();
             return count;
         }
 
@@ -95,7 +99,7 @@ final class Locks {
     }
 
     /** Takes the lock once. */
-    static final class Person {
+    static final class Locker {
         private final LockWait waiting = new LockWait(false);
         private final CohortQueue queue;
         private final Readers readers;
@@ -103,11 +107,11 @@ final class Locks {
         private final LockDescriptor reading;
         private int budget;
 
-        private Person(LockWords words, boolean remote, int number) {
+        private Locker(LockWords words, boolean remote, int number) {
             queue = new CohortQueue(words, waiting, remote, BUDGET);
             readers = new Readers(words, waiting, DESCRIPTORS);
             descriptor = descriptor(words, number);
-            reading = descriptor(words, number + PEOPLE);
+            reading = descriptor(words, number + THREADS);
         }
 
         private static LockDescriptor descriptor(LockWords words, int number) {
@@ -122,15 +126,15 @@ final class Locks {
             budget = queue.acquire(LINE, descriptor);
         }
 
-        /** Alone, also without readers. */
+        /** Waits for readers, too. */
         void lockAlone() {
             lock();
             if (!readers.awaitNone(LINE)) {
-                throw new AssertionError("a wait without end has ended");
+                throw new AssertionError("an unbounded wait has ended");
             }
         }
 
-        /** Beside other readers. */
+        /** Takes the lock together with other readers. */
         void read() {
             lock();
             readers.enter(LINE, reading);
@@ -141,7 +145,7 @@ final class Locks {
             readers.leave(reading);
         }
 
-        /** Waits a moment at most. */
+        /** Times out almost at once. */
         boolean lockSoon() {
             waiting.atMost(0, false);
             budget = queue.acquire(LINE, descriptor);
@@ -149,7 +153,7 @@ final class Locks {
         }
 
         void unlock() {
-            // Waits a second each time for the next thread; on a busy machine it may be stopped for longer.
+            // Each try waits a second for the next thread, which a busy machine may stop for longer.
             for (int tries = 0; tries < TRIES; tries++) {
                 if (queue.release(LINE, descriptor, budget - 1)) {
                     return;

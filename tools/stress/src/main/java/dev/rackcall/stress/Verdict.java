@@ -19,7 +19,7 @@ final class Verdict {
 
     Verdict(Collection<TestResult> results) {
         for (TestResult result : results) {
-            String name = result.getName().substring(result.getName().lastIndexOf('.') + 1);
+            String name = result.getName().replaceFirst(".*[.$]", "");
             boolean hasRun = result.getTotalCount() > 0;
             runs += result.getTotalCount();
             if (name.startsWith(PLANTED)) {

@@ -1,5 +1,5 @@
 /**
- * Runs the races of the lock-free structures. Each race is a class beside the structure that it is about, in the same
- * package; this one runs them all and judges. Start at {@link dev.rackcall.stress.StressMain}.
+ * Runs the races of the lock-free structures. Each race is in the package of the structure that it races;
+ * this package runs them all and judges the results. Start at {@link dev.rackcall.stress.StressMain}.
  */
 package dev.rackcall.stress;

@@ -70,22 +70,9 @@ final class ConnectStep implements Guest.Work {
             throws IOException, InterruptedException {
         Path out = Path.of("/tmp/connect.json");
         List<String> arguments = new ArrayList<>(List.of(more));
-        arguments.addAll(List.of(
-                target,
-                "--device",
-                RdmaEnd.DEVICE,
-                "--repeat",
-                "1",
-                "--duration",
-                "500ms",
-                "--warm-up",
-                "2s",
-                "--format",
-                "json",
-                "--out",
-                out.toString(),
-                "--only",
-                subjects));
+        String rest = target + " --device " + RdmaEnd.DEVICE
+                + " --repeat 1 --duration 500ms --warm-up 2s --format json --out " + out + " --only " + subjects;
+        arguments.addAll(List.of(rest.split(" ", -1)));
         int status = GuestJvm.start(FLAGS, FAST_START, BENCH, arguments).await(BOUND, line -> {});
         Guest.require(status == 0, "bench " + target + " of " + subjects + " ended with status " + status);
         Map<String, Double> micros = new LinkedHashMap<>();

@@ -2,8 +2,8 @@ package dev.rackcall.rack.guest;
 
 import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.samples.demo.RackSeat;
-import dev.rackcall.samples.demo.RackSeat.Machine;
-import dev.rackcall.samples.demo.RackSeat.Seen;
+import dev.rackcall.samples.demo.RackSeat.Role;
+import dev.rackcall.samples.demo.RackSeat.Sample;
 import dev.rackcall.samples.documents.DocumentStore;
 import dev.rackcall.verbs.Devices;
 import java.io.IOException;
@@ -56,13 +56,13 @@ final class DemoStep implements Guest.Work {
         return "host-" + guest.name().toLowerCase(Locale.ROOT);
     }
 
-    private static Machine machine(Guest guest, boolean hasPool) {
-        return new Machine(
-                host(guest),
-                URI.create(guest.get(STEP, "directory")),
-                hasPool ? Optional.of(Guest.DEVICE) : Optional.empty(),
-                guest.number(),
-                DOCUMENTS);
+    /** A host that reaches the others by the directory, and its own part in the control plane by its agent process. */
+    private static RackSeat seat(Guest guest, Role role, boolean hasPool, URI listen) {
+        Optional<RackSeat.Device> pool =
+                hasPool ? Optional.of(new RackSeat.Device(Guest.DEVICE, guest.number())) : Optional.empty();
+        URI directory = URI.create(guest.get(STEP, "directory"));
+        return RackSeat.start(
+                new RackSeat.Host(role, host(guest), directory, listen, pool, Optional.empty(), DOCUMENTS, 1));
     }
 
     /** The host's part in the control plane. Other programs of the guest find it by themselves. */
@@ -73,7 +73,7 @@ final class DemoStep implements Guest.Work {
     private static String serve(Guest guest) throws IOException {
         try (AgentProcess agent = agent(guest)) {
             agent.awaitServing();
-            try (RackSeat seat = RackSeat.serve(machine(guest, true), STORE)) {
+            try (RackSeat seat = seat(guest, Role.SERVE, true, STORE)) {
                 assert seat != null;
                 guest.put(STEP, "serving", "");
                 guest.get(STEP, "near");
@@ -89,14 +89,14 @@ final class DemoStep implements Guest.Work {
         try (AgentProcess agent = agent(guest)) {
             agent.awaitServing();
             guest.get(STEP, "serving");
-            try (RackSeat seat = RackSeat.search(machine(guest, true), true)) {
+            try (RackSeat seat = seat(guest, Role.FILL_AND_SEARCH, true, RackSeat.ANY_PORT)) {
                 guest.put(STEP, "filled", "");
-                told.append(await(guest, seat, Seen::memory));
+                told.append(await(guest, seat, Sample::memory));
                 seat.leaveMemory();
                 told.append("; without the pool ")
-                        .append(await(guest, seat, seen -> seen.over().equals(QUEUES)));
+                        .append(await(guest, seat, sample -> sample.over().equals(QUEUES)));
                 seat.takeMemory();
-                told.append("; with it again ").append(await(guest, seat, Seen::memory));
+                told.append("; with it again ").append(await(guest, seat, Sample::memory));
             }
         }
         guest.put(STEP, "near", "");
@@ -126,8 +126,8 @@ final class DemoStep implements Guest.Work {
             guest.get(STEP, "serving");
             explain(guest);
             guest.get(STEP, "filled");
-            try (RackSeat seat = RackSeat.search(machine(guest, false), false)) {
-                return await(guest, seat, seen -> seen.over().equals(QUEUES));
+            try (RackSeat seat = seat(guest, Role.SEARCH, false, RackSeat.ANY_PORT)) {
+                return await(guest, seat, sample -> sample.over().equals(QUEUES));
             }
         }
     }
@@ -183,16 +183,17 @@ final class DemoStep implements Guest.Work {
         }
     }
 
-    /** Samples until some in a row are as they should, none of whose searches has failed; the last of them. */
-    private static String await(Guest guest, RackSeat seat, Predicate<Seen> wanted) {
+    /** Waits until some samples in a row are as wanted, without a failed search; returns the last of them. */
+    private static String await(Guest guest, RackSeat seat, Predicate<Sample> wanted) {
         int good = 0;
         for (int i = 0; i < TRIES; i++) {
-            Seen seen = seat.sample();
-            guest.note(seen.line());
-            Guest.require(seen.failed() == 0, "searches failed: " + seen.line());
-            good = wanted.test(seen) && seen.searches() > 0 ? good + 1 : 0;
+            Sample sample = seat.sample();
+            String row = sample.row().replaceAll(" +", " ");
+            guest.note(row);
+            Guest.require(sample.failed() == 0, "searches failed: " + row);
+            good = wanted.test(sample) && sample.searches() > 0 ? good + 1 : 0;
             if (good == SAMPLES) {
-                return seen.line();
+                return row;
             }
         }
         throw new IllegalStateException("calls do not use the expected route; see the samples above");

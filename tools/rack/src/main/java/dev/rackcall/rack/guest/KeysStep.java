@@ -3,7 +3,6 @@ package dev.rackcall.rack.guest;
 import dev.rackcall.sandbox.ProtectionKeys;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -20,15 +19,12 @@ final class KeysStep implements Guest.Work {
     private static final int TIMES = 20_000;
 
     @Override
-    public String run(Guest guest) throws IOException, InterruptedException {
-        SuiteRun.Outcome outcome = SuiteRun.of(
-                SuiteRun.CLASSES,
-                "dev.rackcall.sandbox.ProtectionKeysTest",
-                "dev.rackcall.rpc.isolation.ProtectedCallTest");
+    public String run(Guest guest) throws Exception {
+        String counts = SuiteStep.KEYS.run(guest);
         return String.format(
                 Locale.ROOT,
                 "%s; entering and leaving, under emulation and so no figure of a processor's: %d ns with a key, %d ns where it must be had first",
-                outcome.counts(),
+                counts,
                 nanos(1),
                 nanos(MANY_REGIONS));
     }

@@ -1,5 +1,6 @@
 package dev.rackcall.rack.guest;
 
+import dev.rackcall.rack.guest.Yard.Crate;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;

@@ -8,10 +8,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -64,21 +62,12 @@ final class PingPongStep implements Guest.Work {
         return guest.is("A") ? serve(guest) : call(guest);
     }
 
-    private static Process pingPong(List<String> peer) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                "ibv_rc_pingpong",
-                "-d",
-                RdmaEnd.DEVICE,
-                "-g",
-                "1",
-                "-p",
-                PORT,
-                "-s",
-                "64",
-                "-n",
-                Integer.toString(TIMES)));
-        command.addAll(peer);
-        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    /** @param peer empty for the server, else a space and its address */
+    private static Process pingPong(String peer) throws IOException {
+        String command = "ibv_rc_pingpong -d " + RdmaEnd.DEVICE + " -g 1 -p " + PORT + " -s 64 -n " + TIMES + peer;
+        return new ProcessBuilder(command.split(" ", -1))
+                .redirectErrorStream(true)
+                .start();
     }
 
     private static String serve(Guest guest) throws IOException {
@@ -94,7 +83,7 @@ final class PingPongStep implements Guest.Work {
                     guest.get(STEP, kind + "-called-" + round);
                 }
             }
-            Process bare = pingPong(List.of());
+            Process bare = pingPong("");
             guest.put(STEP, "bare-" + round, "");
             String said = new String(bare.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             Guest.require(MICROS.matcher(said).find(), "ibv_rc_pingpong said: " + said);
@@ -186,7 +175,7 @@ final class PingPongStep implements Guest.Work {
     private static double bareMicros() throws IOException, InterruptedException {
         String said = "";
         for (int i = 0; i < TRIES; i++) {
-            Process bare = pingPong(List.of(RemoteStep.ADDRESS.getHost()));
+            Process bare = pingPong(" " + RemoteStep.ADDRESS.getHost());
             said = new String(bare.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             Matcher matcher = MICROS.matcher(said);
             if (bare.waitFor() == 0 && matcher.find()) {

@@ -1,8 +1,11 @@
 package dev.rackcall.rack.guest;
 
-import java.util.ArrayList;
+import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Suites of other modules over the real device of one guest, to itself: both ends are in one process, as they are where
@@ -25,7 +28,11 @@ enum SuiteStep implements Guest.Work {
                     "-Drackcall.cp.device=" + RdmaEnd.DEVICE,
                     "dev.rackcall.cp.agent.PlainAgentTest",
                     "dev.rackcall.cp.ConnectedQueueTest",
-                    "dev.rackcall.cp.ConnectedMessagePortTest"));
+                    "dev.rackcall.cp.ConnectedMessagePortTest")),
+    KEYS(
+            SuiteRun.CLASSES,
+            guest ->
+                    List.of("dev.rackcall.sandbox.ProtectionKeysTest", "dev.rackcall.rpc.isolation.ProtectedCallTest"));
 
     private final String program;
     private final Function<Guest, List<String>> arguments;
@@ -63,7 +70,45 @@ enum SuiteStep implements Guest.Work {
 
     @Override
     public String run(Guest guest) throws Exception {
-        List<String> given = new ArrayList<>(arguments.apply(guest));
-        return SuiteRun.of(program, given.toArray(String[]::new)).counts();
+        return SuiteRun.of(program, arguments.apply(guest));
+    }
+
+    /**
+     * A suite in a JVM of its own, because its program ends the JVM. Its last line has the number of tests.
+     */
+    static final class SuiteRun {
+        /** Runs test classes by name. */
+        static final String CLASSES = "dev.rackcall.rack.guest.SuiteMain";
+
+        private static final Duration BOUND = Duration.ofMinutes(8);
+        private static final Pattern COUNTS = Pattern.compile(
+                "(VERBS CONTRACT|SUITE) (?<verdict>OK|FAILED): (?<counts>\\d+ passed, \\d+ failed, \\d+ skipped)");
+
+        /** As in {@code 48 passed, 0 failed, 4 skipped}. */
+        private String counts = "";
+
+        private boolean good;
+
+        private SuiteRun() {}
+
+        /** @throws IllegalStateException unless all of its tests are good */
+        static String of(String main, List<String> arguments) throws IOException, InterruptedException {
+            SuiteRun run = new SuiteRun();
+            int status = GuestJvm.start(List.of(), main, arguments).await(BOUND, run::listen);
+            Guest.require(
+                    run.good && status == 0,
+                    run.counts.isEmpty()
+                            ? "the suite ended with status " + status + " and did not say how it went"
+                            : run.counts);
+            return run.counts;
+        }
+
+        private void listen(String line) {
+            Matcher matcher = COUNTS.matcher(line);
+            if (matcher.find()) {
+                counts = matcher.group("counts");
+                good = matcher.group("verdict").equals("OK");
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.rackcall.rack.guest;
 
+import dev.rackcall.rack.guest.Yard.Crate;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
@@ -25,7 +26,7 @@ final class YardCalls {
 
     /** A server of it. */
     static RpcServer.Builder server() {
-        return RpcServer.builder().service(Yard.class, new YardService()).dispatch(Dispatch.virtualThreads());
+        return RpcServer.builder().service(Yard.class, new Yard.Service()).dispatch(Dispatch.virtualThreads());
     }
 
     /**
@@ -86,7 +87,7 @@ final class YardCalls {
     private static void pointers(RpcChannel channel, Yard yard, boolean hasSharedArena) {
         Yard snapshot = channel.stub(Yard.class, CallOptions.DEFAULT.withIsolation(Isolation.SNAPSHOT));
         try (Scope mine = channel.newScope()) {
-            Crate top = YardService.pile(mine, CRATES, "B");
+            Crate top = Yard.Service.pile(mine, CRATES, "B");
             for (int i = 0; i < 50; i++) {
                 Guest.require(yard.sum(top) == SUM, "the sum is wrong");
             }
@@ -95,7 +96,8 @@ final class YardCalls {
         if (hasSharedArena) {
             try (Scope shared = channel.newSharedScope()) {
                 Guest.require(
-                        yard.sum(YardService.pile(shared, CRATES, "B")) == SUM, "the sum in the shared arena is wrong");
+                        yard.sum(Yard.Service.pile(shared, CRATES, "B")) == SUM,
+                        "the sum in the shared arena is wrong");
             }
         }
         for (int i = 0; i < 50; i++) {

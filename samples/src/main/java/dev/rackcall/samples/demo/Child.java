@@ -1,7 +1,5 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.DemoMessages.Done;
-import dev.rackcall.samples.demo.DemoMessages.Order;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -10,22 +8,54 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The process's side of {@link ChildProcess}: reads orders from standard input and writes answers to standard output. If the input ends without
- * {@link Order#QUIT}, the demo has died; the process then removes the demo's folder and ends.
+ * The inside of a process that a demo has started with {@link ChildProcess}. It gets its setup as an argument and {@link Order}s on standard
+ * input. On standard output it writes {@link #OK} with an answer in JSON, {@link #FAILED} with a sentence, or {@link #PROGRESS} with a number. If the
+ * input ends without {@link Order#QUIT}, the demo has died; the process then removes the demo's folder and ends.
  */
-final class ChildOrders {
+final class Child {
+    static final String OK = "ok ";
+    static final String FAILED = "failed ";
+    static final String PROGRESS = "progress ";
+
+    static final JsonMapper MAPPER = JsonMapper.builder()
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .build();
+
     private static final long PROGRESS_NANOS = 200_000_000;
 
     private final PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     private final BlockingQueue<Order> orders = new LinkedBlockingQueue<>();
     private long lastProgress = System.nanoTime();
 
+    /** The orders to a process. */
+    enum Order {
+        /** A client reads or makes its next documents; the answer is {@link ClientWork.Prepared}. */
+        PREPARE,
+        /** A client hands over some of them and searches, so that both sides' code is compiled. */
+        WARM_UP,
+        /** The server forgets all documents. */
+        CLEAR,
+        /** A client hands over what it has prepared; {@link ClientWork.Done}. */
+        BUILD,
+        /** A client makes all its searches; {@link ClientWork.Done}. */
+        SEARCH,
+        /** The server describes its content; {@code Store.Summary}. */
+        SUMMARY,
+        /** A host of the rack demo stops using its pool; no answer. */
+        LEAVE_MEMORY,
+        /** The host uses its pool again; no answer. */
+        TAKE_MEMORY,
+        QUIT
+    }
+
     /** The work of a process, from its start to {@link Order#QUIT}. */
     @FunctionalInterface
     interface Work {
-        void run(ChildOrders orders) throws Exception;
+        void run(Child child) throws Exception;
     }
 
     /** Answers one order. */
@@ -34,18 +64,18 @@ final class ChildOrders {
         Object obey(Order order) throws Exception;
     }
 
-    private ChildOrders() {}
+    private Child() {}
 
-    /** Runs the process's work, and ends the JVM. */
-    static void obey(Path workplace, Work work) {
-        ChildOrders child = new ChildOrders();
+    /** Does the process's work, and ends the JVM. */
+    static void run(Path workplace, Work work) {
+        Child child = new Child();
         System.setOut(System.err); // what libraries print must not mix with the answers
         Thread.ofPlatform().daemon().name("orders").start(() -> child.read(workplace));
         int exitCode = 0;
         try {
             work.run(child);
         } catch (Exception | Error e) { // the demo reports every failure
-            child.answers.println(DemoMessages.FAILED + sentence(e));
+            child.answers.println(FAILED + sentence(e));
             exitCode = 1;
         }
         System.exit(exitCode);
@@ -64,13 +94,13 @@ final class ChildOrders {
         } catch (IOException e) {
             System.err.println(workplace + " may be left behind: " + e);
         }
-        // Not exit(): a broken call must not keep the process alive.
+        // Not exit(): a stuck call must not keep the process alive.
         Runtime.getRuntime().halt(1);
     }
 
     /** Reports that the process is ready for orders. */
     void ready() {
-        answer(new Done());
+        answer(true);
     }
 
     /** Answers orders until {@link Order#QUIT}. */
@@ -92,7 +122,7 @@ final class ChildOrders {
     }
 
     void answer(Object answer) {
-        answers.println(DemoMessages.OK + DemoMessages.MAPPER.writeValueAsString(answer));
+        answers.println(OK + MAPPER.writeValueAsString(answer));
     }
 
     /** Reports how much of the current order is done, at most five times a second. */
@@ -100,7 +130,7 @@ final class ChildOrders {
         long now = System.nanoTime();
         if (now - lastProgress > PROGRESS_NANOS) {
             lastProgress = now;
-            answers.println(DemoMessages.PROGRESS + done);
+            answers.println(PROGRESS + done);
         }
     }
 

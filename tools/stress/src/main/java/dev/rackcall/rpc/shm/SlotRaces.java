@@ -1,0 +1,234 @@
+package dev.rackcall.rpc.shm;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE_INTERESTING;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/** Races of the words that publish requests and responses, and of those by which a side sleeps. */
+public final class SlotRaces {
+    private static final long TICKET = 41;
+    private static final long WORD = SlotLayout.word(TICKET, 3, SlotLayout.OUTSIDE, 24);
+    private static final long VALUE = 0x5261636b63616c6cL;
+
+    private static final int WORDS = 3;
+    private static final int CONTROL_BYTES = 1024;
+
+    private SlotRaces() {}
+
+    private static MemorySegment create() {
+        return MemorySegment.ofArray(new long[SlotLayout.BYTES / Long.BYTES]);
+    }
+
+    /** As much of the control region as races need. */
+    private static MemorySegment control() {
+        return MemorySegment.ofArray(new long[CONTROL_BYTES / Long.BYTES]);
+    }
+
+    /** Plain stores, as by a payload writer. */
+    private static void fill(MemorySegment slot, long offset) {
+        for (int i = 0; i < WORDS; i++) {
+            slot.set(JAVA_LONG, offset + (long) i * Long.BYTES, VALUE);
+        }
+    }
+
+    private static boolean isFull(MemorySegment slot, long offset) {
+        boolean full = true;
+        for (int i = 0; i < WORDS; i++) {
+            full &= slot.get(JAVA_LONG, offset + (long) i * Long.BYTES) == VALUE;
+        }
+        return full;
+    }
+
+    private static boolean isWholeResponse(MemorySegment slot) {
+        return SlotLayout.responseLength(slot, 0) == VALUE
+                && SlotLayout.responseRef(slot, 0) == VALUE
+                && isFull(slot, SlotLayout.RESPONSE_INLINE);
+    }
+
+    /** As a caller does before it sleeps; returns whether it sees the response. */
+    private static int goToSleep(MemorySegment control, MemorySegment slot) {
+        ControlLayout.addSleeper(control, 1);
+        return SlotLayout.isOf(SlotLayout.responseWord(slot, 0), TICKET) ? 1 : 0;
+    }
+
+    /** A server that sees a request's word sees the whole request. */
+    @JCStressTest
+    @Outcome(id = "0", expect = ACCEPTABLE, desc = "No request yet.")
+    @Outcome(id = "1", expect = ACCEPTABLE, desc = "A whole request.")
+    @Outcome(expect = FORBIDDEN, desc = "A word in front of an older request.")
+    @State
+    public static class Request {
+        private final MemorySegment slot = create();
+
+        @Actor
+        public void client() {
+            fill(slot, SlotLayout.REQUEST_INLINE);
+            SlotLayout.requestOutside(slot, 0, VALUE, VALUE);
+            SlotLayout.requestDeadline(slot, 0, VALUE);
+            SlotLayout.publishRequest(slot, 0, WORD);
+        }
+
+        @Actor
+        public void server(I_Result seen) {
+            if (SlotLayout.isOf(SlotLayout.requestWord(slot, 0), TICKET)) {
+                boolean whole = SlotLayout.requestLength(slot, 0) == VALUE
+                        && SlotLayout.requestRef(slot, 0) == VALUE
+                        && SlotLayout.requestDeadline(slot, 0) == VALUE
+                        && isFull(slot, SlotLayout.REQUEST_INLINE);
+                seen.r1 = whole ? 1 : -1;
+            }
+        }
+    }
+
+    /** A caller that sees a response's word sees the whole response. */
+    @JCStressTest
+    @Outcome(id = "0", expect = ACCEPTABLE, desc = "No response yet.")
+    @Outcome(id = "1", expect = ACCEPTABLE, desc = "A whole response.")
+    @Outcome(expect = FORBIDDEN, desc = "A word in front of an older response.")
+    @State
+    public static class Response {
+        private final MemorySegment slot = create();
+
+        @Actor
+        public void server() {
+            fill(slot, SlotLayout.RESPONSE_INLINE);
+            SlotLayout.responseOutside(slot, 0, VALUE, VALUE);
+            SlotLayout.publishResponse(slot, 0, WORD);
+        }
+
+        @Actor
+        public void caller(I_Result seen) {
+            if (SlotLayout.isOf(SlotLayout.responseWord(slot, 0), TICKET)) {
+                seen.r1 = isWholeResponse(slot) ? 1 : -1;
+            }
+        }
+    }
+
+    /**
+     * A planted bug: {@link Response} with plain stores and loads of the word. x86 processors keep the order of stores
+     * and of loads, so only the compiler can expose the bug there; other processors reorder them, too.
+     */
+    @JCStressTest
+    @Outcome(
+            id = {"0", "1"},
+            expect = ACCEPTABLE,
+            desc = "As if it were right.")
+    @Outcome(id = "-1", expect = ACCEPTABLE_INTERESTING, desc = "The bug: a word in front of an older response.")
+    @State
+    public static class PlantedPlainWord {
+        private final MemorySegment slot = create();
+
+        @Actor
+        public void server() {
+            fill(slot, SlotLayout.RESPONSE_INLINE);
+            SlotLayout.responseOutside(slot, 0, VALUE, VALUE);
+            slot.set(JAVA_LONG, SlotLayout.RESPONSE_WORD, WORD);
+        }
+
+        @Actor
+        public void caller(I_Result seen) {
+            if (SlotLayout.isOf(slot.get(JAVA_LONG, SlotLayout.RESPONSE_WORD), TICKET)) {
+                seen.r1 = isWholeResponse(slot) ? 1 : -1;
+            }
+        }
+    }
+
+    /** A caller that goes to sleep either finds its response or is found by the server that published it. */
+    @JCStressTest
+    @Outcome(
+            id = {"0, 1", "1, 0", "1, 1"},
+            expect = ACCEPTABLE,
+            desc = "One of the two has seen the other.")
+    @Outcome(id = "0, 0", expect = FORBIDDEN, desc = "A caller sleeps and is not woken.")
+    @State
+    public static class Wake {
+        private final MemorySegment control = control();
+        private final MemorySegment slot = create();
+
+        @Actor
+        public void caller(II_Result seen) {
+            seen.r1 = goToSleep(control, slot);
+        }
+
+        /** As a server does after it has answered. */
+        @Actor
+        public void server(II_Result seen) {
+            SlotLayout.publishResponse(slot, 0, WORD);
+            VarHandle.fullFence();
+            seen.r2 = ControlLayout.hasSleepers(control) ? 1 : 0;
+        }
+    }
+
+    /**
+     * A planted bug: {@link Wake} without the server's fence. Every processor moves a load before an earlier store.
+     */
+    @JCStressTest
+    @Outcome(
+            id = {"0, 1", "1, 0", "1, 1"},
+            expect = ACCEPTABLE,
+            desc = "One of the two has seen the other.")
+    @Outcome(id = "0, 0", expect = ACCEPTABLE_INTERESTING, desc = "A caller sleeps and is not woken.")
+    @State
+    public static class PlantedNoFence {
+        private final MemorySegment control = control();
+        private final MemorySegment slot = create();
+
+        @Actor
+        public void caller(II_Result seen) {
+            seen.r1 = goToSleep(control, slot);
+        }
+
+        /** As a server does after it has answered. */
+        @Actor
+        public void server(II_Result seen) {
+            SlotLayout.publishResponse(slot, 0, WORD);
+            seen.r2 = ControlLayout.hasSleepers(control) ? 1 : 0;
+        }
+    }
+
+    /** A server that stops watching a connection either finds the request or is rung by the client that published it. */
+    @JCStressTest
+    @Outcome(
+            id = {"0, 0", "0, 1", "1, 1"},
+            expect = ACCEPTABLE,
+            desc = "The client rings, or the server has seen the request.")
+    @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "A request that is not polled.")
+    @State
+    public static class Watch {
+        private final MemorySegment control = control();
+        private final MemorySegment slot = create();
+
+        /** Makes a connection that is watched. */
+        public Watch() {
+            ControlLayout.watched(control, true);
+        }
+
+        /** As a client does; what it sees: whether it is watched, and so need not ring. */
+        @Actor
+        public void client(II_Result seen) {
+            SlotLayout.publishRequest(slot, 0, WORD);
+            VarHandle.fullFence();
+            seen.r1 = ControlLayout.isWatched(control) ? 1 : 0;
+        }
+
+        /** As a poller does before it sleeps; what it sees: whether there is a request. */
+        @Actor
+        public void server(II_Result seen) {
+            ControlLayout.watched(control, false);
+            VarHandle.fullFence();
+            seen.r2 = SlotLayout.isOf(SlotLayout.requestWord(slot, 0), TICKET) ? 1 : 0;
+        }
+    }
+}
