@@ -9,9 +9,9 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Usage;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,36 +19,25 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Servers that start and clients that connect release everything: descriptors, mappings, threads, locks, files. The
  * property {@code rackcall.connects} is the number of connections, 250 by default.
  */
 @Timeout(120)
-class AccountingTest {
+class AccountingTest extends RpcFixture {
     private static final int CONNECTS = Integer.getInteger("rackcall.connects", 250);
     private static final int AT_ONCE = 100;
     private static final int STARTS = CONNECTS / 5;
 
-    @TempDir
-    Path directory;
-
     private RpcServer.Builder server() {
-        return RpcServer.builder()
-                .service(Echo.class, new EchoService())
-                .service(Library.class, new LibraryService())
-                .directory(directory);
-    }
-
-    private RpcChannel open(String channel) {
-        return RpcChannel.builder(channel).directory(directory).open();
+        return serving(Echo.class, new EchoService()).service(Library.class, new LibraryService());
     }
 
     /** One client's life, with every kind of call that takes memory. */
     private void visit(int visitor) {
         if (visitor % 2 == 0) {
-            try (RpcChannel channel = open("/test/library")) {
+            try (RpcChannel channel = channel(Library.class).open()) {
                 Library library = channel.stub(Library.class);
                 Library.Book book = library.write("visit", 1);
                 assertThat(library.texts(LibraryService.fill(channel.newSharedScope(), "mine", 1)))
@@ -57,7 +46,7 @@ class AccountingTest {
             }
             return;
         }
-        try (RpcChannel channel = open("/test/echo")) {
+        try (RpcChannel channel = channel(Echo.class).open()) {
             Echo echo = channel.stub(Echo.class);
             CompletableFuture<Integer> unanswered = echo.later(1, 20);
             try (Stream<Integer> stream = echo.count(0, 1_000)) {
@@ -81,7 +70,7 @@ class AccountingTest {
             }
             List<RpcChannel> together = new ArrayList<>();
             for (int i = 0; i < AT_ONCE; i++) {
-                together.add(open("/test/echo"));
+                together.add(channel(Echo.class).open());
             }
             assertThat(server.connections()).isGreaterThanOrEqualTo(AT_ONCE);
             together.forEach(RpcChannel::close);
@@ -110,7 +99,7 @@ class AccountingTest {
         };
         try (RpcServer server =
                         server().dispatch(dispatch).pollers(1 + number % 2).start();
-                RpcChannel channel = open("/test/echo")) {
+                RpcChannel channel = channel(Echo.class).open()) {
             assertThat(channel.stub(Echo.class).add(number, 1)).isEqualTo(number + 1L);
             if (number % 4 == 0) {
                 // The server first.

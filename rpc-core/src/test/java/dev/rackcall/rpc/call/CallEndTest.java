@@ -1,19 +1,16 @@
 package dev.rackcall.rpc.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcContext;
-import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,13 +18,11 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,14 +32,8 @@ import org.junit.jupiter.api.Timeout;
 class CallEndTest extends RpcFixture {
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
 
-    private RpcServer.Builder server() {
-        return RpcServer.builder().directory(directory);
-    }
-
     private RpcChannel.Builder channel() {
-        return RpcChannel.builder("/test/echo")
-                .directory(directory)
-                .interceptor(call -> status -> told.add(status.code()));
+        return channel(Echo.class).interceptor(call -> status -> told.add(status.code()));
     }
 
     private Echo connect(RpcChannel.Builder builder) {
@@ -53,7 +42,7 @@ class CallEndTest extends RpcFixture {
 
     @Test
     void shouldTellOnceHowAStreamEnded() {
-        serve(server().service(Echo.class, new EchoService()));
+        serve(Echo.class, new EchoService());
         Echo echo = connect(channel());
         assertThat(codeOf(() -> echo.failAfter(0).close())).isEqualTo(Status.Code.ABORTED);
         assertThat(told).containsExactly(Status.Code.ABORTED);
@@ -70,28 +59,19 @@ class CallEndTest extends RpcFixture {
 
     @Test
     void shouldNotTouchTheCallThatHasTheSlotAfterAFailedStream() throws Exception {
-        serve(server().service(Echo.class, new EchoService()));
+        serve(Echo.class, new EchoService());
         Echo echo = connect(channel().slots(4));
-        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
-            List<Future<?>> running = new ArrayList<>();
-            for (int thread = 0; thread < 2; thread++) {
-                running.add(threads.submit(() -> {
-                    for (int i = 0; i < 2_000; i++) {
-                        assertThat(codeOf(() -> echo.failAfter(0).close())).isEqualTo(Status.Code.ABORTED);
-                    }
-                }));
-                byte[] value = new byte[3_000];
-                Arrays.fill(value, (byte) (thread + 1));
-                running.add(threads.submit(() -> {
-                    for (int i = 0; i < 4_000; i++) {
-                        assertThat(echo.bytes(value)).isEqualTo(value);
-                    }
-                }));
+        Concurrently.run(4, thread -> {
+            byte[] value = new byte[3_000];
+            Arrays.fill(value, (byte) thread);
+            for (int i = 0; i < (thread < 2 ? 2_000 : 4_000); i++) {
+                if (thread < 2) {
+                    assertThat(codeOf(() -> echo.failAfter(0).close())).isEqualTo(Status.Code.ABORTED);
+                } else {
+                    assertThat(echo.bytes(value)).isEqualTo(value);
+                }
             }
-            for (Future<?> each : running) {
-                each.get(50, TimeUnit.SECONDS);
-            }
-        }
+        });
     }
 
     /** A future whose registration returns late: by then its value has been sent. */
@@ -106,7 +86,7 @@ class CallEndTest extends RpcFixture {
         @Override
         public CompletableFuture<Integer> whenComplete(BiConsumer<? super Integer, ? super Throwable> action) {
             CompletableFuture<Integer> result = super.whenComplete(action);
-            Await.until("being allowed to return", () -> mayReturn.getCount() == 0);
+            Await.latch(mayReturn);
             return result;
         }
     }
@@ -124,17 +104,14 @@ class CallEndTest extends RpcFixture {
             }
         };
         List<Status.Code> served = Collections.synchronizedList(new ArrayList<>());
-        serve(server().service(Echo.class, service)
+        serve(serving(Echo.class, service)
                 .dispatch(Dispatch.virtualThreads())
                 .interceptor(call -> status -> served.add(status.code())));
         // One slot for each call: on a busy machine, late handlers still hold the slots of earlier calls.
-        RpcChannel channel = channel().slots(64).open();
-        keep(channel);
+        RpcChannel channel = open(channel().slots(64));
         for (int i = 0; i < 50; i++) {
-            Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(2)));
-            RpcException e = catchThrowableOfType(RpcException.class, () -> hurried.add(1, 1));
-            assertThat(e).as("call %d has an answer", i).isNotNull();
-            assertThat(e.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+            Echo hurried = channel.stub(Echo.class, within(Duration.ofMillis(2)));
+            assertFails(Status.Code.DEADLINE_EXCEEDED, () -> hurried.add(1, 1));
         }
         assertThat(served).doesNotContain(Status.Code.OK);
     }
@@ -148,7 +125,7 @@ class CallEndTest extends RpcFixture {
                 return new Lingering(mayReturn);
             }
         };
-        serve(server().service(Echo.class, service).dispatch(Dispatch.workers(2)));
+        serve(serving(Echo.class, service).dispatch(Dispatch.workers(2)));
         Echo echo = connect(channel().slots(2));
         assertThat(echo.later(7, 0).join()).isEqualTo(7);
         assertThat(echo.add(1, 1)).isEqualTo(2);
@@ -168,19 +145,11 @@ class CallEndTest extends RpcFixture {
             @Override
             public Stream<Integer> count(int from, int to) {
                 opened.incrementAndGet();
-                return super.count(from, to).peek(_ -> await(first));
+                return super.count(from, to).peek(_ -> Await.latch(first));
             }
         };
-        serve(server().service(Echo.class, service));
-        try (RpcChannel channel = channel().open()) {
-            Echo hasty = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(2)));
-            while (opened.get() < 20) {
-                assertThat(codeOf(() -> hasty.count(0, 10))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-            }
-            Await.until("each stream is closed", () -> service.closedStreams.get() == opened.get());
-        } finally {
-            first.countDown();
-        }
+        serve(Echo.class, service);
+        shouldCloseStreams(service, opened, 20, Duration.ofMillis(2), first);
     }
 
     /** The handler returns its stream after its caller has cancelled; no element ever arrives. */
@@ -194,26 +163,23 @@ class CallEndTest extends RpcFixture {
                 RpcContext context = RpcContext.current().orElseThrow();
                 entered.incrementAndGet();
                 Await.until("the caller gives up", context::isCancelled);
-                return super.count(from, to).peek(_ -> await(never));
+                return super.count(from, to).peek(_ -> Await.latch(never));
             }
         };
-        serve(server().service(Echo.class, service).dispatch(Dispatch.virtualThreads()));
-        try (RpcChannel channel = channel().open()) {
-            Echo hasty = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(20)));
-            while (entered.get() < 3) {
-                assertThat(codeOf(() -> hasty.count(0, 10))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-            }
-            Await.until("each stream is closed", () -> service.closedStreams.get() == entered.get());
-        } finally {
-            never.countDown();
-        }
+        serve(serving(Echo.class, service).dispatch(Dispatch.virtualThreads()));
+        shouldCloseStreams(service, entered, 3, Duration.ofMillis(20), never);
     }
 
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException("the stream was closed", e);
+    private void shouldCloseStreams(
+            EchoService service, AtomicInteger opened, int most, Duration timeout, CountDownLatch end) {
+        try (RpcChannel channel = channel().open()) {
+            Echo hasty = channel.stub(Echo.class, within(timeout));
+            while (opened.get() < most) {
+                assertThat(codeOf(() -> hasty.count(0, 10))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+            }
+            Await.until("each stream is closed", () -> service.closedStreams.get() == opened.get());
+        } finally {
+            end.countDown();
         }
     }
 
@@ -244,7 +210,7 @@ class CallEndTest extends RpcFixture {
                 return new Deaf(value == 7);
             }
         };
-        serve(server().service(Echo.class, service));
+        serve(Echo.class, service);
         Echo echo = connect(channel().slots(2).defaultTimeout(Duration.ofSeconds(10)));
         for (int i = 0; i < 10; i++) {
             assertThat(echo.later(7, 0).join()).isEqualTo(7);
@@ -260,12 +226,16 @@ class CallEndTest extends RpcFixture {
     @Test
     void shouldServeOneWayCallsWhoseSenderHasGone() {
         EchoService service = new EchoService();
-        serve(server().service(Echo.class, service));
+        serve(Echo.class, service);
+        shouldServeNotesOfBriefClients(service, 200, round -> 1 + round % 5);
+    }
+
+    private void shouldServeNotesOfBriefClients(EchoService service, int clients, IntUnaryOperator notesOf) {
         List<String> sent = new ArrayList<>();
-        for (int round = 0; round < 200; round++) {
+        for (int client = 0; client < clients; client++) {
             try (RpcChannel brief = channel().slots(16).open()) {
                 Echo echo = brief.stub(Echo.class);
-                for (int i = 0; i <= round % 5; i++) {
+                for (int i = 0; i < notesOf.applyAsInt(client); i++) {
                     String note = "note " + sent.size();
                     echo.note(note);
                     sent.add(note);
@@ -287,19 +257,7 @@ class CallEndTest extends RpcFixture {
                 super.note(text);
             }
         };
-        serve(server().service(Echo.class, service).stuckAfter(Duration.ofMillis(2)));
-        List<String> sent = new ArrayList<>();
-        for (int round = 0; round < 20; round++) {
-            try (RpcChannel brief = channel().slots(16).open()) {
-                Echo echo = brief.stub(Echo.class);
-                for (int i = 0; i < 6; i++) {
-                    String note = "note " + sent.size();
-                    echo.note(note);
-                    sent.add(note);
-                }
-            }
-        }
-        Await.equal("notes that have come", sent.size(), () -> service.notes().size());
-        assertThat(service.notes()).containsExactlyInAnyOrderElementsOf(sent);
+        serve(serving(Echo.class, service).stuckAfter(Duration.ofMillis(2)));
+        shouldServeNotesOfBriefClients(service, 20, client -> 6);
     }
 }

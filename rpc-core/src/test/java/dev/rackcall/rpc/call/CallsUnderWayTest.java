@@ -3,12 +3,11 @@ package dev.rackcall.rpc.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.CallObserver;
-import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -17,45 +16,35 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A server counts its calls, including calls that wait while its polling thread runs a handler. */
 @Timeout(240)
-class CallsUnderWayTest {
+class CallsUnderWayTest extends RpcFixture {
     private static final int CALLS = 10;
-
-    @TempDir
-    Path directory;
 
     @Test
     void shouldCountWhatWaitsInTheMiddleOfABurst() {
         AtomicInteger begun = new AtomicInteger();
         Semaphore turns = new Semaphore(0);
-        try (RpcServer server = RpcServer.builder()
-                        .service(Echo.class, new EchoService())
-                        .directory(directory)
-                        .stuckAfter(Duration.ofMinutes(5))
-                        .interceptor(call -> {
-                            begun.incrementAndGet();
-                            turns.acquireUninterruptibly();
-                            return CallObserver.NONE;
-                        })
-                        .start();
-                RpcChannel channel =
-                        RpcChannel.builder("/test/echo").directory(directory).open()) {
-            Echo echo = channel.stub(Echo.class);
-            List<CompletableFuture<Integer>> answers = IntStream.range(0, CALLS)
-                    .mapToObj(number -> echo.later(number, 0))
-                    .toList();
-            Await.equal("handlers that have begun", 1, begun::get);
-            // The next request shows what this one finds.
-            server.callsUnderWay();
-            turns.release();
-            Await.equal("handlers that have begun", 2, begun::get);
-            assertThat(server.callsUnderWay()).isGreaterThanOrEqualTo(CALLS - 1);
-            turns.release(CALLS);
-            answers.forEach(CompletableFuture::join);
-            Await.equal("calls under way", 0, server::callsUnderWay);
-        }
+        RpcServer server = serve(serving(Echo.class, new EchoService())
+                .stuckAfter(Duration.ofMinutes(5))
+                .interceptor(call -> {
+                    begun.incrementAndGet();
+                    turns.acquireUninterruptibly();
+                    return CallObserver.NONE;
+                }));
+        Echo echo = connect(Echo.class);
+        List<CompletableFuture<Integer>> answers = IntStream.range(0, CALLS)
+                .mapToObj(number -> echo.later(number, 0))
+                .toList();
+        Await.equal("handlers that have begun", 1, begun::get);
+        // The next request shows what this one finds.
+        server.callsUnderWay();
+        turns.release();
+        Await.equal("handlers that have begun", 2, begun::get);
+        assertThat(server.callsUnderWay()).isGreaterThanOrEqualTo(CALLS - 1);
+        turns.release(CALLS);
+        answers.forEach(CompletableFuture::join);
+        Await.equal("calls under way", 0, server::callsUnderWay);
     }
 }

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
@@ -9,6 +10,7 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,27 +41,14 @@ class FutureCallbackTest extends RpcFixture {
 
     @BeforeEach
     void start() {
-        server =
-                serve(RpcServer.builder().service(Echo.class, new EchoService()).directory(directory));
-        channel = open();
+        server = serve(Echo.class, new EchoService());
+        channel = open(Echo.class);
         echo = channel.stub(Echo.class);
-    }
-
-    private RpcChannel open() {
-        return RpcChannel.builder("/test/echo").directory(directory).open();
     }
 
     @AfterEach
     void stop() {
         blocked.countDown();
-    }
-
-    private void block(Object ignored) {
-        try {
-            assertThat(blocked.await(50, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     /** Attaches an action before the call is answered; otherwise the action would run here. */
@@ -111,10 +100,10 @@ class FutureCallbackTest extends RpcFixture {
         for (int i = 0; i < 3; i++) {
             stuck.add(attach(() -> {
                 inside.countDown();
-                block(true);
+                Await.latch(blocked);
             }));
         }
-        Await.until("callbacks that block", () -> inside.getCount() == 0);
+        Await.latch(inside);
         assertThat(echo.later(7, 5).thenApply(value -> value + 1))
                 .succeedsWithin(BOUND)
                 .isEqualTo(8);
@@ -129,7 +118,7 @@ class FutureCallbackTest extends RpcFixture {
         AtomicReference<Thread> ran = new AtomicReference<>();
         CompletableFuture<Void> callback = attach(() -> {
             ran.set(Thread.currentThread());
-            block(true);
+            Await.latch(blocked);
         });
         // Each of these calls also looks for answers.
         for (int i = 0; i < 200 || ran.get() == null; i++) {
@@ -145,10 +134,10 @@ class FutureCallbackTest extends RpcFixture {
         CountDownLatch inside = new CountDownLatch(1);
         CompletableFuture<Void> stuck = attach(() -> {
             inside.countDown();
-            block(true);
+            Await.latch(blocked);
         });
         CompletableFuture<Integer> underWay = echo.later(2, 30_000);
-        Await.until("the callback", () -> inside.getCount() == 0);
+        Await.latch(inside);
         server.shutdown(Duration.ofMillis(1));
         assertThat(underWay)
                 .failsWithin(BOUND)
@@ -178,26 +167,20 @@ class FutureCallbackTest extends RpcFixture {
     @Test
     void shouldWaitAsOtherFuturesDo() throws Exception {
         CompletableFuture<Integer> slow = echo.later(1, 500);
-        AtomicReference<Throwable> thrown = new AtomicReference<>();
         CompletableFuture<Integer> endless = echo.later(2, 30_000);
         assertThatThrownBy(() -> endless.get(1, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
-        Thread waiter = Thread.ofPlatform().start(() -> {
-            try {
-                endless.get();
-            } catch (Exception e) {
-                thrown.set(e);
-            }
-        });
-        Thread second = Thread.ofPlatform().start(slow::join);
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        Thread waiter = Thread.ofPlatform().start(() -> thrown.set(catchThrowable(endless::get)));
+        CompletableFuture<Integer> second = Concurrently.start(slow::join);
         waiter.interrupt();
         assertThat(waiter.join(BOUND)).isTrue();
         assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
         assertThat(slow.get(30, TimeUnit.SECONDS)).isEqualTo(1);
-        assertThat(second.join(BOUND)).isTrue();
-        Thread joiner =
-                Thread.ofPlatform().start(() -> endless.exceptionally(e -> 0).join());
+        assertThat(second).succeedsWithin(BOUND).isEqualTo(1);
+        CompletableFuture<Integer> joiner =
+                Concurrently.start(() -> endless.exceptionally(e -> 0).join());
         assertThat(endless.cancel(true)).isTrue();
-        assertThat(joiner.join(BOUND)).isTrue();
+        assertThat(joiner).succeedsWithin(BOUND).isEqualTo(0);
     }
 
     /**
@@ -207,36 +190,29 @@ class FutureCallbackTest extends RpcFixture {
     void shouldNeverRunACallbackOnTheReactor() throws Exception {
         AtomicInteger ended = new AtomicInteger();
         Set<String> threads = ConcurrentHashMap.newKeySet();
-        try (RpcChannel observed = RpcChannel.builder("/test/echo")
-                .directory(directory)
-                .interceptor(call -> status -> {
+        Echo late = open(channel(Echo.class).interceptor(call -> status -> {
                     ended.incrementAndGet();
                     for (int i = ended.get() % 20; i > 0; i--) {
                         Thread.onSpinWait();
                     }
-                })
-                .open()) {
-            Echo late = observed.stub(Echo.class);
-            for (int i = 1; i <= 300; i++) {
-                CountDownLatch ran = new CountDownLatch(1);
-                CompletableFuture<Integer> future = late.later(i, 0);
-                long bound = System.nanoTime() + BOUND.toNanos();
-                for (int looks = 1; ended.get() < i && System.nanoTime() - bound < 0; looks++) {
-                    if (looks % 1000 == 0) {
-                        // The reactor may need this processor.
-                        Thread.yield();
-                    } else {
-                        Thread.onSpinWait();
-                    }
+                }))
+                .stub(Echo.class);
+        for (int i = 1; i <= 300; i++) {
+            CompletableFuture<Integer> future = late.later(i, 0);
+            long bound = System.nanoTime() + BOUND.toNanos();
+            for (int looks = 1; ended.get() < i && System.nanoTime() - bound < 0; looks++) {
+                if (looks % 1000 == 0) {
+                    // The reactor may need this processor.
+                    Thread.yield();
+                } else {
+                    Thread.onSpinWait();
                 }
-                CompletableFuture<Void> all = CompletableFuture.allOf(future).thenRun(() -> {
-                    threads.add(Thread.currentThread().getName());
-                    ran.countDown();
-                });
-                assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
-                assertThat(all).succeedsWithin(BOUND);
             }
+            assertThat(CompletableFuture.allOf(future)
+                            .thenRun(() -> threads.add(Thread.currentThread().getName())))
+                    .succeedsWithin(BOUND);
         }
+
         assertThat(threads).doesNotContain("rackcall-client");
     }
 }

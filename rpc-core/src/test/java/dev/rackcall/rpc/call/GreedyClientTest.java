@@ -5,12 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,38 +17,30 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A client with many slow calls waits for its own calls. Other clients are served meanwhile, although one thread runs
  * all handlers.
  */
 @Timeout(100)
-class GreedyClientTest {
+class GreedyClientTest extends RpcFixture {
     private static final int SLOTS = 64;
     /** At most this many handlers of one client may be stuck at once. */
     private static final int MOST_STUCK = 8;
 
-    @TempDir
-    Path directory;
-
     private final EchoService service = new EchoService();
     private final AtomicInteger slow = new AtomicInteger();
     private final List<Thread> callers = new ArrayList<>();
-    private RpcServer server;
 
     private void start(Duration stuckAfter) {
-        server = RpcServer.builder()
-                .service(Echo.class, service)
+        serve(serving(Echo.class, service)
                 .interceptor(call -> {
                     if (call.method().name().equals("block")) {
                         slow.incrementAndGet();
                     }
                     return CallObserver.NONE;
                 })
-                .stuckAfter(stuckAfter)
-                .directory(directory)
-                .start();
+                .stuckAfter(stuckAfter));
     }
 
     @AfterEach
@@ -57,12 +48,10 @@ class GreedyClientTest {
         for (Thread caller : callers) {
             caller.join();
         }
-        server.close();
     }
 
     private RpcChannel open() {
-        return RpcChannel.builder("/test/echo")
-                .directory(directory)
+        return channel(Echo.class)
                 .slots(SLOTS)
                 .defaultTimeout(Duration.ofSeconds(80))
                 .open();

@@ -10,9 +10,9 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
@@ -23,9 +23,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -34,12 +34,9 @@ import org.junit.jupiter.params.provider.EnumSource;
  * them.
  */
 @Timeout(120)
-class LateResultTest {
+class LateResultTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
     private static final int CALLS = 300;
-
-    @TempDir
-    Path directory;
 
     /** Answers when the test says so. */
     private static final class Late implements LateBooks {
@@ -53,6 +50,21 @@ class LateResultTest {
             answers.add(() -> result.complete(book));
             return result;
         }
+
+        /** Gives the next answer. */
+        Runnable next() throws InterruptedException {
+            Runnable answer = answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS);
+            assertThat(answer).isNotNull();
+            return answer;
+        }
+    }
+
+    private final Late service = new Late();
+    private RpcServer server;
+
+    @BeforeEach
+    void start() {
+        server = serve(LateBooks.class, service);
     }
 
     enum End {
@@ -71,38 +83,32 @@ class LateResultTest {
     @ParameterizedTest
     @EnumSource
     void shouldGiveBackWhatNobodyGets(End end) throws Exception {
-        Late service = new Late();
-        try (RpcServer server = RpcServer.builder()
-                        .service(LateBooks.class, service)
-                        .directory(directory)
-                        .start();
-                RpcChannel channel = RpcChannel.builder("/test/late-books")
-                        .directory(directory)
-                        .arenaQuota(256 << 10)
-                        .open()) {
-            LateBooks books = channel.stub(LateBooks.class);
-            for (int i = 0; i < CALLS; i++) {
-                CompletableFuture<Library.Book> future = books.write("late", 4);
-                Runnable answer = service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS);
-                assertThat(answer).isNotNull();
-                if (i % 2 == 0) {
-                    end.way.accept(future);
-                    answer.run();
-                } else {
-                    // Either one may come first.
-                    Thread other = Thread.startVirtualThread(answer);
-                    end.way.accept(future);
-                    other.join();
-                    if (future.state() == Future.State.SUCCESS && future.resultNow() != null) {
-                        channel.release(future.resultNow());
-                    }
+        RpcChannel channel = open(channel(LateBooks.class).arenaQuota(256 << 10));
+        LateBooks books = channel.stub(LateBooks.class);
+        for (int i = 0; i < CALLS; i++) {
+            CompletableFuture<Library.Book> future = books.write("late", 4);
+            Runnable answer = service.next();
+            if (i % 2 == 0) {
+                end.way.accept(future);
+                answer.run();
+            } else {
+                // Either one may come first.
+                Thread other = Thread.startVirtualThread(answer);
+                end.way.accept(future);
+                other.join();
+                if (future.state() == Future.State.SUCCESS && future.resultNow() != null) {
+                    channel.release(future.resultNow());
                 }
             }
-            CompletableFuture<Library.Book> last = books.write("last", 4);
-            service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS).run();
-            assertThat(last).succeedsWithin(BOUND);
-            assertThat(server.connections()).isOne();
         }
+        assertLastSucceeds(books);
+    }
+
+    private void assertLastSucceeds(LateBooks books) throws InterruptedException {
+        CompletableFuture<Library.Book> last = books.write("last", 4);
+        service.next().run();
+        assertThat(last).succeedsWithin(BOUND);
+        assertThat(server.connections()).isOne();
     }
 
     /** An observer is called after the answer was taken and before the caller has the result. It holds that thread. */
@@ -113,46 +119,31 @@ class LateResultTest {
         @Override
         public void onClose(Status status) {
             taken.countDown();
-            await(free);
-        }
-
-        private static void await(CountDownLatch latch) {
-            Await.until("the other thread", () -> latch.getCount() == 0);
+            Await.latch(free);
         }
     }
 
     @Test
     void shouldGiveBackWhatIsLeftToAWaiterThatHasGone() throws Exception {
-        Late service = new Late();
         BlockingQueue<Taken> calls = new LinkedBlockingQueue<>();
-        try (RpcServer server = RpcServer.builder()
-                        .service(LateBooks.class, service)
-                        .directory(directory)
-                        .start();
-                RpcChannel channel = RpcChannel.builder("/test/late-books")
-                        .directory(directory)
+        LateBooks books = open(channel(LateBooks.class)
                         .arenaQuota(128 << 10)
                         .waiting(WaitStrategy.blocking())
-                        .interceptor(call -> calls.isEmpty() ? CallObserver.NONE : calls.remove())
-                        .open()) {
-            LateBooks books = channel.stub(LateBooks.class);
-            for (int i = 0; i < 100; i++) {
-                Taken call = new Taken();
-                calls.add(call);
-                CompletableFuture<Library.Book> future = books.write("late", 4);
-                Thread waiter = Thread.ofPlatform()
-                        .start(() -> assertThatThrownBy(future::join).isInstanceOf(CancellationException.class));
-                Await.until("a thread that waits", () -> waiter.getState() == Thread.State.TIMED_WAITING);
-                service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS).run();
-                Taken.await(call.taken);
-                future.cancel(true);
-                waiter.join();
-                call.free.countDown();
-            }
-            CompletableFuture<Library.Book> last = books.write("last", 4);
-            service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS).run();
-            assertThat(last).succeedsWithin(BOUND);
-            assertThat(server.connections()).isOne();
+                        .interceptor(call -> calls.isEmpty() ? CallObserver.NONE : calls.remove()))
+                .stub(LateBooks.class);
+        for (int i = 0; i < 100; i++) {
+            Taken call = new Taken();
+            calls.add(call);
+            CompletableFuture<Library.Book> future = books.write("late", 4);
+            Thread waiter = Thread.ofPlatform()
+                    .start(() -> assertThatThrownBy(future::join).isInstanceOf(CancellationException.class));
+            Await.until("a thread that waits", () -> waiter.getState() == Thread.State.TIMED_WAITING);
+            service.next().run();
+            Await.latch(call.taken);
+            future.cancel(true);
+            waiter.join();
+            call.free.countDown();
         }
+        assertLastSucceeds(books);
     }
 }

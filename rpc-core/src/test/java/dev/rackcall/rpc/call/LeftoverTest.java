@@ -16,6 +16,7 @@ import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.testkit.Usage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,9 +27,6 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -50,7 +48,7 @@ class LeftoverTest extends RpcFixture {
     }
 
     private static CallOptions within(int millis) {
-        return CallOptions.DEFAULT.withTimeout(Duration.ofMillis(millis));
+        return within(Duration.ofMillis(millis));
     }
 
     @Test
@@ -96,31 +94,20 @@ class LeftoverTest extends RpcFixture {
         CountDownLatch[] held = new CountDownLatch[1];
         start(RpcServer.builder().dispatch(Dispatch.virtualThreads()).interceptor(call -> {
             if (call.method().name().equals("kept")) {
-                awaitQuietly(held[0]);
+                Await.latch(held[0]);
             }
             return CallObserver.NONE;
         }));
         RpcChannel channel = open(channel("/test/library").slots(2).arenaQuota(SMALL_QUOTA));
         Library library = channel.stub(Library.class);
-        try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
-            for (int i = 0; i < 2 * MANY; i++) {
-                Library.Book book = library.write("held", 1);
-                held[0] = new CountDownLatch(1);
-                List<Future<?>> both = List.of(threads.submit(library::kept), threads.submit(library::kept));
-                channel.release(book);
-                held[0].countDown();
-                for (Future<?> each : both) {
-                    each.get(30, TimeUnit.SECONDS);
-                }
-            }
-        }
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
+        for (int i = 0; i < 2 * MANY; i++) {
+            Library.Book book = library.write("held", 1);
+            held[0] = new CountDownLatch(1);
+            CompletableFuture<?> first = Concurrently.start(library::kept);
+            CompletableFuture<?> second = Concurrently.start(library::kept);
+            channel.release(book);
+            held[0].countDown();
+            CompletableFuture.allOf(first, second).get(30, TimeUnit.SECONDS);
         }
     }
 
@@ -131,11 +118,8 @@ class LeftoverTest extends RpcFixture {
         Echo hurried = channel.stub(Echo.class, within(1_500));
         Echo patient = channel.stub(Echo.class);
         assertThat(patient.add(1, 1)).isEqualTo(2);
-        // Started at once: the common pool may have a single thread.
-        CompletableFuture<Status.Code> first =
-                CompletableFuture.supplyAsync(() -> codeOf(() -> hurried.block(60_000)), Thread::startVirtualThread);
-        CompletableFuture<Status.Code> second =
-                CompletableFuture.supplyAsync(() -> codeOf(() -> hurried.block(60_000)), Thread::startVirtualThread);
+        CompletableFuture<Status.Code> first = Concurrently.start(() -> codeOf(() -> hurried.block(60_000)));
+        CompletableFuture<Status.Code> second = Concurrently.start(() -> codeOf(() -> hurried.block(60_000)));
         Await.equal("handlers", 2, service.blocking::get);
         assertThat(first.join()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
         assertThat(second.join()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);

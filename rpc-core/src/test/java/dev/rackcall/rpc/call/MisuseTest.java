@@ -2,10 +2,8 @@ package dev.rackcall.rpc.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
@@ -52,20 +50,7 @@ class MisuseTest extends RpcFixture {
     }
 
     private RpcServer.Builder server() {
-        return RpcServer.builder()
-                .service(Echo.class, service)
-                .service(Library.class, new LibraryService())
-                .directory(directory);
-    }
-
-    private Echo echo() {
-        return open(channel("/test/echo")).stub(Echo.class);
-    }
-
-    private static RpcException failure(Runnable call) {
-        RpcException e = catchThrowableOfType(RpcException.class, call::run);
-        assertThat(e).as("the failure").isNotNull();
-        return e;
+        return serving(Echo.class, service).service(Library.class, new LibraryService());
     }
 
     // ---- handlers
@@ -73,34 +58,29 @@ class MisuseTest extends RpcFixture {
     @Test
     void shouldSayThatAHandlerReturnedNull() {
         serve(server());
-        Echo echo = echo();
+        Echo echo = connect(Echo.class);
         assertThatThrownBy(() -> echo.later(1, -1).join())
                 .hasMessageContaining("INTERNAL")
                 .hasMessageContaining("null instead of a CompletableFuture");
-        RpcException stream = failure(() -> echo.failAfter(-1).close());
-        assertThat(stream.code()).isEqualTo(Status.Code.INTERNAL);
-        assertThat(stream).hasMessageContaining("null instead of a Stream");
-        assertThat(failure(() -> echo.header("x")).code()).isEqualTo(Status.Code.INTERNAL);
-        RpcException element = failure(() -> echo.failAfter(0).forEach(text -> {}));
-        assertThat(element.code()).isEqualTo(Status.Code.INTERNAL);
-        Library library = open(channel("/test/library")).stub(Library.class);
-        RpcException shared = failure(library::foreign);
-        assertThat(shared.code()).isEqualTo(Status.Code.INTERNAL);
-        assertThat(shared).hasMessageContaining("/test/library/foreign").hasMessageContaining("null cannot be sent");
+        assertFails(Status.Code.INTERNAL, () -> echo.failAfter(-1).close())
+                .hasMessageContaining("null instead of a Stream");
+        assertFails(Status.Code.INTERNAL, () -> echo.header("x"));
+        assertFails(Status.Code.INTERNAL, () -> echo.failAfter(0).forEach(text -> {}));
+        assertFails(Status.Code.INTERNAL, connect(Library.class)::foreign)
+                .hasMessageContainingAll("/test/library/foreign", "null cannot be sent");
         assertThat(echo.add(1, 2)).isEqualTo(3);
     }
 
     @Test
     void shouldRefuseMoreOpenStreamsThanAClientMayHave() {
         serve(server());
-        Echo echo = echo();
+        Echo echo = connect(Echo.class);
         List<Stream<Integer>> streams = new ArrayList<>();
         for (int i = 0; i < MOST_STREAMS; i++) {
             streams.add(echo.count(0, 1_000_000));
         }
-        RpcException e = failure(() -> streams.add(echo.count(0, 1_000_000)));
-        assertThat(e.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(e).hasMessageContaining("256 streams").hasMessageContaining("close them");
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> streams.add(echo.count(0, 1_000_000)))
+                .hasMessageContainingAll("256 streams", "close them");
         streams.removeFirst().close();
         assertThat(echo.count(0, 3).toList()).containsExactly(0, 1, 2);
         streams.forEach(Stream::close);
@@ -110,14 +90,14 @@ class MisuseTest extends RpcFixture {
     @Test
     void shouldCloseTheStreamsOfAChannelThatWasClosedBeforeTheirEnd() {
         serve(server());
-        RpcChannel channel = channel("/test/echo").open();
+        RpcChannel channel = channel(Echo.class).open();
         Iterator<Integer> read = channel.stub(Echo.class).count(0, 1_000_000).iterator();
         Stream<Integer> unread = channel.stub(Echo.class).count(0, 1_000_000);
         assertThat(read.next()).isZero();
         channel.close();
         Await.equal("streams closed at the server", 2, service.closedStreams::get);
-        assertThat(failure(() -> read.forEachRemaining(number -> {})).code()).isEqualTo(Status.Code.CANCELLED);
-        assertThat(failure(() -> unread.forEach(number -> {})).code()).isEqualTo(Status.Code.CANCELLED);
+        assertFails(Status.Code.CANCELLED, () -> read.forEachRemaining(number -> {}));
+        assertFails(Status.Code.CANCELLED, () -> unread.forEach(number -> {}));
         unread.close();
     }
 
@@ -136,13 +116,13 @@ class MisuseTest extends RpcFixture {
                             throw new IllegalStateException("an observer's mistake");
                         };
                 }));
-        Echo echo = echo();
+        Echo echo = connect(Echo.class);
         // The interceptor hears of a call after its answer, on a thread that another thread may relieve meanwhile.
-        assertThat(failure(echo::nothing).code()).isEqualTo(Status.Code.UNKNOWN);
+        assertFails(Status.Code.UNKNOWN, echo::nothing);
         awaitTold(1);
-        assertThat(failure(echo::notes).code()).isEqualTo(Status.Code.UNAUTHENTICATED);
+        assertFails(Status.Code.UNAUTHENTICATED, echo::notes);
         awaitTold(2);
-        assertThat(failure(() -> echo.add(1, 2)).code()).isEqualTo(Status.Code.UNKNOWN);
+        assertFails(Status.Code.UNKNOWN, () -> echo.add(1, 2));
         awaitTold(3);
         assertThat(echo.bytes(new byte[7])).hasSize(7);
         awaitTold(4);
@@ -160,7 +140,7 @@ class MisuseTest extends RpcFixture {
     @Test
     void shouldEndOnlyTheCallWhoseClientInterceptorThrows() {
         serve(server());
-        Echo echo = open(channel("/test/echo")
+        Echo echo = open(channel(Echo.class)
                         .slots(2)
                         .interceptor(call -> status -> told.add(status.code()))
                         .interceptor(call -> switch (call.method().name()) {
@@ -177,11 +157,10 @@ class MisuseTest extends RpcFixture {
                 .stub(Echo.class);
         for (int i = 0; i < 3; i++) {
             told.clear();
-            RpcException e = failure(echo::nothing);
-            assertThat(e.code()).isEqualTo(Status.Code.INTERNAL);
-            assertThat(e).hasMessageContaining("/test/echo/nothing").hasMessageContaining("interceptor");
-            assertThat(failure(echo::notes).code()).isEqualTo(Status.Code.ABORTED);
-            assertThat(failure(() -> echo.fail("OK", "")).code()).isEqualTo(Status.Code.INTERNAL);
+            assertFails(Status.Code.INTERNAL, echo::nothing)
+                    .hasMessageContainingAll("/test/echo/nothing", "interceptor");
+            assertFails(Status.Code.ABORTED, echo::notes);
+            assertFails(Status.Code.INTERNAL, () -> echo.fail("OK", ""));
             assertThat(told).containsExactly(Status.Code.INTERNAL, Status.Code.ABORTED, Status.Code.INTERNAL);
             told.clear();
             assertThat(echo.add(1, 2)).isEqualTo(3);
@@ -198,32 +177,30 @@ class MisuseTest extends RpcFixture {
     @Test
     void shouldTellTheCallerThatAnAnswerDoesNotFit() {
         serve(server().arenaQuota(1 << 20));
-        RpcChannel channel = open(channel("/test/library"));
+        RpcChannel channel = open(channel(Library.class));
         Library library = channel.stub(Library.class);
         List<Library.Book> books = new ArrayList<>();
-        RpcException full = failure(() -> {
-            while (true) {
-                books.add(library.write("a book", 500));
-            }
-        });
-        assertThat(full.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(full).hasMessageContaining("/test/library/write").hasMessageContaining("is full");
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> {
+                    while (true) {
+                        books.add(library.write("a book", 500));
+                    }
+                })
+                .hasMessageContainingAll("/test/library/write", "is full");
         try (Scope scope = channel.newScope()) {
             Library.Book mine = LibraryService.fill(scope, "mine", 3_000);
-            RpcException value = failure(() -> library.texts(mine));
-            assertThat(value.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-            assertThat(value).hasMessageContaining("a payload of");
+            assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> library.texts(mine))
+                    .hasMessageContaining("a payload of");
             assertThat(library.kept()).isEmpty();
             books.forEach(channel::release);
             assertThat(library.texts(mine)).hasSize(3_000);
         }
-        assertThat(echo().add(1, 2)).isEqualTo(3);
+        assertThat(connect(Echo.class).add(1, 2)).isEqualTo(3);
     }
 
     @Test
     void shouldTellWhoeverFillsTheSharedArena() {
         serve(server().sharedQuota(1 << 20));
-        RpcChannel channel = open(channel("/test/library"));
+        RpcChannel channel = open(channel(Library.class));
         Library library = channel.stub(Library.class);
         try (Scope scope = channel.newSharedScope()) {
             assertThatThrownBy(() -> LibraryService.fill(scope, "too much", 100_000))

@@ -1,12 +1,11 @@
 package dev.rackcall.rpc.call;
 
+import static dev.rackcall.rpc.contract.RpcFixture.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
@@ -51,12 +50,6 @@ class RuntimeDirectoryTest {
         return RpcChannel.builder("/test/echo").directory(directory).open();
     }
 
-    private static RpcException failure(Runnable action) {
-        RpcException e = catchThrowableOfType(RpcException.class, action::run);
-        assertThat(e).as("the failure").isNotNull();
-        return e;
-    }
-
     private void assertServes() {
         try (RpcServer server = serve();
                 RpcChannel channel = open()) {
@@ -92,19 +85,16 @@ class RuntimeDirectoryTest {
                 "/\u00e4"
             })
     void shouldRefuseWhatIsNoChannelName(String name) {
-        RpcException e =
-                failure(() -> RpcChannel.builder(name).directory(directory).open());
-        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-        assertThat(e)
-                .hasMessageContaining("'" + name + "' is not a channel name")
-                .hasMessageContaining("/shop/cart");
+        assertFails(
+                        Status.Code.INVALID_ARGUMENT,
+                        () -> RpcChannel.builder(name).directory(directory).open())
+                .hasMessageContainingAll("'" + name + "' is not a channel name", "/shop/cart");
     }
 
     @Test
     void shouldTakeSegmentsThatBeginWithDots() {
-        RpcException e = failure(
-                () -> RpcChannel.builder("/...shop/.cart").directory(directory).open());
-        assertThat(e.code()).as("only no such server").isEqualTo(Status.Code.NOT_FOUND);
+        // There only is no such server.
+        assertFails(Status.Code.NOT_FOUND, RpcChannel.builder("/...shop/.cart").directory(directory)::open);
     }
 
     @Test
@@ -112,9 +102,7 @@ class RuntimeDirectoryTest {
         Files.createDirectory(directory);
         for (String mode : new String[] {"rwxrwx---", "rwx----w-", "rwxrwxrwx"}) {
             Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString(mode));
-            RpcException e = failure(this::serve);
-            assertThat(e.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
-            assertThat(e).hasMessageContaining(mode).hasMessageContaining("chmod 700");
+            assertFails(Status.Code.PERMISSION_DENIED, this::serve).hasMessageContainingAll(mode, "chmod 700");
         }
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
         assertServes();
@@ -128,23 +116,20 @@ class RuntimeDirectoryTest {
         } catch (IOException e) {
             assumeTrue(false, "only root can give a directory away");
         }
-        RpcException e = failure(this::serve);
-        assertThat(e.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
-        assertThat(e).hasMessageContaining("uid " + SOMEBODY);
+        assertFails(Status.Code.PERMISSION_DENIED, this::serve).hasMessageContaining("uid " + SOMEBODY);
     }
 
     @Test
     void shouldRefuseALinkAndAFile() throws IOException {
         Path elsewhere = Files.createDirectory(root.resolve("elsewhere"));
         Files.createSymbolicLink(directory, elsewhere);
-        assertThat(failure(this::serve).code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertFails(Status.Code.PERMISSION_DENIED, this::serve);
         Files.delete(directory);
         Files.createFile(directory);
-        assertThat(failure(this::serve).code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertFails(Status.Code.PERMISSION_DENIED, this::serve);
         directory = directory.resolve("below a file");
-        RpcException e = failure(this::serve);
-        assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-        assertThat(e).hasMessageContaining(directory.toString()).hasMessageContaining("RACKCALL_DIR");
+        assertFails(Status.Code.FAILED_PRECONDITION, this::serve)
+                .hasMessageContainingAll(directory.toString(), "RACKCALL_DIR");
         assertThat(elsewhere).isEmptyDirectory();
     }
 
@@ -152,9 +137,8 @@ class RuntimeDirectoryTest {
     void shouldServeFromAPlaceThatNobodyCanWriteOnlyIfItCan() {
         // Not even root can create directories there.
         directory = Path.of("/proc/self/rackcall");
-        RpcException e = failure(this::serve);
-        assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-        assertThat(e).hasMessageContaining("/proc/self/rackcall").hasMessageContaining("RACKCALL_DIR");
+        assertFails(Status.Code.FAILED_PRECONDITION, this::serve)
+                .hasMessageContainingAll("/proc/self/rackcall", "RACKCALL_DIR");
     }
 
     @Test
@@ -165,9 +149,8 @@ class RuntimeDirectoryTest {
 
     @Test
     void shouldSayThatAChannelNameIsTooLong() {
-        RpcException e = failure(() -> RpcChannel.open("/" + "n".repeat(200)));
-        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-        assertThat(e).hasMessageContaining("201 characters").hasMessageContaining("80");
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> RpcChannel.open("/" + "n".repeat(200)))
+                .hasMessageContainingAll("201 characters", "80");
     }
 
     @Test
@@ -179,9 +162,7 @@ class RuntimeDirectoryTest {
     @Test
     void shouldRemoveWhatADeadServerLeftWhenAClientComes() throws IOException {
         leave();
-        RpcException e = failure(this::open);
-        assertThat(e.code()).isEqualTo(Status.Code.NOT_FOUND);
-        assertThat(e).hasMessageContaining("/test/echo").hasMessageContaining(directory.toString());
+        assertFails(Status.Code.NOT_FOUND, this::open).hasMessageContainingAll("/test/echo", directory.toString());
         assertThat(directory).isEmptyDirectory();
         assertServes();
     }
@@ -189,7 +170,7 @@ class RuntimeDirectoryTest {
     @Test
     void shouldNotTouchTheFilesOfALivingServer() {
         try (RpcServer server = serve()) {
-            assertThat(failure(this::serve).code()).isEqualTo(Status.Code.ALREADY_EXISTS);
+            assertFails(Status.Code.ALREADY_EXISTS, this::serve);
             assertThatCode(() -> open().close()).doesNotThrowAnyException();
             assertThat(server.channels()).containsExactly("/test/echo");
         }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.rackcall.rpc.CallObserver;
-import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
@@ -16,18 +15,14 @@ import dev.rackcall.rpc.contract.LibraryService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.AbstractList;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,91 +33,73 @@ class SlotTest extends RpcFixture {
     private static final int SLOTS = 4;
 
     private RpcChannel open() {
-        return RpcChannel.builder("/test/echo")
-                .directory(directory)
-                .slots(SLOTS)
-                .open();
+        return open(channel(Echo.class).slots(SLOTS));
     }
 
     @Test
     void shouldNotOverrunAServerThatDoesNotTakeRequests() throws InterruptedException {
         CountDownLatch held = new CountDownLatch(1);
-        try (RpcServer server = RpcServer.builder()
-                        .service(Echo.class, new EchoService())
-                        .directory(directory)
-                        .stuckAfter(Duration.ofSeconds(30))
-                        .interceptor(call -> {
-                            if (call.method().name().equals("block")) {
-                                held.countDown();
-                            }
-                            return CallObserver.NONE;
-                        })
-                        .start();
-                RpcChannel other = open();
-                RpcChannel channel = open()) {
-            Thread holder =
-                    Thread.ofPlatform().start(() -> other.stub(Echo.class).block(500));
-            assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
-            Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(10)));
-            // None of these calls is sent, but each one uses a slot's turn.
-            for (int i = 0; i < 5 * SLOTS; i++) {
-                assertThat(codeOf(() -> echo.bytes(null)))
-                        .isIn(
-                                Status.Code.INVALID_ARGUMENT,
-                                Status.Code.RESOURCE_EXHAUSTED,
-                                // On a busy machine the deadline passes before the search for a slot.
-                                Status.Code.DEADLINE_EXCEEDED);
-            }
-            assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
-            holder.join();
-            assertThat(server.connections()).isEqualTo(2);
+        RpcServer server = serve(serving(Echo.class, new EchoService())
+                .stuckAfter(Duration.ofSeconds(30))
+                .interceptor(call -> {
+                    if (call.method().name().equals("block")) {
+                        held.countDown();
+                    }
+                    return CallObserver.NONE;
+                }));
+        RpcChannel other = open();
+        RpcChannel channel = open();
+        Thread holder = Thread.ofPlatform().start(() -> other.stub(Echo.class).block(500));
+        Await.latch(held);
+        Echo echo = channel.stub(Echo.class, within(Duration.ofMillis(10)));
+        // None of these calls is sent, but each one uses a slot's turn.
+        for (int i = 0; i < 5 * SLOTS; i++) {
+            assertThat(codeOf(() -> echo.bytes(null)))
+                    .isIn(
+                            Status.Code.INVALID_ARGUMENT,
+                            Status.Code.RESOURCE_EXHAUSTED,
+                            // On a busy machine the deadline passes before the search for a slot.
+                            Status.Code.DEADLINE_EXCEEDED);
         }
+        assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
+        holder.join();
+        assertThat(server.connections()).isEqualTo(2);
     }
 
     @Test
     void shouldReleaseResultsThatAnotherThreadThanThePollerMade() {
-        try (RpcServer server = RpcServer.builder()
-                        .service(Library.class, new LibraryService())
-                        .directory(directory)
-                        .dispatch(Dispatch.workers(2))
-                        .start();
-                RpcChannel channel =
-                        RpcChannel.builder("/test/library").directory(directory).open();
-                Scope scope = channel.newScope()) {
-            Library library = channel.stub(Library.class);
-            for (int i = 0; i < 50; i++) {
-                channel.release(library.write("book", 2));
-            }
-            // The scope belongs to the first connection, so this fails if that connection was lost.
-            assertThat(library.texts(LibraryService.fill(scope, "mine", 1))).containsExactly("mine 0");
-            assertThat(server.connections()).isEqualTo(1);
+        RpcServer server = serve(serving(Library.class, new LibraryService()).dispatch(Dispatch.workers(2)));
+        RpcChannel channel = open(Library.class);
+        Scope scope = channel.newScope();
+        Library library = channel.stub(Library.class);
+        for (int i = 0; i < 50; i++) {
+            channel.release(library.write("book", 2));
         }
+        // The scope belongs to the first connection, so this fails if that connection was lost.
+        assertThat(library.texts(LibraryService.fill(scope, "mine", 1))).containsExactly("mine 0");
+        assertThat(server.connections()).isEqualTo(1);
     }
 
     @Test
     void shouldSurviveACancellationListenerThatThrows() throws InterruptedException {
         CountDownLatch told = new CountDownLatch(1);
-        try (RpcServer server = RpcServer.builder()
-                        .service(Echo.class, new EchoService())
-                        .directory(directory)
-                        .dispatch(Dispatch.virtualThreads())
-                        .interceptor(call -> {
-                            call.onCancel(() -> {
-                                throw new IllegalStateException("a listener's mistake");
-                            });
-                            call.onCancel(told::countDown);
-                            return CallObserver.NONE;
-                        })
-                        .start();
-                RpcChannel kept = open()) {
-            try (RpcChannel lost = open()) {
-                assertThat(lost.stub(Echo.class).later(1, 30_000).cancel(true)).isTrue();
-                assertThat(lost.stub(Echo.class).add(1, 2)).isEqualTo(3);
-            }
-            assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
-            assertThat(kept.stub(Echo.class).add(2, 2)).isEqualTo(4);
-            Await.equal("connections", 1, server::connections);
+        RpcServer server = serve(serving(Echo.class, new EchoService())
+                .dispatch(Dispatch.virtualThreads())
+                .interceptor(call -> {
+                    call.onCancel(() -> {
+                        throw new IllegalStateException("a listener's mistake");
+                    });
+                    call.onCancel(told::countDown);
+                    return CallObserver.NONE;
+                }));
+        RpcChannel kept = open();
+        try (RpcChannel lost = open()) {
+            assertThat(lost.stub(Echo.class).later(1, 30_000).cancel(true)).isTrue();
+            assertThat(lost.stub(Echo.class).add(1, 2)).isEqualTo(3);
         }
+        Await.latch(told);
+        assertThat(kept.stub(Echo.class).add(2, 2)).isEqualTo(4);
+        Await.equal("connections", 1, server::connections);
     }
 
     @Test
@@ -130,43 +107,32 @@ class SlotTest extends RpcFixture {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch told = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
-        try (RpcServer server = RpcServer.builder()
-                        .service(Echo.class, new EchoService())
-                        .directory(directory)
-                        // The poller was not relieved.
-                        .stuckAfter(Duration.ofMinutes(1))
-                        .interceptor(call -> {
-                            if (call.method().name().equals("later")) {
-                                call.onCancel(() -> {
-                                    told.countDown();
-                                    awaitQuietly(end);
-                                });
-                                begun.countDown();
-                            }
-                            return CallObserver.NONE;
-                        })
-                        .start();
-                RpcChannel kept = open()) {
+        RpcServer server = serve(serving(Echo.class, new EchoService())
+                // The poller was not relieved.
+                .stuckAfter(Duration.ofMinutes(1))
+                .interceptor(call -> {
+                    if (call.method().name().equals("later")) {
+                        call.onCancel(() -> {
+                            told.countDown();
+                            Await.latch(end);
+                        });
+                        begun.countDown();
+                    }
+                    return CallObserver.NONE;
+                }));
+        RpcChannel kept = open();
+        try {
             try (RpcChannel lost = open()) {
                 CompletableFuture<Integer> future = lost.stub(Echo.class).later(1, 30_000);
                 // The server takes no such call of a client that has disconnected.
-                assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+                Await.latch(begun);
                 assertThat(future.cancel(true)).isTrue();
             }
-            assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+            Await.latch(told);
             assertThat(kept.stub(Echo.class).add(2, 2)).isEqualTo(4);
             Await.equal("connections", 1, server::connections);
-            end.countDown();
         } finally {
             end.countDown();
-        }
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(50, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -195,56 +161,36 @@ class SlotTest extends RpcFixture {
 
     @Test
     void shouldLetArgumentsComeFromCallsOverTheSameSlots() throws Exception {
-        try (RpcServer server = RpcServer.builder()
-                        .service(Echo.class, new EchoService())
-                        .directory(directory)
-                        .start();
-                // Enough for the nested calls of two threads.
-                RpcChannel channel = RpcChannel.builder("/test/echo")
-                        .directory(directory)
-                        .slots(2 * SLOTS)
-                        .open()) {
-            Echo echo = channel.stub(Echo.class);
-            List<IntFunction<Number>> ways = List.of(
-                    index -> echo.add(index, 1),
-                    index -> echo.later(index + 1, 1).join(),
-                    index -> echo.count(0, index + 1).count(),
-                    index -> echo.parcel(parcel(inner -> echo.add(inner, index + 1)))
-                            .sizes()
-                            .getFirst(),
-                    index -> {
-                        // As many calls as there are other slots, so this slot has its turn again.
-                        for (int i = 0; i < 6 * SLOTS; i++) {
-                            echo.note("note");
-                        }
-                        return index + 1;
-                    });
-            try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
-                List<Future<?>> running = new ArrayList<>();
-                for (int thread = 0; thread < 2; thread++) {
-                    running.add(threads.submit(() -> {
-                        for (int round = 0; round < 20; round++) {
-                            for (IntFunction<Number> way : ways) {
-                                assertThat(echo.parcel(parcel(way)).sizes()).containsExactly(1.0, 2.0, 3.0, 4.0, 5.0);
-                            }
-                        }
-                    }));
-                }
-                for (Future<?> each : running) {
-                    each.get(40, TimeUnit.SECONDS);
+        RpcServer server = serve(Echo.class, new EchoService());
+        // Enough for the nested calls of two threads.
+        Echo echo = open(channel(Echo.class).slots(2 * SLOTS)).stub(Echo.class);
+        List<IntFunction<Number>> ways = List.of(
+                index -> echo.add(index, 1),
+                index -> echo.later(index + 1, 1).join(),
+                index -> echo.count(0, index + 1).count(),
+                index -> echo.parcel(parcel(inner -> echo.add(inner, index + 1)))
+                        .sizes()
+                        .getFirst(),
+                index -> {
+                    // As many calls as there are other slots, so this slot has its turn again.
+                    for (int i = 0; i < 6 * SLOTS; i++) {
+                        echo.note("note");
+                    }
+                    return index + 1;
+                });
+        Concurrently.run(2, thread -> {
+            for (int round = 0; round < 20; round++) {
+                for (IntFunction<Number> way : ways) {
+                    assertThat(echo.parcel(parcel(way)).sizes()).containsExactly(1.0, 2.0, 3.0, 4.0, 5.0);
                 }
             }
-            assertThat(failure(() -> echo.parcel(parcel(index -> {
-                        echo.nothing();
-                        throw new IllegalStateException("an element's mistake");
-                    }))))
-                    .hasMessageContaining("an element's mistake");
-            assertThat(echo.add(1, 2)).isEqualTo(3);
-            assertThat(server.connections()).isEqualTo(1);
-        }
-    }
-
-    private static Throwable failure(Runnable call) {
-        return catchThrowable(call::run);
+        });
+        assertThat(catchThrowable(() -> echo.parcel(parcel(index -> {
+                    echo.nothing();
+                    throw new IllegalStateException("an element's mistake");
+                }))))
+                .hasMessageContaining("an element's mistake");
+        assertThat(echo.add(1, 2)).isEqualTo(3);
+        assertThat(server.connections()).isEqualTo(1);
     }
 }

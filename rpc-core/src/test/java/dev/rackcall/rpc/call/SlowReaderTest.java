@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedBytes;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.testkit.Usage;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -16,16 +18,13 @@ import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -34,19 +33,15 @@ import org.junit.jupiter.params.provider.EnumSource;
  * done. The test decides how long the reader takes.
  */
 @Timeout(60)
-class SlowReaderTest {
+class SlowReaderTest extends RpcFixture {
     /** More than a pipe holds, and more than is pushed to a server with its own memory. */
     private static final int BYTES = 5 << 20;
 
     private static final URI ADDRESS = URI.create("copy://slow-reader");
 
-    @TempDir
-    Path directory;
+    private final Pipe pipe;
 
-    private Pipe pipe;
-
-    @BeforeEach
-    void open() throws IOException {
+    SlowReaderTest() throws IOException {
         pipe = Pipe.open();
     }
 
@@ -56,14 +51,8 @@ class SlowReaderTest {
         pipe.source().close();
     }
 
-    private Thread write(MemorySegment bytes) {
-        return Thread.ofPlatform().start(() -> {
-            try {
-                pipe.sink().write(bytes.asByteBuffer());
-            } catch (IOException e) {
-                throw new AssertionError(e);
-            }
-        });
+    private CompletableFuture<Integer> write(MemorySegment bytes) {
+        return Concurrently.start(() -> pipe.sink().write(bytes.asByteBuffer()));
     }
 
     private void read(int bytes) throws IOException {
@@ -74,15 +63,11 @@ class SlowReaderTest {
     }
 
     private RpcServer serve(Blobs blobs) {
-        return RpcServer.builder()
-                .service(Blobs.class, blobs)
-                .directory(directory)
-                .listen(ADDRESS)
-                .start();
+        return serving(Blobs.class, blobs).listen(ADDRESS).start();
     }
 
     private RpcChannel.Builder channel() {
-        return RpcChannel.builder("/test/blobs").directory(directory).arenaQuota(4L * BYTES);
+        return channel(Blobs.class).arenaQuota(4L * BYTES);
     }
 
     private static Blobs.Blob blob(Scope scope) {
@@ -112,7 +97,7 @@ class SlowReaderTest {
     void shouldCloseAChannelOfWhoseMemoryItsUserWrites() throws Exception {
         Map<String, Integer> before = warmUp();
         MemorySegment part;
-        Thread writer;
+        CompletableFuture<Integer> writer;
         try (RpcServer server = serve(blob -> new CompletableFuture<>());
                 RpcChannel channel = channel().open()) {
             assertThat(server.connections()).isOne();
@@ -149,7 +134,7 @@ class SlowReaderTest {
     void shouldEndWhateverAHandlerStillWrites(Place place) throws Exception {
         Map<String, Integer> before = warmUp();
         BlockingQueue<MemorySegment> written = new LinkedBlockingQueue<>();
-        BlockingQueue<Thread> writers = new LinkedBlockingQueue<>();
+        BlockingQueue<CompletableFuture<Integer>> writers = new LinkedBlockingQueue<>();
         Blobs blobs = argument -> {
             MemorySegment part = place.found(argument).data().segment();
             written.add(part);

@@ -3,7 +3,6 @@ package dev.rackcall.rpc.death;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.CallObserver;
-import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
@@ -42,50 +41,46 @@ class PauseTest extends RpcFixture {
     @Test
     void shouldServeOthersWhileAClientIsStopped() throws Exception {
         Map<Integer, AtomicLong> callsByPid = new ConcurrentHashMap<>();
-        try (RpcServer server = RpcServer.builder()
-                        .service(Echo.class, new EchoService())
-                        .service(Library.class, new LibraryService())
-                        .directory(directory)
-                        .interceptor(call -> {
-                            callsByPid
-                                    .computeIfAbsent(call.peer().pid(), pid -> new AtomicLong())
-                                    .incrementAndGet();
-                            return CallObserver.NONE;
-                        })
-                        .start();
-                ChildJvm paused = ChildJvm.start(
-                        BusyClient.class,
-                        directory,
-                        directory.toString(),
-                        "7",
-                        BusyCaller.Style.SPINNING.name(),
-                        BusyCaller.Style.ASYNC.name(),
-                        BusyCaller.Style.STREAMING.name(),
-                        BusyCaller.Style.SHARED.name());
-                BusyCaller other = new BusyCaller(BusyCaller.Style.SLEEPING, directory, 8)) {
-            paused.awaitLine("calling");
-            AtomicLong calls = callsByPid.get((int) paused.pid());
-            int connections = server.connections();
-            for (int pause = 0; pause < PAUSES; pause++) {
-                paused.pause();
-                for (int i = 0; i < 50; i++) {
-                    other.call();
-                }
-                // Its earlier requests are served; then none are left.
-                long before;
-                do {
-                    before = calls.get();
-                    other.call();
-                    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
-                } while (calls.get() > before);
-                paused.resume();
-                long stopped = before;
-                Await.until("calls of the client that goes on", () -> calls.get() > stopped + 100);
-                // A wrong or lost answer would have ended the process.
-                assertThat(paused.isAlive()).isTrue();
+        RpcServer server = serve(serving(Echo.class, new EchoService())
+                .service(Library.class, new LibraryService())
+                .interceptor(call -> {
+                    callsByPid
+                            .computeIfAbsent(call.peer().pid(), pid -> new AtomicLong())
+                            .incrementAndGet();
+                    return CallObserver.NONE;
+                }));
+        ChildJvm paused = keep(ChildJvm.start(
+                BusyClient.class,
+                directory,
+                directory,
+                7,
+                BusyCaller.Style.SPINNING,
+                BusyCaller.Style.ASYNC,
+                BusyCaller.Style.STREAMING,
+                BusyCaller.Style.SHARED));
+        BusyCaller other = keep(new BusyCaller(BusyCaller.Style.SLEEPING, directory, 8));
+        paused.awaitLine("calling");
+        AtomicLong calls = callsByPid.get((int) paused.pid());
+        int connections = server.connections();
+        for (int pause = 0; pause < PAUSES; pause++) {
+            paused.pause();
+            for (int i = 0; i < 50; i++) {
+                other.call();
             }
-            assertThat(server.connections()).isEqualTo(connections);
+            // Its earlier requests are served; then none are left.
+            long before;
+            do {
+                before = calls.get();
+                other.call();
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+            } while (calls.get() > before);
+            paused.resume();
+            long stopped = before;
+            Await.until("calls of the client that goes on", () -> calls.get() > stopped + 100);
+            // A wrong or lost answer would have ended the process.
+            assertThat(paused.isAlive()).isTrue();
         }
+        assertThat(server.connections()).isEqualTo(connections);
     }
 
     @Test
@@ -94,16 +89,11 @@ class PauseTest extends RpcFixture {
             server.awaitLine("ready");
             server.send("serve");
             server.awaitLine("serving");
-            try (RpcChannel channel = RpcChannel.builder("/test/echo")
-                            .directory(directory)
-                            .open();
+            try (RpcChannel channel = channel(Echo.class).open();
                     // Its calls have no deadline of their own; only the wait for a slot is short.
-                    RpcChannel notes = RpcChannel.builder("/test/echo")
-                            .directory(directory)
-                            .defaultTimeout(SHORT)
-                            .open()) {
+                    RpcChannel notes = channel(Echo.class).defaultTimeout(SHORT).open()) {
                 Echo patient = channel.stub(Echo.class);
-                Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(SHORT));
+                Echo hurried = channel.stub(Echo.class, within(SHORT));
                 assertThat(patient.add(1, 1)).isEqualTo(2);
 
                 server.pause();
@@ -114,11 +104,7 @@ class PauseTest extends RpcFixture {
                 CompletableFuture<Integer> future = patient.later(7, 1);
                 List<String> sent = sendUntilFull(notes.stub(Echo.class));
                 assertThat(sent).isNotEmpty();
-                assertThat(codeOf(() -> RpcChannel.builder("/test/echo")
-                                .directory(directory)
-                                .connectTimeout(SHORT)
-                                .open()))
-                        .isEqualTo(Status.Code.UNAVAILABLE);
+                assertFails(Status.Code.UNAVAILABLE, channel(Echo.class).connectTimeout(SHORT)::open);
                 assertThat(sum).isNotDone();
 
                 server.resume();

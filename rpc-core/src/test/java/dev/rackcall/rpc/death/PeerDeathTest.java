@@ -8,11 +8,11 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.Usage;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -26,7 +26,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * {@code kill -9} of clients at random instants: the server and the other clients continue, lose nothing, and release
@@ -34,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
  * decides when.
  */
 @Timeout(600)
-class PeerDeathTest {
+class PeerDeathTest extends RpcFixture {
     private static final int KILLS = Integer.getInteger("rackcall.kills", 5);
     /** Processes that are started ahead, while others die. */
     private static final int STARTED_AHEAD = 2;
@@ -42,9 +41,6 @@ class PeerDeathTest {
     private static final long LONGEST_LIFE_NANOS = TimeUnit.MILLISECONDS.toNanos(40);
 
     private static final long MOST_CACHED_BYTES = 1 << 20;
-
-    @TempDir
-    Path directory;
 
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime());
     private final Random random = new Random(seed);
@@ -56,13 +52,10 @@ class PeerDeathTest {
 
     @Test
     void shouldForgetClientsThatAreKilled() throws Exception {
-        try (RpcServer server = RpcServer.builder()
-                        .service(Echo.class, new EchoService())
+        try (RpcServer server = serving(Echo.class, new EchoService())
                         .service(Library.class, new LibraryService())
-                        .directory(directory)
                         .start();
-                RpcChannel observer =
-                        RpcChannel.builder("/test/library").directory(directory).open();
+                RpcChannel observer = channel(Library.class).open();
                 Caller survivor = new Caller(BusyCaller.Style.SLEEPING);
                 Caller sharer = new Caller(BusyCaller.Style.SHARED)) {
             Library library = observer.stub(Library.class);

@@ -1,13 +1,13 @@
 package dev.rackcall.rpc.death;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.ScopeException;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  * property {@code rackcall.kills} is the number of kills, 5 by default; {@code rackcall.seed} decides when.
  */
 @Timeout(600)
-class ServerDeathTest {
+class ServerDeathTest extends RpcFixture {
     private static final int KILLS = Integer.getInteger("rackcall.kills", 5);
     /** Servers that are started ahead, while another one serves. */
     private static final int STARTED_AHEAD = 2;
@@ -47,9 +47,6 @@ class ServerDeathTest {
      * caller's, and the kernel's. The machine may delay each.
      */
     private static final int LINKS = 4;
-
-    @TempDir
-    Path directory;
 
     @TempDir
     Path temporary;
@@ -68,21 +65,15 @@ class ServerDeathTest {
             }
             Map<String, Integer> before = Map.of();
             for (int kill = 0; kill < KILLS; kill++) {
-                for (Survivor survivor : survivors) {
-                    survivor.awaitProgress();
-                }
+                awaitProgress();
                 LockSupport.parkNanos((long) (random.nextDouble() * LONGEST_LIFE_NANOS));
                 hiccups.takeLongest();
                 long death = System.nanoTime();
                 server.kill();
-                for (Survivor survivor : survivors) {
-                    survivor.awaitFailure();
-                }
+                survivors.forEach(Survivor::awaitFailure);
                 // The machine may delay each thread by all of that time.
                 long waited = LINKS * hiccups.takeLongest();
-                for (Survivor survivor : survivors) {
-                    survivor.requireFailureAfter(death, waited);
-                }
+                survivors.forEach(survivor -> survivor.requireFailureAfter(death, waited));
                 server = nextServer(KILLS - kill);
                 if (kill == 1) {
                     awaitProgress();
@@ -111,8 +102,7 @@ class ServerDeathTest {
     @Test
     void shouldNotMistakeAnObjectForOneOfTheNextServer() throws Exception {
         try (ChildJvm first = nextServer(1);
-                RpcChannel channel =
-                        RpcChannel.builder("/test/library").directory(directory).open()) {
+                RpcChannel channel = channel(Library.class).open()) {
             Library library = channel.stub(Library.class);
             Library.Book kept = library.write("first", 1);
             Library.Book built = LibraryService.fill(channel.newScope(), "mine", 1);
@@ -121,8 +111,7 @@ class ServerDeathTest {
                 // The next server uses the same arena numbers, and has an object at the same place.
                 Await.until("the next server", () -> isServed(library));
                 for (Library.Book old : List.of(kept, built)) {
-                    RpcException e = catchThrowableOfType(RpcException.class, () -> library.texts(old));
-                    assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+                    assertFails(Status.Code.UNAVAILABLE, () -> library.texts(old));
                 }
                 assertThat(library.texts(library.write("second", 1))).containsExactly("second 0");
                 assertThat(second.isAlive()).isTrue();
@@ -142,9 +131,7 @@ class ServerDeathTest {
     }
 
     private void awaitProgress() {
-        for (Survivor survivor : survivors) {
-            survivor.awaitProgress();
-        }
+        survivors.forEach(Survivor::awaitProgress);
     }
 
     private ChildJvm nextServer(int left) throws Exception {

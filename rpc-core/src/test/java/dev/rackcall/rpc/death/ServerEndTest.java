@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
@@ -14,6 +13,7 @@ import dev.rackcall.rpc.contract.LibraryService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.testkit.Usage;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,10 +26,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -56,11 +56,7 @@ class ServerEndTest extends RpcFixture {
         @Override
         public void crash(String message) {
             blocking.incrementAndGet();
-            try {
-                assertThat(stuck.await(50, TimeUnit.SECONDS)).isTrue();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
+            Await.latch(stuck);
         }
     }
 
@@ -76,16 +72,11 @@ class ServerEndTest extends RpcFixture {
     }
 
     private RpcServer.Builder server() {
-        return RpcServer.builder().service(Echo.class, service).directory(directory);
+        return serving(Echo.class, service);
     }
 
     private RpcChannel channel() {
-        RpcChannel channel = RpcChannel.builder("/test/echo")
-                .directory(directory)
-                .waiting(WaitStrategy.blocking())
-                .open();
-        keep(channel);
-        return channel;
+        return open(channel(Echo.class).waiting(WaitStrategy.blocking()));
     }
 
     /** Creates the resources that a process keeps. */
@@ -113,9 +104,7 @@ class ServerEndTest extends RpcFixture {
             // Connected before the close begins: a client that connects later gets another message.
             Echo own = channel().stub(Echo.class);
             // With one worker, two of them wait in its queue; with direct dispatch each takes a thread from its poller.
-            calls.add(CompletableFuture.supplyAsync(
-                    () -> codeOf(() -> own.crash("never")),
-                    task -> Thread.ofVirtual().start(task)));
+            calls.add(Concurrently.start(() -> codeOf(() -> own.crash("never"))));
         }
         int handlers = dispatch.kind() == Dispatch.Kind.WORKERS ? 1 : 3;
         Await.equal("handlers that do not return", handlers, service.blocking::get);
@@ -139,10 +128,7 @@ class ServerEndTest extends RpcFixture {
 
     @Test
     void shouldLeaveNothingOfAServerThatCannotStart() throws Exception {
-        try (RpcServer other = RpcServer.builder()
-                .service(Library.class, new LibraryService())
-                .directory(directory)
-                .start()) {
+        try (RpcServer other = serving(Library.class, new LibraryService()).start()) {
             Map<String, Integer> before = Usage.now();
             for (int i = 0; i < 5; i++) {
                 // The second channel has a server already.
@@ -162,25 +148,16 @@ class ServerEndTest extends RpcFixture {
 
     @Test
     void shouldStartWhileClientsRemoveWhatADeadServerLeft() throws Exception {
-        AtomicReference<Throwable> wrong = new AtomicReference<>();
-        List<Thread> clients = new ArrayList<>();
-        CountDownLatch end = new CountDownLatch(1);
-        for (int i = 0; i < 2; i++) {
-            clients.add(Thread.ofPlatform().start(() -> {
-                while (end.getCount() > 0) {
-                    try {
-                        RpcChannel.builder("/test/echo")
-                                .directory(directory)
-                                .open()
-                                .close();
-                    } catch (RpcException e) {
-                        if (e.code() != Status.Code.NOT_FOUND && e.code() != Status.Code.UNAVAILABLE) {
-                            wrong.set(e);
-                        }
-                    }
-                }
-            }));
-        }
+        AtomicBoolean over = new AtomicBoolean();
+        Callable<Boolean> client = () -> {
+            while (!over.get()) {
+                // The client is told only that nobody serves.
+                assertThat(codeOf(() -> channel(Echo.class).open().close()))
+                        .isIn(Status.Code.OK, Status.Code.NOT_FOUND, Status.Code.UNAVAILABLE);
+            }
+            return true;
+        };
+        List<CompletableFuture<Boolean>> clients = List.of(Concurrently.start(client), Concurrently.start(client));
         try {
             for (int i = 0; i < 40; i++) {
                 // The state after a server was killed.
@@ -191,13 +168,8 @@ class ServerEndTest extends RpcFixture {
                 server().start().close();
             }
         } finally {
-            end.countDown();
-            for (Thread client : clients) {
-                assertThat(client.join(BOUND)).isTrue();
-            }
-        }
-        if (wrong.get() != null) {
-            throw new AssertionError("a client was told something else than that nobody serves", wrong.get());
+            over.set(true);
+            assertThat(clients).allSatisfy(each -> assertThat(each).succeedsWithin(BOUND));
         }
     }
 

@@ -8,6 +8,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.hostile.Audit.Verdict;
 import dev.rackcall.rpc.hostile.Catalogue.Node;
 import dev.rackcall.sandbox.Seals;
@@ -21,7 +22,6 @@ import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.EnumMap;
@@ -29,7 +29,6 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -41,7 +40,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * down and wait for each other's turn of the scheduler, which makes a call thirty times as long.
  */
 @Timeout(3600)
-class TimeOfCheckTest {
+class TimeOfCheckTest extends RpcFixture {
     private static final int QUICK = 1000;
     private static final int CALLS = Integer.getInteger("rackcall.calls", QUICK);
     private static final Duration LONGEST = Duration.ofSeconds(100);
@@ -49,9 +48,6 @@ class TimeOfCheckTest {
     private static final int LULL = 60;
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final int NODES = 5;
-
-    @TempDir
-    Path directory;
 
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime() & Integer.MAX_VALUE);
     private volatile boolean stop;
@@ -65,27 +61,18 @@ class TimeOfCheckTest {
 
         @Override
         public Verdict judge(Node root) {
-            long checked;
+            Verdict unreadable = Verdict.REFUSED;
             try {
-                checked = reader.walk(root);
-            } catch (RefException
-                    | SharedDataException
-                    | RpcException
-                    | IndexOutOfBoundsException
-                    | ConcurrentModificationException e) {
-                return Verdict.REFUSED;
-            }
-            for (int i = 0; i < MOMENT; i++) {
-                Thread.onSpinWait();
-            }
-            try {
+                long checked = reader.walk(root);
+                unreadable = Verdict.CHANGED;
+                pause(MOMENT);
                 return reader.walk(root) == checked ? Verdict.SAME : Verdict.CHANGED;
             } catch (RefException
                     | SharedDataException
                     | RpcException
                     | IndexOutOfBoundsException
                     | ConcurrentModificationException e) {
-                return Verdict.CHANGED;
+                return unreadable;
             }
         }
     }
@@ -120,16 +107,12 @@ class TimeOfCheckTest {
     private Map<Verdict, Integer> attack(Isolation isolation, boolean shared, int calls, Verdict enough)
             throws InterruptedException {
         Map<Verdict, Integer> verdicts = new EnumMap<>(Verdict.class);
-        try (RpcServer server = RpcServer.builder()
-                        .service(Audit.class, new AuditService())
+        try (RpcServer server = serving(Audit.class, new AuditService())
                         .minimumIsolation(isolation)
-                        .directory(directory)
                         .waiting(WaitStrategy.blocking())
                         .start();
-                RpcChannel channel = RpcChannel.builder("/test/audit")
-                        .directory(directory)
-                        .waiting(WaitStrategy.blocking())
-                        .open();
+                RpcChannel channel =
+                        channel(Audit.class).waiting(WaitStrategy.blocking()).open();
                 Scope scope = shared ? channel.newSharedScope(16 << 10) : channel.newScope(16 << 10)) {
             Audit audit = channel.stub(Audit.class, CallOptions.DEFAULT.withIsolation(isolation));
             Node root = CatalogueService.build(scope, "text", NODES);

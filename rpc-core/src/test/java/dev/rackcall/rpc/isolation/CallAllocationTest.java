@@ -4,10 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcServer;
-import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.isolation.Vault.Coin;
-import dev.rackcall.shm.Scope;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -15,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Calls allocate nothing at the caller, neither for values nor for shared objects. */
 @Timeout(60)
-class CallAllocationTest extends RpcFixture {
+class CallAllocationTest extends VaultFixture {
     /**
      * The first rounds run in the interpreter and create what is kept. A later round may meet a rare path, such as a
      * late look at the clock.
@@ -30,8 +27,8 @@ class CallAllocationTest extends RpcFixture {
 
     @BeforeEach
     void start() throws Exception {
-        serve(RpcServer.builder().directory(directory).service(Vault.class, service));
-        channel = open("/test/vault");
+        serve(Vault.class, service);
+        channel = open(Vault.class);
     }
 
     @Test
@@ -64,21 +61,15 @@ class CallAllocationTest extends RpcFixture {
     @Test
     void shouldAllocateNothingForWhatIsPassedByPointer() {
         Vault vault = channel.stub(Vault.class);
-        try (Scope scope = channel.newScope()) {
-            Coin coin = scope.create(Coin.class);
-            coin.value(3);
-            assertThat(leastAllocatedBy(() -> vault.sumTrusted(coin))).isZero();
-        }
+        Coin coin = coin(channel.newScope(), 3);
+        assertThat(leastAllocatedBy(() -> vault.sumTrusted(coin))).isZero();
     }
 
     @Test
     void shouldAllocateNothingForASnapshot() {
         Vault vault = channel.stub(Vault.class);
-        try (Scope scope = channel.newScope()) {
-            Coin coin = scope.create(Coin.class);
-            coin.value(3);
-            assertThat(leastAllocatedBy(() -> vault.sum(coin))).isZero();
-        }
+        Coin coin = coin(channel.newScope(), 3);
+        assertThat(leastAllocatedBy(() -> vault.sum(coin))).isZero();
     }
 
     private static long leastAllocatedBy(Runnable call) {

@@ -2,17 +2,13 @@ package dev.rackcall.rpc.isolation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.call.Feed;
-import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.isolation.Vault.Coin;
 import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.shm.Ref;
@@ -23,8 +19,8 @@ import dev.rackcall.shm.types.DeepCopy;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.types.SharedType;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -35,29 +31,28 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a handler sees of shared arguments in each mode, and the error for an argument that may not be passed. */
 @Timeout(60)
-class IsolationTest extends RpcFixture {
+class IsolationTest extends VaultFixture {
     private final VaultService service = new VaultService();
     private RpcChannel channel;
 
     private void start(Isolation minimum, SandboxPolicy sandbox) {
-        serve(RpcServer.builder()
-                .service(Vault.class, service)
-                .directory(directory)
-                .minimumIsolation(minimum)
-                .sandbox(sandbox));
-        channel = open("/test/vault");
+        serve(serving(Vault.class, service).minimumIsolation(minimum).sandbox(sandbox));
+        channel = open(Vault.class);
+    }
+
+    private void start() {
+        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
     }
 
     private Vault vault(Isolation isolation) {
-        return channel.stub(Vault.class, CallOptions.DEFAULT.withIsolation(isolation));
+        return vault(channel, isolation);
     }
 
     /** The values from {@code count - 1} down to 0. */
     private static Coin coins(Scope scope, int count) {
         Coin first = null;
         for (int i = 0; i < count; i++) {
-            Coin coin = scope.create(Coin.class);
-            coin.value(i);
+            Coin coin = coin(scope, i);
             coin.next(first == null ? Ref.nullRef() : SharedObject.toRef(first));
             first = coin;
         }
@@ -66,22 +61,6 @@ class IsolationTest extends RpcFixture {
 
     private void meet() throws Exception {
         service.turns.exchange(true, 20, TimeUnit.SECONDS);
-    }
-
-    private static <T> CompletableFuture<T> inBackground(Callable<T> call) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().start(() -> {
-            try {
-                result.complete(call.call());
-            } catch (Exception e) {
-                result.completeExceptionally(e);
-            }
-        });
-        return result;
-    }
-
-    private static RpcException failure(Runnable call) {
-        return catchThrowableOfType(RpcException.class, call::run);
     }
 
     @ParameterizedTest
@@ -107,12 +86,12 @@ class IsolationTest extends RpcFixture {
 
     @Test
     void shouldShowAHandlerItsSnapshotWhateverTheCallerWrites() throws Exception {
-        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        start();
         try (Scope scope = channel.newScope()) {
             Coin first = coins(scope, 100);
 
             CompletableFuture<List<Long>> sums =
-                    inBackground(() -> vault(Isolation.DEFAULT).sumTwice(first));
+                    Concurrently.start(() -> vault(Isolation.DEFAULT).sumTwice(first));
             meet();
             first.value(1_000_000);
             first.next(SharedObject.toRef(first));
@@ -124,7 +103,7 @@ class IsolationTest extends RpcFixture {
 
     @Test
     void shouldKeepASnapshotUntilAnAsynchronousCallHasEnded() throws Exception {
-        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        start();
         try (Scope scope = channel.newScope()) {
             Coin first = coins(scope, 100);
             CompletableFuture<Long> sum = vault(Isolation.DEFAULT).sumLater(first);
@@ -140,7 +119,7 @@ class IsolationTest extends RpcFixture {
 
     @Test
     void shouldKeepASnapshotUntilAStreamIsRead() {
-        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        start();
         try (Scope scope = channel.newScope();
                 Scope other = channel.newScope()) {
             Vault vault = vault(Isolation.DEFAULT);
@@ -157,7 +136,7 @@ class IsolationTest extends RpcFixture {
 
     @Test
     void shouldReturnTheCallersOwnObjectForItsSnapshot() {
-        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        start();
         try (Scope scope = channel.newScope()) {
             Coin first = coins(scope, 1);
             Coin same = vault(Isolation.DEFAULT).same(first);
@@ -170,17 +149,14 @@ class IsolationTest extends RpcFixture {
 
     @Test
     void shouldRefuseACallThatArrivesBelowWhatItsMethodDeclares() {
-        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        start();
         try (Scope scope = channel.newScope()) {
             Coin coin = coins(scope, 2);
-
-            assertThat(failure(() -> vault(Isolation.TRUSTED).sum(coin))
-                            .status()
-                            .code())
-                    .isEqualTo(Status.Code.FAILED_PRECONDITION);
-            assertThatThrownBy(() -> vault(Isolation.TRUSTED).sum(coin))
-                    .hasMessageContaining("argument 'first' came as TRUSTED, but SNAPSHOT is demanded")
-                    .hasMessageContaining("withIsolation");
+            assertFails(
+                            Status.Code.FAILED_PRECONDITION,
+                            () -> vault(Isolation.TRUSTED).sum(coin))
+                    .hasMessageContainingAll(
+                            "argument 'first' came as TRUSTED, but SNAPSHOT is demanded", "withIsolation");
             assertThat(vault(Isolation.TRUSTED).sumTrusted(coin)).isEqualTo(1);
             assertThat(vault(Isolation.TRUSTED).plain(3)).isEqualTo(3);
         }
@@ -202,7 +178,7 @@ class IsolationTest extends RpcFixture {
 
     @Test
     void shouldDenyARefOutOfTheScopeAndGoOn() {
-        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        start();
         try (Scope scope = channel.newScope();
                 Scope other = channel.newScope();
                 Scope shared = channel.newSharedScope()) {
@@ -211,7 +187,7 @@ class IsolationTest extends RpcFixture {
             for (Scope target : List.of(other, shared)) {
                 Coin first = coins(scope, 1);
                 first.next(SharedObject.toRef(coins(target, 1)));
-                assertThat(failure(() -> vault.sum(first)).status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+                assertFails(Status.Code.PERMISSION_DENIED, () -> vault.sum(first));
                 assertThatThrownBy(() -> vault.sum(first))
                         .hasMessageContaining("nor into an arena that the service declared");
             }
@@ -239,28 +215,24 @@ class IsolationTest extends RpcFixture {
             Coin first = coins(scope, 1);
             first.next(SharedObject.toRef(first));
 
-            assertThat(failure(() -> vault(Isolation.DEFAULT).sum(first))
-                            .status()
-                            .code())
-                    .isEqualTo(Status.Code.PERMISSION_DENIED);
+            assertFails(
+                    Status.Code.PERMISSION_DENIED,
+                    () -> vault(Isolation.DEFAULT).sum(first));
             assertThat(vault(Isolation.DEFAULT).sum(coins(scope, 5000))).isEqualTo(12_497_500L);
         }
     }
 
     @Test
     void shouldRefuseArgumentsInTwoScopes() {
-        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        start();
         try (Scope scope = channel.newScope();
                 Scope other = channel.newScope()) {
             Vault vault = vault(Isolation.DEFAULT);
             Coin here = coins(scope, 2);
             Coin there = coins(other, 2);
 
-            assertThatThrownBy(() -> vault.sumOfTwo(here, there))
-                    .isInstanceOf(RpcException.class)
-                    .hasMessageContaining("INVALID_ARGUMENT")
-                    .hasMessageContaining("argument 'second' lies in another scope")
-                    .hasMessageContaining("DeepCopy.DEFAULT.copy");
+            assertFails(Status.Code.INVALID_ARGUMENT, () -> vault.sumOfTwo(here, there))
+                    .hasMessageContainingAll("argument 'second' lies in another scope", "DeepCopy.DEFAULT.copy");
             assertThat(vault.sumOfTwo(here, DeepCopy.DEFAULT.copy(there, scope)))
                     .isEqualTo(2);
         }
@@ -272,10 +244,9 @@ class IsolationTest extends RpcFixture {
         try (Scope scope = channel.newScope()) {
             Coin many = coins(scope, 10_000);
 
-            assertThat(failure(() -> vault(Isolation.SNAPSHOT).sum(many))
-                            .status()
-                            .code())
-                    .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+            assertFails(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    () -> vault(Isolation.SNAPSHOT).sum(many));
         }
         try (Scope scope = channel.newScope()) {
             assertThat(vault(Isolation.SNAPSHOT).sum(coins(scope, 10))).isEqualTo(45);
@@ -284,7 +255,7 @@ class IsolationTest extends RpcFixture {
 
     @Test
     void shouldFreeATemporaryScopeWhenItsCallEnds() {
-        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        start();
         try (Scope scope = channel.newScope()) {
             for (int i = 1; i < 200; i++) {
                 assertThat(vault(Isolation.DEFAULT).largest(coins(scope, i))).isEqualTo(i - 1);
@@ -298,7 +269,7 @@ class IsolationTest extends RpcFixture {
 
     @Test
     void shouldLeadNowhereOnceTheCallHasEnded() {
-        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        start();
         try (Scope scope = channel.newScope()) {
             assertThat(vault(Isolation.DEFAULT).sum(coins(scope, 2))).isEqualTo(1);
             Coin into = SharedType.of(Coin.class).flyweight();
@@ -313,7 +284,7 @@ class IsolationTest extends RpcFixture {
             value = Isolation.class,
             names = {"SNAPSHOT", "SEALED", "AUTO"})
     void shouldKeepArgumentsUntilTheLastElementIsEncoded(Isolation isolation) throws Exception {
-        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        start();
         for (int round = 0; round < 20; round++) {
             try (Scope mine = channel.newScope();
                     Stream<Feed.Item> items = vault(isolation).readLate(coins(mine, 5))) {

@@ -1,16 +1,14 @@
 package dev.rackcall.rpc.isolation;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.SandboxPolicy;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.isolation.Vault.Coin;
@@ -19,34 +17,26 @@ import dev.rackcall.sandbox.os.Guard;
 import dev.rackcall.sandbox.os.HardwareKeys;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.PoolOptions.Wish;
 import dev.rackcall.shm.types.SharedObject;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Handlers behind hardware protection keys that access another client's memory directly, past the checks of Refs. */
 @Timeout(300)
-class ProtectedCallTest {
+class ProtectedCallTest extends VaultFixture {
     private static final int CLIENTS = 32;
     /** Evaluated once, before a server of this process takes all keys. */
     private static final String LACK = lack();
 
-    @TempDir
-    Path directory;
-
     /** Stores the address of each client's argument, and reads or writes it during calls of other clients. */
-    private static final class Spy implements SealedVault {
+    private static final class Spy extends ReadingVault {
         private final Map<Long, MemorySegment> seen = new ConcurrentHashMap<>();
         private volatile long victim;
 
@@ -71,29 +61,9 @@ class ProtectedCallTest {
             seen.get(victim).fill((byte) 0x55);
             return argument.value();
         }
-
-        @Override
-        public List<Long> copyTwice(Coin argument) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public CompletableFuture<List<Long>> valueTwiceLater(Coin argument) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Stream<Long> values(Coin argument) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void tell(Coin argument) {
-            throw new UnsupportedOperationException();
-        }
     }
 
-    private record Client(RpcChannel channel, SealedVault vault, Scope scope, Coin coin) {}
+    private record Client(SealedVault vault, Coin coin) {}
 
     private static void requireKeys() {
         if (!LACK.isEmpty()) {
@@ -113,13 +83,8 @@ class ProtectedCallTest {
     }
 
     private Client client(long number) {
-        RpcChannel channel =
-                RpcChannel.builder("/test/sealed").directory(directory).open();
-        Scope scope = channel.newScope();
-        Coin coin = scope.create(Coin.class);
-        coin.value(number);
-        SealedVault vault = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.SEALED));
-        return new Client(channel, vault, scope, coin);
+        RpcChannel channel = open(SealedVault.class);
+        return new Client(sealed(channel, Isolation.SEALED), coin(channel.newScope(), number));
     }
 
     @Test
@@ -127,65 +92,48 @@ class ProtectedCallTest {
         requireKeys();
         Spy spy = new Spy();
         List<Client> clients = new ArrayList<>();
-        try (RpcServer server = RpcServer.builder()
-                .service(SealedVault.class, spy)
-                .sandbox(SandboxPolicy.STRICT.withProtectionKeys(Wish.REQUIRE))
-                .directory(directory)
-                .start()) {
-            for (long i = 0; i < CLIENTS; i++) {
-                clients.add(client(i));
-                assertThat(clients.getLast().vault.value(clients.getLast().coin))
-                        .isEqualTo(i);
-            }
-            long violations = IsolationEvents.counters().violations();
-            for (int i = 0; i < CLIENTS; i++) {
-                Client own = clients.get(i);
-                spy.victim = i;
-                assertThat(own.vault.valueTwice(own.coin).getFirst()).isEqualTo(i);
-
-                spy.victim = (i + 1L) % CLIENTS;
-                isRefused(() -> own.vault.valueTwice(own.coin));
-                isRefused(() -> own.vault.fail(own.coin));
-                Client other = clients.get((i + 1) % CLIENTS);
-                assertThat(other.coin.value()).isEqualTo((i + 1L) % CLIENTS);
-                assertThat(other.vault.value(other.coin)).isEqualTo((i + 1L) % CLIENTS);
-            }
-            assertThat(IsolationEvents.counters().violations() - violations).isGreaterThanOrEqualTo(2 * CLIENTS);
-            assertThat(server.connections()).isEqualTo(CLIENTS);
-        } finally {
-            clients.forEach(client -> client.channel.close());
+        RpcServer server =
+                serve(serving(SealedVault.class, spy).sandbox(SandboxPolicy.STRICT.withProtectionKeys(Wish.REQUIRE)));
+        for (long i = 0; i < CLIENTS; i++) {
+            clients.add(client(i));
+            assertThat(clients.getLast().vault.value(clients.getLast().coin)).isEqualTo(i);
         }
+        long violations = IsolationEvents.counters().violations();
+        for (int i = 0; i < CLIENTS; i++) {
+            Client own = clients.get(i);
+            spy.victim = i;
+            assertThat(own.vault.valueTwice(own.coin).getFirst()).isEqualTo(i);
+
+            spy.victim = (i + 1L) % CLIENTS;
+            isRefused(() -> own.vault.valueTwice(own.coin));
+            isRefused(() -> own.vault.fail(own.coin));
+            Client other = clients.get((i + 1) % CLIENTS);
+            assertThat(other.coin.value()).isEqualTo((i + 1L) % CLIENTS);
+            assertThat(other.vault.value(other.coin)).isEqualTo((i + 1L) % CLIENTS);
+        }
+        assertThat(IsolationEvents.counters().violations() - violations).isGreaterThanOrEqualTo(2 * CLIENTS);
+        assertThat(server.connections()).isEqualTo(CLIENTS);
     }
 
     private static void isRefused(Runnable call) {
-        assertThatThrownBy(call::run)
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("PERMISSION_DENIED")
-                .hasMessageContaining("protection key");
+        assertFails(Status.Code.PERMISSION_DENIED, call::run).hasMessageContaining("protection key");
     }
 
     @Test
     void shouldRefuseToStartWithoutTheKeysThatAreRequired() {
-        assertThatThrownBy(() -> start(Wish.REQUIRE, Dispatch.virtualThreads()))
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("FAILED_PRECONDITION")
-                .hasMessageContaining("protection keys")
-                .hasMessageContaining("virtual thread");
+        assertFails(Status.Code.FAILED_PRECONDITION, () -> start(Wish.REQUIRE, Dispatch.virtualThreads()))
+                .hasMessageContainingAll("protection keys", "virtual thread");
         start(Wish.PREFER, Dispatch.virtualThreads()).close();
         assumeThat(LACK).as("a host that lacks what keys need").isNotEmpty();
-        assertThatThrownBy(() -> start(Wish.REQUIRE, Dispatch.direct()))
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("FAILED_PRECONDITION")
+        assertFails(Status.Code.FAILED_PRECONDITION, () -> start(Wish.REQUIRE, Dispatch.direct()))
                 .hasMessageContaining(LACK);
         start(Wish.PREFER, Dispatch.direct()).close();
     }
 
     private RpcServer start(Wish wish, Dispatch dispatch) {
-        return RpcServer.builder()
-                .service(Echo.class, new EchoService())
+        return serving(Echo.class, new EchoService())
                 .dispatch(dispatch)
                 .sandbox(SandboxPolicy.STRICT.withProtectionKeys(wish))
-                .directory(directory)
                 .start();
     }
 }

@@ -3,55 +3,43 @@ package dev.rackcall.rpc.isolation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
-import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.isolation.Vault.Coin;
 import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.sandbox.Seals;
-import dev.rackcall.sandbox.os.UnsupportedFeatureException;
-import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SealedScopeException;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Exchanger;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A caller cannot change the arguments of a sealed call between sending it and its end. */
 @Timeout(60)
-class SealedCallTest {
+class SealedCallTest extends VaultFixture {
     private static final int SECONDS = 20;
 
-    @TempDir
-    Path directory;
-
     private final Service service = new Service();
-    private RpcServer server;
     private RpcChannel channel;
     private Scope scope;
     private Coin coin;
 
-    private static final class Service implements SealedVault {
+    private static final class Service extends ReadingVault {
         private final Exchanger<Boolean> turns = new Exchanger<>();
         private volatile long told;
 
@@ -72,11 +60,6 @@ class SealedCallTest {
         }
 
         @Override
-        public List<Long> copyTwice(Coin argument) {
-            return valueTwice(argument);
-        }
-
-        @Override
         public CompletableFuture<List<Long>> valueTwiceLater(Coin argument) {
             CompletableFuture<List<Long>> values = new CompletableFuture<>();
             Thread.ofVirtual().start(() -> values.complete(valueTwice(argument)));
@@ -94,45 +77,15 @@ class SealedCallTest {
             told = argument.value();
             meet();
         }
-
-        @Override
-        public long fail(Coin argument) {
-            throw Status.Code.ABORTED.with("on purpose").asException();
-        }
-
-        @Override
-        public long value(Coin argument) {
-            return argument.value();
-        }
     }
 
     @BeforeEach
     void start() {
-        try {
-            Userfault.open().close();
-        } catch (UnsupportedFeatureException e) {
-            System.err.println("SKIPPED SealedCallTest: " + e.getMessage());
-            assumeThat(e).isNull();
-        }
-        server = RpcServer.builder()
-                .service(SealedVault.class, service)
-                .directory(directory)
-                .start();
-        channel = RpcChannel.builder("/test/sealed")
-                .directory(directory)
-                .sealFrom(100_000)
-                .open();
+        requireSeals();
+        serve(SealedVault.class, service);
+        channel = open(channel(SealedVault.class).sealFrom(100_000));
         scope = channel.newScope();
-        coin = scope.create(Coin.class);
-        coin.value(5);
-    }
-
-    @AfterEach
-    void stop() {
-        if (server != null) {
-            channel.close();
-            server.close();
-        }
+        coin = coin(scope, 5);
     }
 
     private SealedVault vault() {
@@ -141,18 +94,6 @@ class SealedCallTest {
 
     private void meet() throws Exception {
         service.turns.exchange(true, SECONDS, TimeUnit.SECONDS);
-    }
-
-    private static <T> CompletableFuture<T> inBackground(Callable<T> call) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().start(() -> {
-            try {
-                result.complete(call.call());
-            } catch (Exception e) {
-                result.completeExceptionally(e);
-            }
-        });
-        return result;
     }
 
     private void isSealedBy(String method) {
@@ -172,15 +113,12 @@ class SealedCallTest {
     @Test
     void shouldRefuseStoresUntilTheCallHasEnded() throws Exception {
         long seals = IsolationEvents.counters().seals();
-        CompletableFuture<List<Long>> values = inBackground(() -> vault().valueTwice(coin));
+        CompletableFuture<List<Long>> values = Concurrently.start(() -> vault().valueTwice(coin));
         meet();
         isSealedBy("valueTwice");
         assertThatThrownBy(() -> scope.allocate(8)).isInstanceOf(SealedScopeException.class);
         assertThatThrownBy(scope::reset).isInstanceOf(SealedScopeException.class);
-        meet();
-
-        assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
-        isOpenAgain();
+        endsUnchanged(values);
         assertThat(IsolationEvents.counters().seals() - seals).isEqualTo(2);
     }
 
@@ -189,10 +127,7 @@ class SealedCallTest {
         CompletableFuture<List<Long>> values = vault().valueTwiceLater(coin);
         meet();
         isSealedBy("valueTwiceLater");
-        meet();
-
-        assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
-        isOpenAgain();
+        endsUnchanged(values);
     }
 
     @Test
@@ -202,14 +137,7 @@ class SealedCallTest {
         meet();
         meet();
 
-        Await.until("the handler has returned", () -> {
-            try {
-                coin.value(6);
-                return true;
-            } catch (SealedScopeException e) {
-                return false;
-            }
-        });
+        Await.until("the handler has returned", this::canBeChanged);
         assertThat(service.told).isEqualTo(5);
     }
 
@@ -222,14 +150,16 @@ class SealedCallTest {
         }
         assertThat(values.hasNext()).isFalse();
 
-        Await.until("the stream has ended", () -> {
-            try {
-                coin.value(6);
-                return true;
-            } catch (SealedScopeException e) {
-                return false;
-            }
-        });
+        Await.until("the stream has ended", this::canBeChanged);
+    }
+
+    private boolean canBeChanged() {
+        try {
+            coin.value(6);
+            return true;
+        } catch (SealedScopeException e) {
+            return false;
+        }
     }
 
     @Test
@@ -240,15 +170,16 @@ class SealedCallTest {
 
     @Test
     void shouldPassOneScopeToOneCallAtATime() throws Exception {
-        CompletableFuture<List<Long>> values = inBackground(() -> vault().valueTwice(coin));
+        CompletableFuture<List<Long>> values = Concurrently.start(() -> vault().valueTwice(coin));
         meet();
 
-        assertThatThrownBy(() -> vault().value(coin))
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("FAILED_PRECONDITION")
+        assertFails(Status.Code.FAILED_PRECONDITION, () -> vault().value(coin))
                 .hasMessageContaining("is sealed by /test/sealed/valueTwice");
-        meet();
+        endsUnchanged(values);
+    }
 
+    private void endsUnchanged(CompletableFuture<List<Long>> values) throws Exception {
+        meet();
         assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
         isOpenAgain();
     }
@@ -256,8 +187,8 @@ class SealedCallTest {
     @Test
     void shouldKeepTheScopeOfALateHandlerSealedAndFreeItWhenItIsDone() throws Exception {
         // Long enough to begin the call on a busy machine.
-        SealedVault hasty = channel.stub(SealedVault.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(2)));
-        CompletableFuture<List<Long>> values = inBackground(() -> hasty.valueTwice(coin));
+        SealedVault hasty = channel.stub(SealedVault.class, within(Duration.ofSeconds(2)));
+        CompletableFuture<List<Long>> values = Concurrently.start(() -> hasty.valueTwice(coin));
         meet();
         assertThatThrownBy(() -> values.get(SECONDS, TimeUnit.SECONDS)).hasMessageContaining("DEADLINE_EXCEEDED");
         isSealedBy("valueTwice");
@@ -268,8 +199,7 @@ class SealedCallTest {
 
         Await.until("the late handler's scope is free", () -> {
             try (Scope other = channel.newScope()) {
-                Coin another = other.create(Coin.class);
-                vault().value(another);
+                vault().value(coin(other, 0));
             }
             return scope.arena().usedBytes() < used;
         });
@@ -277,13 +207,11 @@ class SealedCallTest {
 
     @Test
     void shouldCopyWhatIsSealedWhereTheMethodBelievesNoCaller() throws Exception {
-        SealedVault sealing = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.SEALED));
-        CompletableFuture<List<Long>> values = inBackground(() -> sealing.copyTwice(coin));
+        SealedVault sealing = sealed(channel, Isolation.SEALED);
+        CompletableFuture<List<Long>> values = Concurrently.start(() -> sealing.copyTwice(coin));
         meet();
         isSealedBy("copyTwice");
-        meet();
-        assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
-        isOpenAgain();
+        endsUnchanged(values);
     }
 
     @Test
@@ -308,18 +236,14 @@ class SealedCallTest {
 
     @Test
     void shouldOpenAScopeAtOnceForWhoeverStoresPastItsObjects() {
-        try (RpcChannel raw = RpcChannel.builder("/test/sealed")
-                        .directory(directory)
-                        .keepSealed(0)
-                        .open();
-                Scope there = raw.newScope()) {
-            Coin coinThere = there.create(Coin.class);
-            coinThere.value(5);
-            long free = Ref.offset(there.firstRun()) + 2000;
-            assertThat(raw.stub(SealedVault.class).value(coinThere)).isEqualTo(5);
-            assertThat(there.isSealed()).isFalse();
-            Seals.guarded(() -> there.arena().memory().set(ValueLayout.JAVA_LONG, free, 1));
-        }
+        RpcChannel raw = open(channel(SealedVault.class).keepSealed(0));
+        Scope there = raw.newScope();
+        Coin coinThere = coin(there, 5);
+        long free = Ref.offset(there.firstRun()) + 2000;
+        assertThat(raw.stub(SealedVault.class).value(coinThere)).isEqualTo(5);
+        assertThat(there.isSealed()).isFalse();
+        Seals.guarded(() -> there.arena().memory().set(ValueLayout.JAVA_LONG, free, 1));
+
         assertThatThrownBy(() -> RpcChannel.builder("/test/sealed").keepSealed(-1))
                 .isInstanceOf(IllegalArgumentException.class);
     }
@@ -340,7 +264,7 @@ class SealedCallTest {
 
     @Test
     void shouldLetAutoSealASmallScopeThatStaysAsItIs() {
-        SealedVault auto = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.AUTO));
+        SealedVault auto = sealed(channel, Isolation.AUTO);
         try (Scope still = channel.newScope(12_000);
                 Scope changing = channel.newScope(12_000)) {
             Coin constant = still.create(Coin.class);
@@ -362,11 +286,11 @@ class SealedCallTest {
 
     @Test
     void shouldLetAutoCopyAScopeThatAnotherCallHasSealed() throws Exception {
-        SealedVault auto = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.AUTO));
+        SealedVault auto = sealed(channel, Isolation.AUTO);
         scope.allocate(100_000);
-        CompletableFuture<List<Long>> values = inBackground(() -> vault().valueTwice(coin));
+        CompletableFuture<List<Long>> values = Concurrently.start(() -> vault().valueTwice(coin));
         meet();
-        CompletableFuture<Long> other = inBackground(() -> auto.value(coin));
+        CompletableFuture<Long> other = Concurrently.start(() -> auto.value(coin));
         meet();
         assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
         assertThat(other.get(SECONDS, TimeUnit.SECONDS)).isEqualTo(5);
@@ -374,46 +298,39 @@ class SealedCallTest {
 
     @Test
     void shouldLetAutoSealLargeScopesOnly() {
-        SealedVault auto = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.AUTO));
+        SealedVault auto = sealed(channel, Isolation.AUTO);
         long seals = IsolationEvents.counters().seals();
         assertThat(auto.value(coin)).isEqualTo(5);
         assertThat(IsolationEvents.counters().seals()).isEqualTo(seals);
 
         try (Scope large = channel.newScope(1 << 20)) {
-            Coin inLarge = large.create(Coin.class);
-            inLarge.value(9);
-            assertThat(auto.value(inLarge)).isEqualTo(9);
+            assertThat(auto.value(coin(large, 9))).isEqualTo(9);
         }
         assertThat(IsolationEvents.counters().seals()).isEqualTo(seals + 1);
     }
 
     @Test
     void shouldLetAutoTryBothWaysWithALargeScopeThatChanges() {
-        try (RpcChannel unset =
-                        RpcChannel.builder("/test/sealed").directory(directory).open();
-                Scope large = unset.newScope(2 << 20)) {
-            SealedVault auto = unset.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.AUTO));
-            Coin counter = large.create(Coin.class);
-            long seals = IsolationEvents.counters().seals();
-            int calls = 200;
-            for (int i = 0; i < calls; i++) {
-                counter.value(i);
-                // Opens all of it.
-                large.allocate(8);
-                assertThat(auto.value(counter)).isEqualTo(i);
-            }
-            assertThat(IsolationEvents.counters().seals() - seals).isBetween(2L, calls - 1L);
+        RpcChannel unset = open(SealedVault.class);
+        Scope large = unset.newScope(2 << 20);
+        SealedVault auto = sealed(unset, Isolation.AUTO);
+        Coin counter = large.create(Coin.class);
+        long seals = IsolationEvents.counters().seals();
+        int calls = 200;
+        for (int i = 0; i < calls; i++) {
+            counter.value(i);
+            // Opens all of it.
+            large.allocate(8);
+            assertThat(auto.value(counter)).isEqualTo(i);
         }
+        assertThat(IsolationEvents.counters().seals() - seals).isBetween(2L, calls - 1L);
     }
 
     @Test
     void shouldCopyScopesOfTheSharedArenaInsteadOfSealingThem() {
         try (Scope shared = channel.newSharedScope()) {
             long seals = IsolationEvents.counters().seals();
-            Coin there = shared.create(Coin.class);
-            there.value(4);
-
-            assertThat(vault().value(there)).isEqualTo(4);
+            assertThat(vault().value(coin(shared, 4))).isEqualTo(4);
             assertThat(IsolationEvents.counters().seals()).isEqualTo(seals);
         }
     }
@@ -429,7 +346,7 @@ class SealedCallTest {
 
     @Test
     void shouldEndSealsWithTheConnection() throws Exception {
-        CompletableFuture<List<Long>> values = inBackground(() -> vault().valueTwice(coin));
+        CompletableFuture<List<Long>> values = Concurrently.start(() -> vault().valueTwice(coin));
         meet();
         channel.close();
         assertThatThrownBy(() -> values.get(SECONDS, TimeUnit.SECONDS)).hasCauseInstanceOf(RpcException.class);

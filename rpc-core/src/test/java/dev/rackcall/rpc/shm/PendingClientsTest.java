@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
-import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
@@ -23,15 +23,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
-/** Clients that connect and say nothing: they are few, and hung up on, and nobody else notices them. */
+/** The server bounds how many clients connect and say nothing, and how long; it disconnects them and serves others. */
 @Timeout(60)
-class PendingClientsTest {
+class PendingClientsTest extends RpcFixture {
     private static final long PATIENCE = 1_000;
-
-    @TempDir
-    Path directory;
 
     private final List<UnixSocket> ends = new ArrayList<>();
     private final EventPoll events = EventPoll.create();
@@ -57,7 +53,7 @@ class PendingClientsTest {
     }
 
     @Test
-    void shouldHangUpOnWhoIsSilentForTooLong() {
+    void shouldHangUpOnAClientThatIsSilentForTooLong() {
         UnixSocket old = add(1, 0);
         UnixSocket young = add(2, 1);
         guests.dropSilent(PATIENCE - 1);
@@ -115,12 +111,10 @@ class PendingClientsTest {
                 ends.add(client);
                 silent.add(client);
             }
-            try (RpcChannel channel =
-                    RpcChannel.builder("/test/echo").directory(directory).open()) {
-                Await.until("hung up on", () -> silent.stream().allMatch(PendingClientsTest::isHungUpOn));
-                assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
-                assertThat(server.connections()).isEqualTo(1);
-            }
+            Echo echo = connect(Echo.class);
+            Await.until("the server hangs up", () -> silent.stream().allMatch(PendingClientsTest::isHungUpOn));
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+            assertThat(server.connections()).isEqualTo(1);
         }
     }
 }

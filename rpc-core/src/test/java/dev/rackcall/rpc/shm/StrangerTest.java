@@ -1,21 +1,20 @@
 package dev.rackcall.rpc.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.testkit.Concurrently;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
@@ -24,30 +23,24 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A client that runs as another user and gets as far as the server's socket, since somebody has opened folder and
- * socket to all: the server asks the kernel who it is.
+ * A client of another user that reaches the server's socket because folder and socket are open to all: the server asks
+ * the kernel for the client's user.
  */
 @Timeout(60)
-class StrangerTest {
+class StrangerTest extends RpcFixture {
     private static final int NOBODY = 65_534;
     /** The same user as before. */
     private static final int SAME = -1;
 
     private static final boolean IS_ARM = System.getProperty("os.arch").equals("aarch64");
 
-    @TempDir
-    Path directory;
-
     /**
-     * Of the calling thread only: users belong to threads, and the C library's function of that name would change all
-     * of them. Who connects to a socket is who the connecting thread is.
+     * Changes the calling thread only; the C library's function of that name would change all threads. The kernel
+     * reports the user of the thread that connects.
      */
     private static void effectiveUser(int uid) throws Throwable {
         MethodHandle syscall = Linker.nativeLinker()
@@ -67,59 +60,46 @@ class StrangerTest {
     }
 
     private static UnixSocket connectAs(int uid, Path socket) {
-        CompletableFuture<UnixSocket> connected = new CompletableFuture<>();
-        // Ends afterwards: nothing else is to run as that user.
-        Thread.ofPlatform().start(() -> {
+        // On a thread that ends afterwards: nothing else may run as that user.
+        return Concurrently.get(Concurrently.start(() -> {
             try {
                 effectiveUser(uid);
                 try {
-                    connected.complete(UnixSocket.connect(socket));
+                    return UnixSocket.connect(socket);
                 } finally {
                     effectiveUser(0);
                 }
             } catch (Throwable e) {
-                connected.completeExceptionally(e);
+                throw new AssertionError(e);
             }
-        });
-        return connected.orTimeout(30, TimeUnit.SECONDS).join();
+        }));
     }
 
     @Test
     void shouldRefuseClientsOfOtherUsers() throws Exception {
         assumeTrue(Uid.current() == 0, "NOT TESTED: only root can be somebody else");
-        try (RpcServer server = RpcServer.builder()
-                .service(Echo.class, new EchoService())
-                .directory(directory)
-                .start()) {
-            Path socket = RuntimeDirectory.at(directory).socket("/test/echo");
-            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));
-            Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
-            try (UnixSocket stranger = connectAs(NOBODY, socket)) {
-                Message answer = stranger.receive(Duration.ofSeconds(30)).orElseThrow();
-                Handshake.ServerHello serverHello = Handshake.ServerHello.decode(answer.bytes());
-                assertThat(serverHello.status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
-                assertThat(serverHello.status().description()).contains("/test/echo", "uid 0", "uid " + NOBODY);
-                assertThat(answer.fds()).as("descriptors that came with it").isEmpty();
-                assertThat(stranger.receive(Duration.ofSeconds(30))
-                                .orElseThrow()
-                                .isEnd())
-                        .isTrue();
-            }
-            assertThat(server.connections()).isZero();
-            try (RpcChannel channel =
-                    RpcChannel.builder("/test/echo").directory(directory).open()) {
-                assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
-            }
+        RpcServer server = serve(Echo.class, new EchoService());
+        Path socket = RuntimeDirectory.at(directory).socket("/test/echo");
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));
+        Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
+        try (UnixSocket stranger = connectAs(NOBODY, socket)) {
+            Message answer = stranger.receive(Duration.ofSeconds(30)).orElseThrow();
+            Handshake.ServerHello serverHello = Handshake.ServerHello.decode(answer.bytes());
+            assertThat(serverHello.status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+            assertThat(serverHello.status().description()).contains("/test/echo", "uid 0", "uid " + NOBODY);
+            assertThat(answer.fds()).as("descriptors that came with it").isEmpty();
+            assertThat(stranger.receive(Duration.ofSeconds(30)).orElseThrow().isEnd())
+                    .isTrue();
         }
+        assertThat(server.connections()).isZero();
+        assertThat(connect(Echo.class).add(1, 2)).isEqualTo(3);
     }
 
     @Test
     void shouldRefuseServersOfOtherUsers() {
         Transports.requireOwn(new PeerCredentials(1, Uid.current(), 1), "/test/echo");
-        RpcException refused = catchThrowableOfType(
-                RpcException.class,
-                () -> Transports.requireOwn(new PeerCredentials(77, Uid.current() + 1, 1), "/test/echo"));
-        assertThat(refused.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
-        assertThat(refused).hasMessageContaining("pid 77").hasMessageContaining("RACKCALL_DIR");
+        PeerCredentials another = new PeerCredentials(77, Uid.current() + 1, 1);
+        assertFails(Status.Code.PERMISSION_DENIED, () -> Transports.requireOwn(another, "/test/echo"))
+                .hasMessageContainingAll("pid 77", "RACKCALL_DIR");
     }
 }

@@ -2,6 +2,7 @@ package dev.rackcall.testkit;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -25,6 +26,18 @@ public final class Await {
     /** Waits until the condition holds; fails after {@link #BOUND}. */
     public static void until(String what, BooleanSupplier condition) {
         equal(what, true, condition::getAsBoolean);
+    }
+
+    /** Waits until the latch has counted down; fails after {@link #BOUND}, or when this thread is interrupted. */
+    public static void latch(CountDownLatch latch) {
+        try {
+            if (!latch.await(BOUND.toSeconds(), TimeUnit.SECONDS)) {
+                throw new AssertionError("a latch was not counted down within " + BOUND);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError(e);
+        }
     }
 
     /** Waits until the value is as expected; fails after {@link #BOUND} and reports the last value. */

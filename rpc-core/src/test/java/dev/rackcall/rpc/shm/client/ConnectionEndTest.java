@@ -14,7 +14,7 @@ import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,40 +53,20 @@ class ConnectionEndTest {
 
     /** What a call does that finds its connection closed once its arguments are encoded. */
     enum Way {
-        ONE_WAY {
-            @Override
-            void goOn(ClientCall call) {
-                call.invokeOneWay();
-            }
-        },
-        FUTURE {
-            @Override
-            void goOn(ClientCall call) {
-                CompletableFuture<Long> future = call.invokeAsync((in, of) -> in.readLong());
-                assertThat(future).isCompletedExceptionally();
-            }
-        },
-        SYNCHRONOUS {
-            @Override
-            void goOn(ClientCall call) {
-                assertThatThrownBy(call::invoke).isInstanceOf(RpcException.class);
-                call.close();
-            }
-        },
-        NOT_SENT {
-            @Override
-            void goOn(ClientCall call) {
-                call.close();
-            }
-        },
-        CONTROL {
-            @Override
-            void goOn(ClientCall call) {
-                ((ShmClientCall) call).sendControl(ControlOp.CANCEL, 1);
-            }
-        };
+        ONE_WAY(ClientCall::invokeOneWay),
+        FUTURE(call -> assertThat(call.invokeAsync((in, of) -> in.readLong())).isCompletedExceptionally()),
+        SYNCHRONOUS(call -> {
+            assertThatThrownBy(call::invoke).isInstanceOf(RpcException.class);
+            call.close();
+        }),
+        NOT_SENT(ClientCall::close),
+        CONTROL(call -> ((ShmClientCall) call).sendControl(ControlOp.CANCEL, 1));
 
-        abstract void goOn(ClientCall call);
+        private final Consumer<ClientCall> goOn;
+
+        Way(Consumer<ClientCall> goOn) {
+            this.goOn = goOn;
+        }
     }
 
     @ParameterizedTest
@@ -99,7 +79,7 @@ class ConnectionEndTest {
             assertThat(connection.memory.scope().isAlive())
                     .as("mapped while the call uses it")
                     .isTrue();
-            way.goOn(call);
+            way.goOn.accept(call);
             Await.until("it is unmapped", () -> !connection.memory.scope().isAlive());
             assertThat(server.failure()).isEmpty();
         }

@@ -1,35 +1,28 @@
 package dev.rackcall.rpc.shm.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.Library.Page;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
-import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Arena numbers belong to a server: two servers use the same ones for different memory. */
 @Timeout(60)
-class ForeignObjectTest {
-    @TempDir
-    Path directory;
-
+class ForeignObjectTest extends RpcFixture {
     private RpcChannel open(String server) {
-        return RpcChannel.builder("/test/library")
+        return open(channel(Library.class)
                 .directory(directory.resolve(server))
                 .slots(LyingServer.SLOTS)
-                .arenaQuota(LyingServer.QUOTA)
-                .open();
+                .arenaQuota(LyingServer.QUOTA));
     }
 
     @Test
@@ -39,19 +32,17 @@ class ForeignObjectTest {
                 LyingServer second = new LyingServer(directory.resolve("second"), definition)) {
             second.answer((ticket, slot, memory) ->
                     SlotLayout.publishResponse(memory, slot, SlotLayout.word(ticket, 0, 0, 0)));
-            try (RpcChannel ours = open("first");
-                    RpcChannel theirs = open("second");
-                    Scope scope = ours.newScope()) {
-                Page page = scope.create(Page.class);
-                try (Scope same = theirs.newScope()) {
-                    assertThat(Ref.arenaId(SharedObject.refOf(same.create(Page.class))))
-                            .isEqualTo(Ref.arenaId(SharedObject.refOf(page)));
-                }
-                Library library = theirs.stub(Library.class);
-                RpcException refused = catchThrowableOfType(RpcException.class, () -> library.sum(page));
-                assertThat(refused.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-                assertThat(refused).hasMessageContaining("is not of this channel's connection");
+            RpcChannel ours = open("first");
+            RpcChannel theirs = open("second");
+            Page page = ours.newScope().create(Page.class);
+            try (Scope same = theirs.newScope()) {
+                assertThat(Ref.arenaId(SharedObject.refOf(same.create(Page.class))))
+                        .isEqualTo(Ref.arenaId(SharedObject.refOf(page)));
             }
+            Library library = theirs.stub(Library.class);
+            assertFails(Status.Code.INVALID_ARGUMENT, () -> library.sum(page))
+                    .hasMessageContaining("is not of this channel's connection");
+
             assertThat(first.failure()).isEmpty();
             assertThat(second.failure()).isEmpty();
         }

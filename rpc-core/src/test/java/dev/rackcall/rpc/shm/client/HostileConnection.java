@@ -1,9 +1,11 @@
 package dev.rackcall.rpc.shm.client;
 
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.ArenaTable;
@@ -222,6 +224,25 @@ final class HostileConnection implements AutoCloseable {
         if (headerSpoilt || !ControlLayout.isWatched(memory)) {
             socket.ring();
         }
+    }
+
+    /** The word of the answer in a slot. */
+    long response(int index) {
+        return SlotLayout.responseWord(memory, ControlLayout.slot(index));
+    }
+
+    /** The status of the answer in a slot. */
+    Status.Code codeOf(int index) {
+        return Status.Code.ofNumber(SlotLayout.methodOrStatus(response(index)));
+    }
+
+    /** The number of a service's method. */
+    static int method(Class<?> service, String name) {
+        return ServiceDefinition.of(service).methods().stream()
+                .filter(method -> method.name().equals(name))
+                .findFirst()
+                .orElseThrow()
+                .index();
     }
 
     /** Whether the slot of the next request is free, as an honest client would find it. */

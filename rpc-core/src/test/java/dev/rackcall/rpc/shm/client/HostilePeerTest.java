@@ -8,6 +8,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.hostile.Catalogue;
 import dev.rackcall.rpc.hostile.HostileTarget;
 import dev.rackcall.shm.OutOfArenaException;
@@ -18,7 +19,6 @@ import dev.rackcall.shm.types.SharedDataException;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.Usage;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -34,7 +34,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -44,14 +43,11 @@ import org.junit.jupiter.params.provider.ValueSource;
  * runs so many cases instead of a few hundred; {@code -Drackcall.seed} repeats what a failure has printed.
  */
 @Timeout(3600)
-class HostilePeerTest {
+class HostilePeerTest extends RpcFixture {
     private static final int CASES = Integer.getInteger("rackcall.cases", 300);
     private static final int STOPS = 6;
     private static final Duration START_BOUND = Duration.ofMinutes(2);
     private static final int KEPT_LATENCIES = 1 << 20;
-
-    @TempDir
-    Path directory;
 
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime() & Integer.MAX_VALUE);
 
@@ -254,8 +250,7 @@ class HostilePeerTest {
 
         @Override
         void callOn() {
-            try (RpcChannel channel =
-                    RpcChannel.builder("/test/catalogue").directory(directory).open()) {
+            try (RpcChannel channel = channel(Catalogue.class).open()) {
                 Catalogue catalogue = channel.stub(Catalogue.class);
                 while (!stopping) {
                     try (Scope scope = channel.newSharedScope()) {
@@ -287,12 +282,8 @@ class HostilePeerTest {
 
         @Override
         void callOn() {
-            try (RpcChannel echoChannel = RpcChannel.builder("/test/echo")
-                            .directory(directory)
-                            .open();
-                    RpcChannel catalogueChannel = RpcChannel.builder("/test/catalogue")
-                            .directory(directory)
-                            .open();
+            try (RpcChannel echoChannel = channel(Echo.class).open();
+                    RpcChannel catalogueChannel = channel(Catalogue.class).open();
                     Scope scope = catalogueChannel.newScope()) {
                 Echo echo = echoChannel.stub(Echo.class);
                 Catalogue catalogue = catalogueChannel.stub(Catalogue.class);

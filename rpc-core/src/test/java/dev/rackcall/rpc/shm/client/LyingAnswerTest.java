@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallObserver;
@@ -10,6 +11,7 @@ import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.generated.EverythingProbe;
 import dev.rackcall.rpc.hostile.Catalogue;
 import dev.rackcall.rpc.hostile.HostileTarget;
@@ -22,13 +24,12 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.PayloadReader;
-import dev.rackcall.shm.codec.PayloadWriter;
 import dev.rackcall.shm.types.SharedDataException;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Usage;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,27 +43,36 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A server that shakes hands properly and then answers whatever it likes: every call of the client ends, with a value
- * or with an RpcException, and later calls are not disturbed. {@code -Drackcall.cases} and {@code -Drackcall.seed} as
+ * A server that completes the handshake and then answers anything: every call of the client ends, with a value or with
+ * an RpcException, and later calls are not disturbed. {@code -Drackcall.cases} and {@code -Drackcall.seed} as
  * in {@link HostilePeerTest}.
  */
 @Timeout(900)
-class LyingAnswerTest {
+class LyingAnswerTest extends RpcFixture {
     private static final int CASES = Integer.getInteger("rackcall.cases", 600);
     private static final int MOST_ELEMENTS = 300;
 
-    @TempDir
-    Path directory;
-
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime() & Integer.MAX_VALUE);
+    private LyingServer server;
 
     private ShmClientConnection connect(String channel, Duration timeout) {
         ShmClientConnection connection = LyingServer.connect(channel, directory, timeout);
+        keep(connection);
         connection.use(HostileScript.service(channel));
         return connection;
+    }
+
+    /** A connection to a server that answers so. */
+    private ShmClientConnection connect(Duration timeout, LyingServer.Answer answer) throws IOException {
+        server = keep(new LyingServer(directory, HostileScript.service("/test/echo")));
+        server.answer(answer);
+        return connect("/test/echo", timeout);
+    }
+
+    private Echo echo(Duration timeout, LyingServer.Answer answer) throws IOException {
+        return ServiceDefinition.of(Echo.class).stub(calls(connect(timeout, answer)));
     }
 
     private static ClientCalls calls(ShmClientConnection connection) {
@@ -216,48 +226,35 @@ class LyingAnswerTest {
 
     @Test
     void shouldGiveUpOnAnswersThatNeverComeAndOnThoseToOtherCalls() throws Exception {
-        try (LyingServer server = new LyingServer(directory, HostileScript.service("/test/echo"))) {
-            server.answer((ticket, slot, memory) -> respond(memory, slot, ticket + 5, 0, 0, new byte[8]));
-            ShmClientConnection connection = connect("/test/echo", Duration.ofMillis(200));
-            Echo echo = ServiceDefinition.of(Echo.class).stub(calls(connection));
-            RpcException late = catchThrowableOfType(RpcException.class, () -> echo.add(1, 2));
-            assertThat(late.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-            Throwable lateFuture = catchThrowableOfType(
-                    CompletionException.class, () -> echo.later(1, 2).join());
-            assertThat(lateFuture).hasCauseInstanceOf(RpcException.class);
-            connection.close();
-        }
+        Echo echo = echo(
+                Duration.ofMillis(200), (ticket, slot, memory) -> respond(memory, slot, ticket + 5, 0, 0, new byte[8]));
+        assertFails(Status.Code.DEADLINE_EXCEEDED, () -> echo.add(1, 2));
+        assertThatThrownBy(() -> echo.later(1, 2).join())
+                .isInstanceOf(CompletionException.class)
+                .hasCauseInstanceOf(RpcException.class);
     }
 
     @Test
     void shouldNotReadAStreamWithoutElementsForEver() throws Exception {
         byte[] goesOn = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         byte[] one = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0};
-        try (LyingServer server = new LyingServer(directory, HostileScript.service("/test/echo"))) {
-            server.answer((ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, ticket == 0 ? one : goesOn));
-            ShmClientConnection connection = connect("/test/echo", Duration.ofSeconds(5));
-            Echo echo = ServiceDefinition.of(Echo.class).stub(calls(connection));
-            List<Integer> read = new ArrayList<>();
-            RpcException refused = catchThrowableOfType(
-                    RpcException.class, () -> echo.count(0, 1).forEach(read::add));
-            assertThat(refused.code()).isEqualTo(Status.Code.INTERNAL);
-            assertThat(read).containsExactly(7);
-            connection.close();
-            assertThat(server.failure()).isEmpty();
-        }
+        Echo echo = echo(
+                Duration.ofSeconds(5),
+                (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, ticket == 0 ? one : goesOn));
+        List<Integer> read = new ArrayList<>();
+        assertFails(Status.Code.INTERNAL, () -> echo.count(0, 1).forEach(read::add));
+        assertThat(read).containsExactly(7);
+        assertThat(server.failure()).isEmpty();
     }
 
     @Test
     void shouldSayThatAFailureIsUnknownIfNobodyKnowsItsCode() throws Exception {
-        try (LyingServer server = new LyingServer(directory, HostileScript.service("/test/echo"))) {
-            byte[] text = {4, 0, 0, 0, '%', 's', '%', 'n', 0, 0, 0, 0};
-            server.answer((ticket, slot, memory) -> respond(memory, slot, ticket, 4711, SlotLayout.METADATA, text));
-            ShmClientConnection connection = connect("/test/echo", Duration.ofSeconds(5));
-            Echo echo = ServiceDefinition.of(Echo.class).stub(calls(connection));
-            RpcException failure = catchThrowableOfType(RpcException.class, () -> echo.add(1, 2));
-            assertThat(failure.status()).isEqualTo(Status.Code.UNKNOWN.with("%s%n"));
-            connection.close();
-        }
+        byte[] text = {4, 0, 0, 0, '%', 's', '%', 'n', 0, 0, 0, 0};
+        Echo echo = echo(
+                Duration.ofSeconds(5),
+                (ticket, slot, memory) -> respond(memory, slot, ticket, 4711, SlotLayout.METADATA, text));
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> echo.add(1, 2));
+        assertThat(failure.status()).isEqualTo(Status.Code.UNKNOWN.with("%s%n"));
     }
 
     /** The hang-up may be noticed before the answer is looked for. */
@@ -282,50 +279,42 @@ class LyingAnswerTest {
     /** Encodes and reads a future's result, for which a reader may throw anything. */
     @Test
     void shouldEndAFutureWhoseReaderThrowsAnything() throws Exception {
-        try (LyingServer server = new LyingServer(directory, HostileScript.service("/test/echo"))) {
-            server.answer((ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, new byte[4]));
-            ShmClientConnection connection = connect("/test/echo", Duration.ofSeconds(5));
-            MethodDescriptor method =
-                    HostileScript.service("/test/echo").methods().getFirst();
-            ClientCall call = connection.begin(method, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
-            PayloadWriter arguments = call.arguments();
-            arguments.writeLong(1);
-            Throwable failure = catchThrowableOfType(
-                    CompletionException.class,
-                    () -> call.invokeAsync((PayloadReader in, ClientCall of) -> {
-                                throw new StackOverflowError("expected in this test");
-                            })
-                            .join());
-            assertThat(failure).hasCauseInstanceOf(RpcException.class);
-            connection.close();
-        }
+        ShmClientConnection connection = connect(
+                Duration.ofSeconds(5), (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, new byte[4]));
+        ClientCall call = begin(connection, CallObserver.NONE);
+        call.arguments().writeLong(1);
+        assertThatThrownBy(() -> call.invokeAsync((PayloadReader in, ClientCall of) -> {
+                            throw new StackOverflowError("expected in this test");
+                        })
+                        .join())
+                .isInstanceOf(CompletionException.class)
+                .hasCauseInstanceOf(RpcException.class);
+    }
+
+    private static ClientCall begin(ShmClientConnection connection, CallObserver observer) {
+        MethodDescriptor method = HostileScript.service("/test/echo").methods().getFirst();
+        return connection.begin(method, 0, Metadata.EMPTY, Isolation.TRUSTED, observer);
     }
 
     /** The first answer is read within the call, later ones when the stream goes on. */
     @Test
     void shouldEndAStreamWhoseReaderThrowsAnything() throws Exception {
         byte[] one = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0};
-        try (LyingServer server = new LyingServer(directory, HostileScript.service("/test/echo"))) {
-            server.answer((ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, one));
-            ShmClientConnection connection = connect("/test/echo", Duration.ofSeconds(5));
-            MethodDescriptor method =
-                    HostileScript.service("/test/echo").methods().getFirst();
-            List<Status.Code> told = new ArrayList<>();
-            ClientCall call =
-                    connection.begin(method, 0, Metadata.EMPTY, Isolation.TRUSTED, status -> told.add(status.code()));
-            List<Integer> read = new ArrayList<>();
-            Stream<Integer> stream = call.invokeStream((PayloadReader in, ClientCall of) -> {
-                if (!read.isEmpty()) {
-                    throw new StackOverflowError("expected in this test");
-                }
-                return in.readInt();
-            });
-            assertThat(catchThrowableOfType(StackOverflowError.class, () -> stream.forEach(read::add)))
-                    .isNotNull();
-            assertThat(read).containsExactly(7);
-            assertThat(told).containsExactly(Status.Code.INTERNAL);
-            connection.close();
-            assertThat(server.failure()).isEmpty();
-        }
+        ShmClientConnection connection =
+                connect(Duration.ofSeconds(5), (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, one));
+        List<Status.Code> told = new ArrayList<>();
+        ClientCall call = begin(connection, status -> told.add(status.code()));
+        List<Integer> read = new ArrayList<>();
+        Stream<Integer> stream = call.invokeStream((PayloadReader in, ClientCall of) -> {
+            if (!read.isEmpty()) {
+                throw new StackOverflowError("expected in this test");
+            }
+            return in.readInt();
+        });
+        assertThatThrownBy(() -> stream.forEach(read::add)).isInstanceOf(StackOverflowError.class);
+        assertThat(read).containsExactly(7);
+        assertThat(told).containsExactly(Status.Code.INTERNAL);
+        connection.close();
+        assertThat(server.failure()).isEmpty();
     }
 }

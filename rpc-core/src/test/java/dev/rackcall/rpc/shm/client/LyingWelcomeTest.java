@@ -7,6 +7,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.Handshake.ArenaPlace;
@@ -20,41 +21,31 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A server that lies when a client connects: the client says what is wrong, and keeps nothing of what it was sent. */
 @Timeout(60)
-class LyingWelcomeTest {
+class LyingWelcomeTest extends RpcFixture {
     private static final long CONTROL = ControlLayout.controlBytes(LyingServer.SLOTS);
     private static final long END = CONTROL + 2 * LyingServer.QUOTA;
-
-    @TempDir
-    Path directory;
 
     private LyingServer server;
 
     @BeforeEach
     void start() throws IOException {
-        server = new LyingServer(directory, ServiceDefinition.of(Echo.class));
-    }
-
-    @AfterEach
-    void stop() throws InterruptedException {
-        server.close();
+        server = keep(new LyingServer(directory, ServiceDefinition.of(Echo.class)));
     }
 
     private RpcChannel open() {
-        return RpcChannel.builder("/test/echo")
-                .directory(directory)
+        return channel(Echo.class)
                 .slots(LyingServer.SLOTS)
                 .arenaQuota(LyingServer.QUOTA)
                 .connectTimeout(Duration.ofSeconds(2))
@@ -67,6 +58,13 @@ class LyingWelcomeTest {
 
     private static Arguments serverHello(String name, UnaryOperator<ServerHello> lie) {
         return lie(name, (offer, socket) -> offer.serverHello = lie.apply(offer.serverHello));
+    }
+
+    private static Arguments encoded(String name, Consumer<byte[]> change) {
+        return lie(name, (offer, socket) -> {
+            offer.message = offer.serverHello.encode();
+            change.accept(offer.message);
+        });
     }
 
     private static ServerHello numbers(ServerHello w, int slots, int participant) {
@@ -183,22 +181,10 @@ class LyingWelcomeTest {
 
     static Stream<Arguments> messages() {
         return Stream.of(
-                lie("another protocol version", (offer, socket) -> {
-                    offer.message = offer.serverHello.encode();
-                    offer.message[11]++;
-                }),
-                lie("another protocol", (offer, socket) -> {
-                    offer.message = offer.serverHello.encode();
-                    offer.message[0]++;
-                }),
-                lie("a text that ends behind the message", (offer, socket) -> {
-                    offer.message = offer.serverHello.encode();
-                    offer.message[16] = 0x7f;
-                }),
-                lie("a text of negative length", (offer, socket) -> {
-                    offer.message = offer.serverHello.encode();
-                    offer.message[16] = (byte) 0xff;
-                }),
+                encoded("another protocol version", message -> message[11]++),
+                encoded("another protocol", message -> message[0]++),
+                encoded("a text that ends behind the message", message -> message[16] = 0x7f),
+                encoded("a text of negative length", message -> message[16] = (byte) 0xff),
                 lie("one byte", (offer, socket) -> offer.message = new byte[1]),
                 lie("64 KiB of nothing", (offer, socket) -> offer.message = new byte[64 << 10]),
                 lie(
@@ -235,9 +221,7 @@ class LyingWelcomeTest {
 
     @Test
     void shouldConnectToTheSameServerWhenItDoesNotLie() {
-        try (RpcChannel channel = open()) {
-            assertThat(channel.stub(Echo.class)).isNotNull();
-        }
+        assertThat(keep(open()).stub(Echo.class)).isNotNull();
         assertThat(server.failure()).isEmpty();
     }
 
@@ -250,9 +234,7 @@ class LyingWelcomeTest {
         for (int length = 1; length < whole[0].length; length += length < 140 ? 1 : 97) {
             int end = length;
             server.lie((offer, socket) -> offer.message = Arrays.copyOf(offer.serverHello.encode(), end));
-            RpcException refused = catchThrowableOfType(RpcException.class, this::open);
-            assertThat(refused).as("%d bytes", end).isNotNull();
-            assertThat(refused.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            assertFails(Status.Code.FAILED_PRECONDITION, this::open);
         }
         Await.equal("left behind", Map.of(), () -> Usage.grownSince(before));
         assertThat(server.failure()).isEmpty();

@@ -1,35 +1,29 @@
 package dev.rackcall.rpc.shm.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import java.nio.file.Path;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Connecting anew to a server that has come back and says nothing, with a bound of an hour: calls end by their own
- * bounds, and closing does not wait.
+ * A client reconnects, with a timeout of an hour, to a server that does not answer: calls end by their own deadlines,
+ * and closing does not wait.
  */
 @Timeout(60)
-class ReconnectTest {
-    private static final CallOptions SHORT = CallOptions.DEFAULT.withTimeout(Duration.ofMillis(200));
-
-    @TempDir
-    Path directory;
+class ReconnectTest extends RpcFixture {
+    private static final CallOptions SHORT = within(Duration.ofMillis(200));
 
     private final CountDownLatch asked = new CountDownLatch(1);
     private LyingServer server;
@@ -37,13 +31,11 @@ class ReconnectTest {
 
     @BeforeEach
     void start() throws Exception {
-        server = new LyingServer(directory, ServiceDefinition.of(Echo.class));
-        channel = RpcChannel.builder("/test/echo")
-                .directory(directory)
+        server = keep(new LyingServer(directory, ServiceDefinition.of(Echo.class)));
+        channel = open(channel(Echo.class)
                 .slots(LyingServer.SLOTS)
                 .arenaQuota(LyingServer.QUOTA)
-                .connectTimeout(Duration.ofHours(1))
-                .open();
+                .connectTimeout(Duration.ofHours(1)));
         server.lie((offer, socket) -> {
             offer.silent = true;
             asked.countDown();
@@ -52,14 +44,8 @@ class ReconnectTest {
         assertThat(outcome(channel.stub(Echo.class))).isEqualTo(Status.Code.UNAVAILABLE);
     }
 
-    @AfterEach
-    void stop() throws InterruptedException {
-        channel.close();
-        server.close();
-    }
-
     private static Status.Code outcome(Echo echo) {
-        return catchThrowableOfType(RpcException.class, () -> echo.add(1, 1)).code();
+        return codeOf(() -> echo.add(1, 1));
     }
 
     @Test
@@ -69,10 +55,9 @@ class ReconnectTest {
 
     @Test
     void shouldWaitForAnotherThreadsAttemptNoLongerThanTheCallMayTake() throws Exception {
-        Echo patient = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofHours(1)));
-        CompletableFuture<Status.Code> other =
-                CompletableFuture.supplyAsync(() -> outcome(patient), Thread::startVirtualThread);
-        assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();
+        Echo patient = channel.stub(Echo.class, within(Duration.ofHours(1)));
+        CompletableFuture<Status.Code> other = Concurrently.start(() -> outcome(patient));
+        Await.latch(asked);
         assertThat(outcome(channel.stub(Echo.class, SHORT))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
         assertThat(other).isNotDone();
         channel.close();

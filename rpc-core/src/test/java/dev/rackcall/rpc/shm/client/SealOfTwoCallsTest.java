@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.rpc.isolation.ReadingVault;
 import dev.rackcall.rpc.isolation.SealedVault;
 import dev.rackcall.rpc.isolation.Vault.Coin;
-import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.SealMemory;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
-import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.Seals;
 import dev.rackcall.shm.Scope;
@@ -19,74 +19,40 @@ import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that name the seal under which another call is reading: that one's argument must stay closed. */
 @Timeout(60)
-class SealOfTwoCallsTest {
-    @TempDir
-    Path directory;
+class SealOfTwoCallsTest extends RpcFixture {
 
     private final CountDownLatch read = new CountDownLatch(1);
     private final CompletableFuture<List<Long>> answer = new CompletableFuture<>();
 
-    private final class Service implements SealedVault {
-        @Override
-        public CompletableFuture<List<Long>> valueTwiceLater(Coin coin) {
-            coin.value();
-            read.countDown();
-            return answer;
-        }
+    private RpcServer server;
 
-        @Override
-        public List<Long> valueTwice(Coin coin) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public List<Long> copyTwice(Coin coin) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Stream<Long> values(Coin coin) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void tell(Coin coin) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public long value(Coin coin) {
-            return coin.value();
-        }
-
-        @Override
-        public long fail(Coin coin) {
-            throw new UnsupportedOperationException();
-        }
+    @BeforeEach
+    void start() {
+        server = serve(SealedVault.class, new ReadingVault() {
+            @Override
+            public CompletableFuture<List<Long>> valueTwiceLater(Coin coin) {
+                coin.value();
+                read.countDown();
+                return answer;
+            }
+        });
     }
 
     private static int method(String name) {
-        return ServiceDefinition.of(SealedVault.class).methods().stream()
-                .filter(method -> method.name().equals(name))
-                .findFirst()
-                .orElseThrow()
-                .index();
+        return HostileConnection.method(SealedVault.class, name);
     }
 
     private static void call(HostileConnection connection, int method, long seal, Coin coin) {
@@ -97,10 +63,6 @@ class SealOfTwoCallsTest {
         connection.payload(argument, false);
         connection.isolation(seal);
         connection.publish(SlotLayout.word(0, method, SlotLayout.SEALED, argument.length));
-    }
-
-    private static long response(HostileConnection connection, int slot) {
-        return SlotLayout.responseWord(connection.memory, ControlLayout.slot(slot));
     }
 
     private static Seals seals(HostileConnection connection) {
@@ -116,28 +78,24 @@ class SealOfTwoCallsTest {
     @ParameterizedTest
     @ValueSource(strings = {"value", "fail", "copyTwice", "no such method"})
     void shouldStayUntilTheCallThatReadsUnderItHasEnded(String second) throws Exception {
-        try (RpcServer server = RpcServer.builder()
-                        .service(SealedVault.class, new Service())
-                        .directory(directory)
-                        .start();
-                HostileConnection hostile = HostileConnection.open(directory, "/test/sealed", new HashMap<>());
+        try (HostileConnection hostile = HostileConnection.open(directory, "/test/sealed", new HashMap<>());
                 Seals seals = seals(hostile);
                 Scope scope = hostile.requestArena().newScope()) {
             Coin coin = scope.create(Coin.class);
             coin.value(5);
             long seal = seals.seal(scope, "the first call");
             call(hostile, method("valueTwiceLater"), seal, coin);
-            assertThat(read.await(20, TimeUnit.SECONDS)).isTrue();
+            Await.latch(read);
 
             call(hostile, second.contains(" ") ? 4711 : method(second), seal, coin);
-            Await.until("the second call is answered", () -> SlotLayout.isOf(response(hostile, 1), 1));
-            assertThat(SlotLayout.methodOrStatus(response(hostile, 1))).isNotEqualTo(Status.Code.OK.number());
+            Await.until("the second call is answered", () -> SlotLayout.isOf(hostile.response(1), 1));
+            assertThat(hostile.codeOf(1)).isNotEqualTo(Status.Code.OK);
             assertThat(seals.isDone(seal)).isFalse();
             assertThatThrownBy(() -> seals.release(seal)).isInstanceOf(SealException.class);
 
             answer.complete(List.of(5L, 5L));
             assertThat(hostile.await()).isEqualTo(HostileConnection.End.ANSWERED);
-            assertThat(SlotLayout.methodOrStatus(response(hostile, 0))).isEqualTo(Status.Code.OK.number());
+            assertThat(hostile.codeOf(0)).isEqualTo(Status.Code.OK);
             seals.release(seal);
             assertThat(server.connections()).isEqualTo(1);
         }
@@ -146,11 +104,7 @@ class SealOfTwoCallsTest {
     /** A seal that no call could read under goes back to its owner all the same. */
     @Test
     void shouldGoBackIfItsOnlyCallFails() throws Exception {
-        try (RpcServer server = RpcServer.builder()
-                        .service(SealedVault.class, new Service())
-                        .directory(directory)
-                        .start();
-                HostileConnection hostile = HostileConnection.open(directory, "/test/sealed", new HashMap<>());
+        try (HostileConnection hostile = HostileConnection.open(directory, "/test/sealed", new HashMap<>());
                 Seals seals = seals(hostile);
                 Scope scope = hostile.requestArena().newScope();
                 Scope other = hostile.requestArena().newScope()) {

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -14,8 +15,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -58,9 +59,7 @@ class HeldArenaTest {
     }
 
     private MemorySegment memory() {
-        RefSpace.Window window = window();
-        assertThat(window).isNotNull();
-        return window.memory();
+        return window().memory();
     }
 
     private static long value(MemorySegment memory) {
@@ -130,27 +129,20 @@ class HeldArenaTest {
         Pipe pipe = Pipe.open();
         try (Pipe.SinkChannel sink = pipe.sink();
                 Pipe.SourceChannel source = pipe.source()) {
-            AtomicReference<IOException> failed = new AtomicReference<>();
-            Thread writer = Thread.ofPlatform().start(() -> {
-                try {
-                    sink.write(memory.asByteBuffer());
-                } catch (IOException e) {
-                    failed.set(e);
-                }
-            });
-            ByteBuffer read = ByteBuffer.allocate(1);
-            while (read.hasRemaining()) {
-                source.read(read);
-            }
+            CompletableFuture<Integer> writer = Concurrently.start(() -> sink.write(memory.asByteBuffer()));
+            read(source, 1);
             // More than a pipe holds: it goes on.
             action.run();
             assertThat(value(memory)).isEqualTo(1);
-            ByteBuffer rest = ByteBuffer.allocate((int) BYTES - 1);
-            while (rest.hasRemaining()) {
-                source.read(rest);
-            }
-            writer.join();
-            assertThat(failed.get()).isNull();
+            read(source, (int) BYTES - 1);
+            assertThat(Concurrently.get(writer)).isEqualTo((int) BYTES);
+        }
+    }
+
+    private static void read(Pipe.SourceChannel source, int bytes) throws IOException {
+        ByteBuffer into = ByteBuffer.allocate(bytes);
+        while (into.hasRemaining()) {
+            source.read(into);
         }
     }
 
@@ -177,16 +169,8 @@ class HeldArenaTest {
         long before = descriptors();
         MemorySegment memory = memory();
         held.isStale();
-        Thread other = Thread.ofPlatform().unstarted(held::writerHasLeft);
-        meanwhile = () -> {
-            other.start();
-            try {
-                // It does not wait for whoever asks.
-                other.join();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        };
+        // The other thread does not wait for this one, which asks.
+        meanwhile = () -> Concurrently.run(1, thread -> held.writerHasLeft());
         assertThat(window()).isNull();
         assertThat(descriptors()).isEqualTo(before);
         assertThat(value(memory)).isEqualTo(1);

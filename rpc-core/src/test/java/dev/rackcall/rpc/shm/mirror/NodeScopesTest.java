@@ -1,10 +1,9 @@
 package dev.rackcall.rpc.shm.mirror;
 
+import static dev.rackcall.rpc.contract.RpcFixture.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
@@ -17,14 +16,11 @@ import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.types.SharedBytes;
 import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Concurrently;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -122,28 +118,20 @@ class NodeScopesTest {
         for (int i = 0; i < NodeScopes.MOST - 100; i++) {
             one.share(Ref.of(ONE, 100 + i % 100, (BYTES / 2 & -4096) + i / 100 * 4096L));
         }
-        try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
-            List<Future<?>> all = new ArrayList<>();
-            for (int i = 0; i < 2; i++) {
-                all.add(threads.submit(() -> {
-                    for (int round = 0; round < 1_000; round++) {
-                        try (Scope scope = shared()) {
-                            long ref = bytes(scope, 8, 1);
-                            one.passed();
-                            // As a handler would, which asks for it some time after the call came.
-                            for (int spins = round % 64 * 16; spins > 0; spins--) {
-                                Thread.onSpinWait();
-                            }
-                            assertThat(one.holds(ref)).as("round %d", round).isTrue();
-                            one.unshare(scope.firstRun());
-                        }
+        Concurrently.run(2, thread -> {
+            for (int round = 0; round < 1_000; round++) {
+                try (Scope scope = shared()) {
+                    long ref = bytes(scope, 8, 1);
+                    one.passed();
+                    // As a handler would, which asks for it some time after the call came.
+                    for (int spins = round % 64 * 16; spins > 0; spins--) {
+                        Thread.onSpinWait();
                     }
-                }));
+                    assertThat(one.holds(ref)).as("round %d", round).isTrue();
+                    one.unshare(scope.firstRun());
+                }
             }
-            for (Future<?> each : all) {
-                each.get(30, TimeUnit.SECONDS);
-            }
-        }
+        });
     }
 
     @Test
@@ -235,14 +223,12 @@ class NodeScopesTest {
             0,
             -1
         }) {
-            RpcException e = catchThrowableOfType(RpcException.class, () -> one.share(wrong));
-            assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertFails(Status.Code.INVALID_ARGUMENT, () -> one.share(wrong));
         }
         for (int i = 0; i < NodeScopes.MOST; i++) {
             one.share(Ref.of(ONE, i & 0xff, 4096L * (1 + i / 256)));
         }
-        RpcException e = catchThrowableOfType(RpcException.class, () -> one.share(Ref.of(ONE, 0, 4096 * 200)));
-        assertThat(e.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> one.share(Ref.of(ONE, 0, 4096 * 200)));
     }
 
     @Test

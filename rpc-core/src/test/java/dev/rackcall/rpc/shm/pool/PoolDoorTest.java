@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.RpcChannel;
@@ -9,39 +10,48 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.shm.pool.PoolCommons;
 import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.assertj.core.api.Assertions;
-import org.junit.jupiter.api.AfterEach;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** What hosts that share a pool do to find each other and to ring. */
-class PoolDoorTest {
+class PoolDoorTest extends RpcFixture {
     private static final Peer SELF = new Peer(7, 8, 9);
 
-    private final TwoHosts hosts = TwoHosts.create();
+    private final TwoHosts hosts = keep(TwoHosts.create());
     private final PoolCommons first = hosts.first().commons().orElseThrow();
     private final PoolCommons second = hosts.second().commons().orElseThrow();
 
-    @AfterEach
-    void close() {
-        hosts.close();
+    private RpcServer serve() {
+        return serve(RpcServer.builder().service(Echo.class, new EchoService()).pool(hosts.first()));
+    }
+
+    private RpcChannel.Builder channelTo(String name) {
+        return RpcChannel.builder(name).pool(hosts.second());
+    }
+
+    private PoolDoor ownedDoor(PoolCommons commons, String name) {
+        PoolDoor door = PoolDoor.findOrMake(commons, name);
+        assertThat(door.change(0, 42)).isTrue();
+        return door;
     }
 
     @Test
     void shouldFindADoorFromTheOtherHostByItsName() {
-        PoolDoor door = PoolDoor.findOrMake(first, "/a");
+        ownedDoor(first, "/a");
         PoolDoor.findOrMake(first, "/b");
-        assertThat(door.change(0, 42)).isTrue();
 
         assertThat(PoolDoor.find(second, "/a")).map(PoolDoor::owner).contains(42L);
         assertThat(PoolDoor.find(second, "/b")).map(PoolDoor::owner).contains(0L);
@@ -53,20 +63,15 @@ class PoolDoorTest {
     /** As after a pause that was longer than a lease. */
     @Test
     void shouldLeaveADoorAloneThatAnotherServerHasTaken() {
-        try (RpcServer server = RpcServer.builder()
-                .service(Echo.class, new EchoService())
-                .pool(hosts.first())
-                .start()) {
-            PoolDoor door = PoolDoor.find(second, "/test/echo").orElseThrow();
-            long owner = door.owner();
-            assertThat(door.change(owner, owner + 1)).isTrue();
-            RpcChannel.Builder channel =
-                    RpcChannel.builder("/test/echo").pool(hosts.second()).connectTimeout(Duration.ofMillis(200));
-            Assertions.assertThatThrownBy(channel::open).hasMessageContaining("UNAVAILABLE");
-            assertThat(server.connections()).isZero();
-            assertThat(door.change(owner + 1, owner)).isTrue();
-            channel.connectTimeout(Duration.ofSeconds(20)).open().close();
-        }
+        RpcServer server = serve();
+        PoolDoor door = PoolDoor.find(second, "/test/echo").orElseThrow();
+        long owner = door.owner();
+        assertThat(door.change(owner, owner + 1)).isTrue();
+        RpcChannel.Builder channel = channelTo("/test/echo").connectTimeout(Duration.ofMillis(200));
+        assertThatThrownBy(channel::open).hasMessageContaining("UNAVAILABLE");
+        assertThat(server.connections()).isZero();
+        assertThat(door.change(owner + 1, owner)).isTrue();
+        channel.connectTimeout(Duration.ofSeconds(20)).open().close();
     }
 
     @Test
@@ -95,17 +100,15 @@ class PoolDoorTest {
      */
     @Test
     void shouldGiveItsKnockBackIfThereIsNoSeat() {
-        PoolDoor door = PoolDoor.findOrMake(second, "/test/echo");
-        assertThat(door.change(0, 42)).isTrue();
+        PoolDoor door = ownedDoor(second, "/test/echo");
         for (int i = 0; i < PoolDoor.SEATS; i++) {
             assertThat(door.sit(4096L * (i + 1))).isEqualTo(i);
         }
         long free = second.takeForHost(PoolHandshake.BYTES);
         second.give(free);
-        RpcChannel.Builder channel =
-                RpcChannel.builder("/test/echo").pool(hosts.second()).connectTimeout(Duration.ofMillis(50));
+        RpcChannel.Builder channel = channelTo("/test/echo").connectTimeout(Duration.ofMillis(50));
         for (int i = 0; i < 3; i++) {
-            Assertions.assertThatThrownBy(channel::open).hasMessageContaining("more clients at its door");
+            assertThatThrownBy(channel::open).hasMessageContaining("more clients at its door");
         }
         assertThat(second.takeForHost(PoolHandshake.BYTES)).isEqualTo(free);
     }
@@ -132,7 +135,7 @@ class PoolDoorTest {
     @Test
     void shouldRefuseKnocksThatAreNone() {
         for (long place : new long[] {-4096, 0, 100, first.memory().byteSize(), Long.MAX_VALUE & -4096}) {
-            Assertions.assertThatThrownBy(() -> PoolHandshake.at(first, place))
+            assertThatThrownBy(() -> PoolHandshake.at(first, place))
                     .as("place %d", place)
                     .isInstanceOf(Handshake.MalformedException.class);
         }
@@ -140,7 +143,7 @@ class PoolDoorTest {
         PoolHandshake asked = PoolHandshake.ask(second, place, new byte[0], SELF);
         for (int length : new int[] {-1, Integer.MAX_VALUE, 4096}) {
             second.memory().set(ValueLayout.JAVA_INT, place + 32, length);
-            Assertions.assertThatThrownBy(asked::hello).hasMessageContaining("" + length);
+            assertThatThrownBy(asked::hello).hasMessageContaining("" + length);
         }
     }
 
@@ -169,31 +172,23 @@ class PoolDoorTest {
         }
     }
 
-    private Thread answer(PoolDoor door, PoolHandshake.Window window) {
-        return answer(door, window, window);
-    }
-
     /** Answers the next knock at the door of /a as a server would, but for where it says that the memory is. */
-    private Thread answer(PoolDoor door, PoolHandshake.Window window, PoolHandshake.Window shared) {
+    private CompletableFuture<Boolean> answer(PoolDoor door, PoolHandshake.Window window, PoolHandshake.Window shared) {
         Handshake.ArenaPlace none = new Handshake.ArenaPlace(0, 0, 0);
         byte[] serverHello = new Handshake.ServerHello(
                         Status.OK, 1, 64, 2, new Handshake.Arenas(none, none, none), new ServedInterface("", 0, ""))
                 .encode();
-        return Thread.ofPlatform().daemon().start(() -> {
+        return Concurrently.start(() -> {
             long[] place = new long[1];
             Await.until("a knock", () -> (place[0] = door.take(0)) != 0);
-            try {
-                PoolHandshake.at(first, place[0]).answer(serverHello, window, shared);
-            } catch (Handshake.MalformedException e) {
-                throw new AssertionError(e);
-            }
+            PoolHandshake.at(first, place[0]).answer(serverHello, window, shared);
+            return true;
         });
     }
 
     @Test
     void shouldRefuseMemoryThatIsNone() throws Exception {
-        PoolDoor door = PoolDoor.findOrMake(first, "/a");
-        assertThat(door.change(0, 42)).isTrue();
+        PoolDoor door = ownedDoor(first, "/a");
         long before = hosts.second().arena().usedBytes();
         for (PoolHandshake.Window window : List.of(
                 PoolHandshake.Window.NONE,
@@ -201,12 +196,9 @@ class PoolDoorTest {
                 new PoolHandshake.Window(-4096, 8192),
                 new PoolHandshake.Window(Long.MAX_VALUE & -4096, 8192),
                 new PoolHandshake.Window(8192, Long.MAX_VALUE))) {
-            Thread server = answer(door, window);
-            Assertions.assertThatThrownBy(
-                            () -> RpcChannel.builder("/a").pool(hosts.second()).open())
-                    .as("%s", window)
-                    .isInstanceOf(RpcException.class);
-            assertThat(server.join(Duration.ofSeconds(20))).isTrue();
+            CompletableFuture<Boolean> server = answer(door, window, window);
+            assertThatThrownBy(channelTo("/a")::open).as("%s", window).isInstanceOf(RpcException.class);
+            assertThat(Concurrently.get(server)).isTrue();
             assertThat(hosts.second().arena().usedBytes()).as("%s", window).isEqualTo(before);
         }
     }
@@ -214,15 +206,12 @@ class PoolDoorTest {
     /** As it must for want of descriptors, too: each attempt would cost a window. */
     @Test
     void shouldLeaveAWindowThatItCannotUse() throws InterruptedException {
-        PoolDoor door = PoolDoor.findOrMake(first, "/a");
-        assertThat(door.change(0, 42)).isTrue();
+        PoolDoor door = ownedDoor(first, "/a");
         PoolHandshake.Window window = new PoolHandshake.Window(first.takeWindow(64 << 10), 64 << 10);
         MemorySegment page = PoolMemory.bellPage(first, window).fill((byte) 0);
-        Thread server = answer(door, window, new PoolHandshake.Window(8192, Long.MAX_VALUE));
-        Assertions.assertThatThrownBy(
-                        () -> RpcChannel.builder("/a").pool(hosts.second()).open())
-                .isInstanceOf(RpcException.class);
-        assertThat(server.join(Duration.ofSeconds(20))).isTrue();
+        CompletableFuture<Boolean> server = answer(door, window, new PoolHandshake.Window(8192, Long.MAX_VALUE));
+        assertThatThrownBy(channelTo("/a")::open).isInstanceOf(RpcException.class);
+        assertThat(Concurrently.get(server)).isTrue();
         assertThat(BellLayout.stage(BellLayout.half(page, false))).isEqualTo(BellLayout.LEFT);
     }
 
@@ -233,14 +222,11 @@ class PoolDoorTest {
         MemorySegment others =
                 second.memory().asSlice(place, PoolHandshake.BYTES).fill((byte) 0x55);
         byte[] before = others.toArray(ValueLayout.JAVA_BYTE);
-        try (RpcServer server = RpcServer.builder()
-                .service(Echo.class, new EchoService())
-                .pool(hosts.first())
-                .start()) {
+        try (RpcServer server = serve()) {
             assertThat(PoolDoor.find(second, "/test/echo").orElseThrow().sit(place))
                     .isZero();
             // The server looks at the seats in their order: once it has answered the next one, it has seen the first.
-            RpcChannel.builder("/test/echo").pool(hosts.second()).open().close();
+            channelTo("/test/echo").open().close();
             assertThat(server.connections()).isLessThanOrEqualTo(1);
         }
         assertThat(others.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(before);

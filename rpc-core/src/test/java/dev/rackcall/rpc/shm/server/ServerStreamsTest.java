@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.RpcException;
-import java.time.Duration;
+import dev.rackcall.testkit.Concurrently;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -34,14 +34,8 @@ class ServerStreamsTest {
         }
         AtomicBoolean found = new AtomicBoolean();
         Stream<Integer> oneTooMany = Stream.of(1).onClose(() -> {
-            Thread other = Thread.ofPlatform().daemon().start(() -> found.set(streams.find(1) != null));
-            try {
-                assertThat(other.join(Duration.ofSeconds(20)))
-                        .as("others find their streams")
-                        .isTrue();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
+            // Others find their streams.
+            Concurrently.run(1, thread -> found.set(streams.find(1) != null));
         });
         assertThatThrownBy(() -> open(oneTooMany))
                 .isInstanceOf(RpcException.class)
@@ -70,7 +64,7 @@ class ServerStreamsTest {
     }
 
     @Test
-    void shouldEndWhatWasOpenedForWhoNoLongerWaits() {
+    void shouldCloseStreamsWhoseOpenersNoLongerWait() {
         ServerStream<Integer> first = open(Stream.of(1));
         ServerStream<Integer> second = open(Stream.of(2));
         streams.closeOpenedBy(tickets - 1);

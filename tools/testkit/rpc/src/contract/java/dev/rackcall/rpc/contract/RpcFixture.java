@@ -1,12 +1,20 @@
 package dev.rackcall.rpc.contract;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,30 +31,60 @@ public abstract class RpcFixture {
         return item;
     }
 
+    /** A server with this service. */
+    protected <T> RpcServer.Builder serving(Class<T> type, T service) {
+        return RpcServer.builder().service(type, service).directory(directory);
+    }
+
     protected final RpcServer serve(RpcServer.Builder builder) {
         return keep(builder.start());
+    }
+
+    protected final <T> RpcServer serve(Class<T> type, T service) {
+        return serve(serving(type, service));
     }
 
     protected final RpcChannel.Builder channel(String name) {
         return RpcChannel.builder(name).directory(directory);
     }
 
+    protected RpcChannel.Builder channel(Class<?> service) {
+        return channel(ServiceDefinition.of(service).channel());
+    }
+
     protected final RpcChannel open(RpcChannel.Builder builder) {
         return keep(builder.open());
     }
 
-    protected final RpcChannel open(String name) {
-        return open(channel(name));
+    protected final RpcChannel open(Class<?> service) {
+        return open(channel(service));
+    }
+
+    /** The service's stub over a channel of its own. */
+    protected final <T> T connect(Class<T> service) {
+        return open(service).stub(service);
     }
 
     /** How a call ends. */
-    protected static Status.Code codeOf(Runnable call) {
+    public static Status.Code codeOf(Runnable call) {
         try {
             call.run();
             return Status.Code.OK;
         } catch (RpcException e) {
             return e.code();
         }
+    }
+
+    /** The failure of a call that ends with this status. */
+    public static AbstractThrowableAssert<?, RpcException> assertFails(Status.Code code, ThrowingCallable call) {
+        RpcException e = catchThrowableOfType(RpcException.class, call);
+        assertThat(e).as("the failure").isNotNull();
+        assertThat(e.code()).as("%s", e).isEqualTo(code);
+        return assertThat(e);
+    }
+
+    public static CallOptions within(Duration timeout) {
+        return CallOptions.DEFAULT.withTimeout(timeout);
     }
 
     @AfterEach
