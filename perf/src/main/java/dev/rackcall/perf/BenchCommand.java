@@ -231,7 +231,7 @@ public final class BenchCommand implements Callable<Integer> {
                 selection.subjects(),
                 selection.locks(),
                 duration.orElse((isolationAlone || crowdAlone ? 500 : 1_000) * MILLI),
-                warmUp.orElse((isolationAlone ? 800 : crowdAlone ? 1_000 : 3_000) * MILLI),
+                warmUp.orElse((isolationAlone ? 800 : crowdAlone ? 1_500 : 3_000) * MILLI),
                 repeat.orElse(shortRun || isolationAlone ? 1 : crowdAlone ? 5 : 3),
                 rate.map(OptionalDouble::of).orElse(OptionalDouble.empty()),
                 !depths.isEmpty() ? depths : shortRun ? SHORT_DEPTHS : ALL_DEPTHS,

@@ -46,9 +46,10 @@ record BenchSelection(List<BenchTarget> targets, List<String> names) {
         return targets.stream().map(BenchTarget::word).collect(Collectors.joining(", "));
     }
 
-    /** The subjects that this host can measure. */
+    /** The subjects that the targets measure and this host can measure. */
     List<Subject> subjects() {
         return wanted().stream()
+                .filter(subject -> targets.stream().anyMatch(subject::isMeasuredBy))
                 .filter(subject -> subject.missing().get().isEmpty())
                 .toList();
     }

@@ -8,16 +8,19 @@ import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.result.Measurement;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.Stream;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A server's process and its clients', each with a connection of its own. Confined to one thread. */
 final class Crowd implements AutoCloseable {
@@ -27,6 +30,13 @@ final class Crowd implements AutoCloseable {
     private static final long LEAD_NANOS = 50_000_000;
 
     private static final long LEAD_NANOS_A_CLIENT = 5_000_000;
+
+    /** The JIT has compiled what calls use; of the fastest subjects after some 50 ms. */
+    private static final long WARM_CALLS = 20_000;
+    /** Above what a client of any peer needs. */
+    private static final long USUAL_KIB = 300 << 10;
+
+    private static final Pattern AVAILABLE = Pattern.compile("MemAvailable:\\s*(\\d+) kB");
 
     private final Subject subject;
     private final Path directory;
@@ -42,15 +52,26 @@ final class Crowd implements AutoCloseable {
         this.server = MeasuredProcess.server(subject, directory, launch);
     }
 
-    /** Starts clients until there are so many, and lets all of them call for that time. */
-    void grow(int count, long warmUpNanos) {
-        int missing = count - clients.size();
-        if (missing > 0) {
-            Callable<MeasuredProcess<MeasuredClient>> start = () -> MeasuredProcess.client(subject, directory, launch);
-            inParallel(STARTERS, Stream.generate(() -> start).limit(missing).toList())
-                    .forEach(clients::add);
-            measure(warmUpNanos);
-        }
+    /**
+     * Flags of the heap where so many processes start: none if there is memory for the heaps that they choose by
+     * themselves.
+     */
+    static List<String> heap(int processes) throws IOException {
+        Matcher available = AVAILABLE.matcher(Files.readString(Path.of("/proc/meminfo")));
+        boolean isEnough = available.find() && Long.parseLong(available.group(1)) / processes > USUAL_KIB;
+        return isEnough ? List.of() : List.of("-Xmx128m", "-XX:+UseSerialGC");
+    }
+
+    /** Starts clients until there are so many. Each warms up as soon as it is connected, at most for that time. */
+    void grow(int count, long mostNanos) {
+        Callable<Boolean> start = () -> {
+            MeasuredProcess<MeasuredClient> client = MeasuredProcess.client(subject, directory, launch);
+            synchronized (clients) {
+                clients.add(client); // even if it fails now, it must be closed
+            }
+            return client.ask(mostNanos, side -> side.warmUp(mostNanos, WARM_CALLS));
+        };
+        inParallel(STARTERS, Collections.nCopies(Math.max(0, count - clients.size()), start));
     }
 
     /** All clients call in a closed loop in the same span of time. */

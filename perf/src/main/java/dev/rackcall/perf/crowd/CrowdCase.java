@@ -2,13 +2,18 @@ package dev.rackcall.perf.crowd;
 
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.result.BenchTarget;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * One result of the target.
  *
- * @param subject its name, and what its processes run
+ * @param subject its name, what its processes run, and in which group it takes turns
  * @param peer what the clients call through
  * @param clients how many
  * @param surroundings what they share the processors with
@@ -35,12 +40,28 @@ record CrowdCase(Subject subject, CrowdPeer peer, int clients, Surroundings surr
     }
 
     private static CrowdCase of(CrowdPeer peer, int clients, Surroundings surroundings) {
-        Subject subject = peer.subject(name(peer, clients, surroundings)).in(BenchTarget.CROWD, peer.word(), "");
+        // What is not limited shares processes.
+        String group = peer.word() + (surroundings.isLimited() ? surroundings.suffix() : "");
+        Subject subject = peer.subject(name(peer, clients, surroundings))
+                .in(BenchTarget.CROWD, group, "")
+                .unless(() -> missing(surroundings));
         return new CrowdCase(subject, peer, clients, surroundings);
     }
 
     private static String name(CrowdPeer peer, int clients, Surroundings surroundings) {
         return "crowd-" + peer.word() + "-" + clients + surroundings.suffix();
+    }
+
+    private static Optional<String> missing(Surroundings surroundings) {
+        return switch (surroundings) {
+            case PLAIN, BURN2, JOLT -> Optional.empty();
+            case ONE ->
+                Arrays.stream(System.getenv("PATH").split(File.pathSeparator))
+                                .anyMatch(folder -> Files.isExecutable(Path.of(folder, "taskset")))
+                        ? Optional.empty()
+                        : Optional.of("there is no taskset on the PATH");
+            case QUOTA1 -> QuotaGroup.missing();
+        };
     }
 
     /** The name of another peer's result with the same number of clients in the same surroundings. */

@@ -7,7 +7,10 @@ import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.Workspace;
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Result;
+import dev.rackcall.shm.os.Affinity;
+import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +19,9 @@ import java.util.stream.Collectors;
 
 /**
  * Calls from several client processes to one server process, none of them pinned. In every repeat each peer has fresh
- * processes: the server, and clients that are added as the results need them. One peer's processes exist at a time.
+ * processes, because the kernel places them differently each time: the server, and clients that are added as the
+ * results need them. Where all share one processor, the repeats use the same processes. One peer's processes exist at a
+ * time.
  */
 public record CrowdTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
     /** What the target measures. */
@@ -26,32 +31,66 @@ public record CrowdTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
 
     /** Measures the plan's subjects. */
     public List<Result> measure() {
-        Map<String, List<Subject>> groups = plan.subjects().stream()
-                .filter(subject -> subject.isOf(BenchTarget.CROWD))
-                .collect(Collectors.groupingBy(Subject::group, LinkedHashMap::new, Collectors.toList()));
-        List<Result> results =
-                rounds.runGroups(BenchTarget.CROWD, List.copyOf(groups.values()), this::measureInFreshProcesses);
-        return withRatios(results);
+        try (Burners burners = new Burners(workspace)) {
+            List<Result> results = new ArrayList<>(rounds.runGroups(
+                    BenchTarget.CROWD, groups(false), plan.repeat(), group -> measured(cases(group), burners, 1)));
+            results.addAll(rounds.runGroups(
+                    BenchTarget.CROWD, groups(true), 1, group -> measured(cases(group), burners, plan.repeat())));
+            return withRatios(results);
+        }
     }
 
-    private List<Result> measureInFreshProcesses(List<Subject> group) {
+    private List<List<Subject>> groups(boolean areLimited) {
+        return List.copyOf(CrowdCase.ALL.stream()
+                .filter(each -> each.surroundings().isLimited() == areLimited
+                        && plan.subjects().contains(each.subject()))
+                .map(CrowdCase::subject)
+                .collect(Collectors.groupingBy(Subject::group, LinkedHashMap::new, Collectors.toList()))
+                .values());
+    }
+
+    /** The cases of those subjects, small crowds first. */
+    private static List<CrowdCase> cases(List<Subject> subjects) {
+        return CrowdCase.ALL.stream()
+                .filter(each -> subjects.contains(each.subject()))
+                .sorted(Comparator.comparingInt(CrowdCase::clients))
+                .toList();
+    }
+
+    /** The results of cases that share processes, each so many times. */
+    private List<Result> measured(List<CrowdCase> cases, Burners burners, int times) {
         List<Result> results = new ArrayList<>();
-        rounds.attempt(BenchTarget.CROWD, group.getFirst(), () -> {
-            try (Crowd crowd = new Crowd(group.getFirst(), workspace.newPart(), Launch.asUsersDo())) {
-                for (CrowdCase each : cases(group)) {
-                    crowd.grow(each.clients(), plan.warmUpNanos());
-                    results.add(crowd.measure(plan.durationNanos())
-                            .result(each.subject().name()));
+        rounds.attempt(BenchTarget.CROWD, cases.getFirst().subject(), () -> {
+            switch (cases.getFirst().surroundings()) {
+                case PLAIN, BURN2, JOLT -> measure(cases, burners, List.of(), times, results);
+                case ONE -> {
+                    int[] processors = Affinity.available();
+                    List<String> pinned = List.of("taskset", "-c", Integer.toString(processors[processors.length - 1]));
+                    measure(cases, burners, pinned, times, results);
+                }
+                case QUOTA1 -> {
+                    try (QuotaGroup group = QuotaGroup.create()) {
+                        measure(cases, burners, group.wrapper(), times, results);
+                    }
                 }
             }
         });
         return results;
     }
 
-    private static List<CrowdCase> cases(List<Subject> subjects) {
-        return CrowdCase.ALL.stream()
-                .filter(each -> subjects.contains(each.subject()))
-                .toList();
+    private void measure(List<CrowdCase> cases, Burners burners, List<String> wrapper, int times, List<Result> results)
+            throws IOException {
+        int most = cases.getLast().clients();
+        Launch launch = Launch.asUsersDo().within(wrapper).withHeap(Crowd.heap(most + 1));
+        try (Crowd crowd = new Crowd(cases.getFirst().subject(), workspace.newPart(), launch)) {
+            for (CrowdCase each : cases) {
+                crowd.grow(each.clients(), plan.warmUpNanos());
+                for (int i = 0; i < times; i++) {
+                    CrowdRun run = burners.beside(each.surroundings(), () -> crowd.measure(plan.durationNanos()));
+                    results.add(run.result(each.subject().name()));
+                }
+            }
+        }
     }
 
     /** In the order of the report, with Rackcall's worst run divided by the median of each peer's. */

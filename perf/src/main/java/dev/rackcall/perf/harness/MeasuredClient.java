@@ -43,6 +43,16 @@ public final class MeasuredClient implements AutoCloseable {
                 .run(nanos -> counted(closed.run(client, nextSequence, nanos).measurement()));
     }
 
+    /** Calls in a closed loop until there were so many calls, or the time is over. */
+    public boolean warmUp(long mostNanos, long mostCalls) throws Exception {
+        long end = System.nanoTime() + mostNanos;
+        long last = nextSequence + mostCalls;
+        while (nextSequence < last && System.nanoTime() < end) {
+            counted(closed.run(client, nextSequence, LEAD_IN_NANOS).measurement());
+        }
+        return nextSequence >= last;
+    }
+
     /** Calls in a closed loop, and keeps the latencies for {@link #result}. */
     public Measurement slice(long nanos) throws Exception {
         counted(closed.run(client, nextSequence, LEAD_IN_NANOS).measurement());

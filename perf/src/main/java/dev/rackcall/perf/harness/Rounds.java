@@ -62,9 +62,15 @@ public final class Rounds {
     /** Measures one group of subjects after the other; the run attempts the steps of each subject by itself. */
     public List<Result> runGroups(
             BenchTarget target, List<List<Subject>> groups, Function<List<Subject>, List<Result>> run) {
+        return runGroups(target, groups, plan.repeat(), run);
+    }
+
+    /** The same so many times. Several results of the same name from one step count as repeats, too. */
+    public List<Result> runGroups(
+            BenchTarget target, List<List<Subject>> groups, int repeat, Function<List<Subject>, List<Result>> run) {
         // One list of runs for each subject and depth, in the order of the first round.
         Map<String, List<Result>> runs = new LinkedHashMap<>();
-        int steps = groups.size() * plan.repeat();
+        int steps = groups.size() * repeat;
         long begin = System.nanoTime();
         for (int step = 0; step < steps; step++) {
             List<Subject> group = groups.get(step % groups.size());

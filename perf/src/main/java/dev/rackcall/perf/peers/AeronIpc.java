@@ -38,6 +38,10 @@ public record AeronIpc() implements Sides {
      */
     private static final String CHANNEL = "aeron:ipc?term-length=" + (16 << 20);
 
+    /** What each JVM with Aeron gets. */
+    public static final List<String> FLAGS =
+            List.of("--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED", "-Dagrona.disable.bounds.checks=true");
+
     private static final int REQUESTS = 10;
     private static final int REPLIES = 11;
     private static final int BYTES = 64;
@@ -53,9 +57,7 @@ public record AeronIpc() implements Sides {
                         new AeronIpc(),
                         Subject.Trait.SPINS,
                         Subject.Trait.PIPELINES)
-                .withFlags(List.of(
-                        "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
-                        "-Dagrona.disable.bounds.checks=true"));
+                .withFlags(FLAGS);
     }
 
     private static String driverDirectory(Path directory) {

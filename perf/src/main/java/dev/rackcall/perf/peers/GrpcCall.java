@@ -36,7 +36,7 @@ public record GrpcCall(String name, GrpcTransport transport, int bytes) implemen
             .setResponseMarshaller(new BytesMarshaller())
             .build();
     /** Netty warns about a socket option that gRPC sets and Unix sockets do not have. */
-    static final List<String> FLAGS = List.of("-Dorg.slf4j.simpleLogger.log.io.grpc.netty.shaded=error");
+    public static final List<String> FLAGS = List.of("-Dorg.slf4j.simpleLogger.log.io.grpc.netty.shaded=error");
 
     /** A subject of the target {@code rtt}; with the smallest payload also of throughput and connections. */
     public static Subject subject(String name, GrpcTransport transport, int bytes) {
