@@ -27,13 +27,12 @@ import picocli.CommandLine.Spec;
         name = "agent",
         description = "Serves virtual queues to the processes of this user on this host.",
         footer = {
-            "Runs until it is terminated. Calls over virtual queues (vq://) are those of processes with this runtime folder; where no"
-                    + " agent runs, processes have no virtual queues, unless they open an agent themselves, and calls over RDMA"
-                    + " have queue pairs of their own (rdma://)."
+            "Runs until it is terminated. Processes with this runtime folder call over its virtual queues (vq://). Without an agent,"
+                    + " each connection over RDMA has a queue pair of its own (rdma://), unless a process opens an agent itself."
         })
 final class AgentCommand implements Callable<Integer> {
     private static final double DAYS = 36_500 * 86_400.0;
-    /** How long an agent waits for a directory to name a meta server, before it starts without. */
+    /** How long an agent waits for a directory to name a meta server, before it starts without one. */
     private static final Duration FIRST_NEWS = Duration.ofSeconds(2);
     /** The interval between checks for the end of the process. */
     private static final Duration MOMENT = Duration.ofMillis(200);
@@ -65,16 +64,16 @@ final class AgentCommand implements Callable<Integer> {
             names = "--meta",
             paramLabel = "GID/NUMBER",
             description =
-                    "The meta server's control address, as it prints it, instead of a directory. It is that of one life"
-                            + " of the meta server: start this agent again when that has restarted.")
+                    "The meta server's control address, as it prints it, instead of a directory. It changes when the"
+                            + " meta server restarts; then restart this agent, too.")
     private Optional<String> meta = Optional.empty();
 
     @Option(
             names = "--with-meta",
             paramLabel = "HOSTS",
             description =
-                    "Is also the meta server, with room for this many hosts, and named in the directory as long as"
-                            + " that names no other one.")
+                    "Also run the meta server, with room for this many hosts. The directory names it unless it names"
+                            + " another one.")
     private Optional<Integer> capacity = Optional.empty();
 
     @Mixin
@@ -105,46 +104,46 @@ final class AgentCommand implements Callable<Integer> {
         RuntimeDirectory runtime = RuntimeDirectory.at(folder.path());
         runtime.create();
         // The outermost resource: a meta server's name must also be withdrawn before the JVM halts.
-        try (OrderlyShutdown farewell = OrderlyShutdown.open()) {
-            return holdSeals(runtime.path(), farewell);
+        try (OrderlyShutdown shutdown = OrderlyShutdown.open()) {
+            return holdSeals(runtime.path(), shutdown);
         }
     }
 
-    private int holdSeals(Path path, OrderlyShutdown farewell) throws InterruptedException {
+    private int holdSeals(Path path, OrderlyShutdown shutdown) throws InterruptedException {
         if (seals.isEmpty()) {
-            return serve(path, farewell);
+            return serve(path, shutdown);
         }
         HoldSealsCommand.requireFree(spec, seals.get());
         SealHolder holder = SealHolder.start(seals.get());
         try {
             say("holding seals at " + seals.get().toAbsolutePath());
-            return serve(path, farewell);
+            return serve(path, shutdown);
         } finally {
             holder.close();
         }
     }
 
-    private int serve(Path path, OrderlyShutdown farewell) throws InterruptedException {
+    private int serve(Path path, OrderlyShutdown shutdown) throws InterruptedException {
         if (capacity.isEmpty()) {
-            return serve(path, farewell, Optional.empty());
+            return serve(path, shutdown, Optional.empty());
         }
         try (MetaServer server = MetaServer.open(device.find(), capacity.get())) {
             say("meta server: " + server.address());
-            return serve(path, farewell, Optional.of(server));
+            return serve(path, shutdown, Optional.of(server));
         }
     }
 
-    private int serve(Path path, OrderlyShutdown farewell, Optional<MetaServer> server) throws InterruptedException {
+    private int serve(Path path, OrderlyShutdown shutdown, Optional<MetaServer> server) throws InterruptedException {
         Optional<ControlAddress> own = server.map(MetaServer::address);
         if (meta.isPresent() || directory.isEmpty()) {
             Optional<ControlAddress> only = own.or(() -> meta.map(this::address));
-            return serve(path, farewell, server, Optional.empty(), only.map(known -> () -> known));
+            return serve(path, shutdown, server, Optional.empty(), only.map(known -> () -> known));
         }
         try (MetaNames names = MetaNames.open(directory.get(), own, host)) {
             if (own.isEmpty()) {
                 names.await(FIRST_NEWS);
             }
-            return serve(path, farewell, server, Optional.of(names), Optional.of(names));
+            return serve(path, shutdown, server, Optional.of(names), Optional.of(names));
         }
     }
 
@@ -189,7 +188,7 @@ final class AgentCommand implements Callable<Integer> {
     /** Returns the exit code. */
     private int serve(
             Path path,
-            OrderlyShutdown farewell,
+            OrderlyShutdown shutdown,
             Optional<MetaServer> ownMeta,
             Optional<MetaNames> names,
             Optional<Supplier<ControlAddress>> metaServer)
@@ -210,7 +209,7 @@ final class AgentCommand implements Callable<Integer> {
             say("agent of " + host + " (" + agent.host() + ") serves in " + path);
             long start = System.nanoTime();
             long most = nanos(seconds.orElse(DAYS));
-            while (!farewell.isTold() && System.nanoTime() - start < most) {
+            while (!shutdown.isRequested() && System.nanoTime() - start < most) {
                 if (server.awaitFailure(MOMENT)) {
                     spec.commandLine()
                             .getErr()

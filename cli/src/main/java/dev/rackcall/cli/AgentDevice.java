@@ -46,7 +46,7 @@ final class AgentDevice {
             description = "A software device talks only by TLS, and only with devices whose certificate is trusted. The"
                     + " folder has " + CERTIFICATES + " (the own chain), " + KEY + " (PKCS#8, no password) and "
                     + AUTHORITY
-                    + " (whom to trust).")
+                    + " (trusted authorities).")
     private Optional<Path> tls = Optional.empty();
 
     private boolean isSoftware() {
@@ -119,7 +119,7 @@ final class AgentDevice {
                 .filter(each -> !each.isLoopbackAddress())
                 .isPresent();
         return isOpen && tls.isEmpty()
-                ? Optional.of("without --tls: whoever reaches " + listen.get()
+                ? Optional.of("without --tls: any host that reaches " + listen.get()
                         + " can register hosts and try keys; use it in networks that only trusted hosts reach")
                 : Optional.empty();
     }

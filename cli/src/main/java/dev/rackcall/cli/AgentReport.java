@@ -55,7 +55,7 @@ final class AgentReport {
         Optional<String> problem = agent.registrationProblem();
         if (problem.isEmpty() != isRegistered) {
             isRegistered = problem.isEmpty();
-            say.accept(problem.map(why -> "not registered any more: " + why).orElse("registered"));
+            say.accept(problem.map(why -> "no longer registered: " + why).orElse("registered"));
         }
         problem = naming.get();
         if (problem.isEmpty() != isNamed) {

@@ -12,7 +12,7 @@ import picocli.CommandLine.Spec;
 /** {@code rackcall doctor}: one sentence for each feature of the host that Rackcall needs or can use. */
 @Command(
         name = "doctor",
-        description = "Says what this host offers Rackcall, what is wrong with it and how to mend it.",
+        description = "Checks what this host offers Rackcall, and how to fix what is missing.",
         footer = "Exit code 1 if something that Rackcall needs is missing.")
 final class DoctorCommand implements Callable<Integer> {
     @Spec
@@ -27,7 +27,7 @@ final class DoctorCommand implements Callable<Integer> {
                 .filter(finding -> finding.level() == Finding.Level.PROBLEM)
                 .count();
         out.println(
-                problems == 0 ? "Rackcall can run here." : "Rackcall cannot run here until the problems are mended.");
+                problems == 0 ? "Rackcall can run here." : "Rackcall cannot run here until the problems are fixed.");
         out.flush();
         return problems == 0 ? 0 : 1;
     }

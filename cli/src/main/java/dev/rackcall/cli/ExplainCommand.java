@@ -25,12 +25,12 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code rackcall explain}: opens a channel as any client does, and prints the route that calls use, and why not the
- * other routes.
+ * {@code rackcall explain}: opens a channel as any client does, and prints the route that calls use, and why the others
+ * are not used.
  */
 @Command(
         name = "explain",
-        description = "Shows which route calls to a channel take from this host, and why not the other routes.",
+        description = "Shows which route calls to a channel take from this host, and why the others are not used.",
         footer = {
             "It connects to the channel's servers and calls nothing. Virtual queues (vq://) are those of this host's agent"
                     + " process, rackcall agent, if one runs; a program with an agent of its own may have others.",

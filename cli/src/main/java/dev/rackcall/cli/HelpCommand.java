@@ -9,7 +9,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code rackcall help}: like {@code --help} after a command at any depth, as in {@code rackcall help demo rack}. */
-@Command(name = "help", description = "Says how a command is used; without one, which there are.", helpCommand = true)
+@Command(name = "help", description = "Shows the help of a command, or the list of commands.", helpCommand = true)
 final class HelpCommand implements Runnable {
     @Spec
     private CommandSpec spec;

@@ -36,7 +36,8 @@ final class KernelChecks {
                 ? Finding.ok("kernel", "Linux " + release + " has everything that Rackcall uses.")
                 : Finding.note(
                         "kernel",
-                        "Linux " + release + " serves; page seals that a hostile process cannot lift need Linux 6.10.");
+                        "Linux " + release
+                                + " is new enough; page seals that a hostile process cannot lift need Linux 6.10.");
     }
 
     /** userfaultfd(2): user-mode-only descriptors need no privilege since 5.11; write protection of shared memory since 5.19. */
@@ -66,9 +67,9 @@ final class KernelChecks {
                 .orElse("")
                 .transform(line -> line.split("\\s+")));
         String why = flags.contains("ospke")
-                ? "The processor has them on, but this process got none (" + trial.reason() + ")"
+                ? "Processor and kernel support them, but this process got none (" + trial.reason() + ")"
                 : flags.contains("pku")
-                        ? "The processor has them but the kernel has them off"
+                        ? "The processor supports them, but the kernel has turned them off"
                         : "This processor has none";
         return Finding.note("protection keys", why + "; handlers that use native code lack a second wall.");
     }

@@ -82,7 +82,7 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
     }
 
     private void heard(RuntimeException failure) {
-        silence = "the directory " + address + " is not reached, and asked again every " + RETRY_SECONDS + " s: "
+        silence = "the directory " + address + " does not answer and is asked again every " + RETRY_SECONDS + " s: "
                 + (failure instanceof DirectoryException ? failure.getMessage() : failure);
     }
 

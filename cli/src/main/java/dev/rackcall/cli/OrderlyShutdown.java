@@ -11,25 +11,25 @@ final class OrderlyShutdown implements AutoCloseable {
     /** How long the JVM waits for the resources. Later, names in a directory end with their lease. */
     private static final int PATIENCE_SECONDS = 10;
 
-    private final CountDownLatch told = new CountDownLatch(1);
+    private final CountDownLatch requested = new CountDownLatch(1);
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Thread hook = Thread.ofPlatform().unstarted(this::await);
 
     private OrderlyShutdown() {}
 
     static OrderlyShutdown open() {
-        OrderlyShutdown farewell = new OrderlyShutdown();
-        Runtime.getRuntime().addShutdownHook(farewell.hook);
-        return farewell;
+        OrderlyShutdown shutdown = new OrderlyShutdown();
+        Runtime.getRuntime().addShutdownHook(shutdown.hook);
+        return shutdown;
     }
 
     /** Whether the process is being terminated. */
-    boolean isTold() {
-        return told.getCount() == 0;
+    boolean isRequested() {
+        return requested.getCount() == 0;
     }
 
     private void await() {
-        told.countDown();
+        requested.countDown();
         try {
             ended.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException e) {

@@ -57,7 +57,7 @@ class AgentCommandTest {
     }
 
     @Test
-    void shouldServeUntilItsTimeIsOver() {
+    void shouldServeForTheGivenTime() {
         Path dir = folder.resolve("d");
         assertThat(serve(dir, "0.1")).as("%s", err).isZero();
         assertThat(out.toString())
@@ -88,7 +88,7 @@ class AgentCommandTest {
 
     /** What a directory names would otherwise stand for its whole lease, and hold up the next meta server. */
     @Test
-    void shouldWithdrawTheNameOfItsMetaServerWhenItIsToldToEnd() throws Exception {
+    void shouldWithdrawTheNameOfItsMetaServerWhenTerminated() throws Exception {
         Path members = folder.resolve("members");
         ChildJvm child = ChildJvm.of(
                         RackcallCommand.class,
@@ -132,7 +132,7 @@ class AgentCommandTest {
                         folder.resolve("e").toString()));
         Thread meta = Thread.ofPlatform().start(() -> serve(folder.resolve("d"), "600", "--directory", directory));
         try {
-            await(agent, "not registered yet: the directory " + directory + " is not reached");
+            await(agent, "not registered yet: the directory " + directory + " does not answer");
             await(meta, "the meta server is not named in the directory yet: the directory " + directory);
             Files.delete(inTheWay);
             await(meta, "the directory names the meta server");

@@ -135,7 +135,7 @@ class AgentNetworkTest {
     }
 
     @Test
-    void shouldGoOnWhenTheMetaServerRestarts() throws Exception {
+    void shouldContinueWhenTheMetaServerRestarts() throws Exception {
         Host meta = meta();
         Host a = host("a", "127.0.0.2");
         Host b = host("b", "127.0.0.3");
@@ -146,7 +146,7 @@ class AgentNetworkTest {
         meta.await("; meta server: 3 hosts in a table of ");
         meta.close();
         for (Host each : List.of(a, b)) {
-            each.await("not registered any more: ");
+            each.await("no longer registered: ");
         }
         assertThat(greet(toB)).isEqualTo("b greets Ann");
 

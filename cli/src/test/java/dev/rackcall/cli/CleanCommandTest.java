@@ -41,7 +41,7 @@ class CleanCommandTest {
     }
 
     @Test
-    void shouldHaveNothingToDoWhereThereIsNoFolder() {
+    void shouldDoNothingWithoutAFolder() {
         directory = directory.resolve("none");
 
         assertThat(clean()).isZero();

@@ -74,7 +74,7 @@ class DoctorChecksTest {
     }
 
     @Test
-    void shouldCallAnOldKernelAProblem() throws IOException {
+    void shouldReportAnOldKernelAsAProblem() throws IOException {
         write("/proc/sys/kernel/osrelease", "4.19.0-26-amd64\n");
 
         Finding kernel = finding(new KernelChecks(host, trials).findings(), "kernel");
@@ -90,17 +90,17 @@ class DoctorChecksTest {
     }
 
     @Test
-    void shouldTellProtectionKeysThatAreOffFromThoseThatAreMissing() throws IOException {
+    void shouldDistinguishDisabledFromMissingProtectionKeys() throws IOException {
         trials.outcome = Trial.failure("pkey_alloc: ENOSPC");
         write("/proc/cpuinfo", "flags\t\t: fpu pku ospke\n");
         assertThat(finding(new KernelChecks(host, trials).findings(), "protection keys")
                         .sentence())
-                .contains("has them on", "ENOSPC");
+                .contains("kernel support them", "ENOSPC");
 
         write("/proc/cpuinfo", "flags\t\t: fpu pku avx2\n");
         assertThat(finding(new KernelChecks(host, trials).findings(), "protection keys")
                         .sentence())
-                .contains("kernel has them off");
+                .contains("kernel has turned them off");
 
         write("/proc/cpuinfo", "flags\t\t: fpu avx2\n");
         assertThat(finding(new KernelChecks(host, trials).findings(), "protection keys")
@@ -139,7 +139,7 @@ class DoctorChecksTest {
     }
 
     @Test
-    void shouldAskForLibnumaOnlyWhereThereAreNodesToBindTo() throws IOException {
+    void shouldSuggestLibnumaOnlyOnNumaHosts() throws IOException {
         Files.createDirectories(host.path("/sys/devices/system/node/node0"));
         assertThat(level(new MemoryChecks(host, trials).findings(), "NUMA")).isEqualTo(Level.OK);
 

@@ -71,7 +71,7 @@ class ExplainCommandTest {
     }
 
     @Test
-    void shouldSayWhichWayIsTakenAndWhyNotTheOthers() {
+    void shouldShowTheUsedRouteAndWhyTheOthersAreNotUsed() {
         try (RpcServer server = serve()) {
             String channel = server.channels().getFirst();
             assertThat(explainPatiently(
@@ -98,7 +98,7 @@ class ExplainCommandTest {
     }
 
     @Test
-    void shouldSayWhatIsWrongWithEachWayToAServerThatIsGone() {
+    void shouldReportTheProblemOfEachRouteToADeadServer() {
         ServiceDefinition<Door> door = ServiceDefinition.of(Door.class);
         String channel = door.channel();
         try (Directory directory = Directory.open(members)) {
@@ -132,7 +132,7 @@ class ExplainCommandTest {
 
     /** Seen from a process that has an agent, and from one that has none. */
     @Test
-    void shouldNameTheCarrierThatIsTakenAndWhyNotTheOther() {
+    void shouldNameTheUsedCarrierAndWhyTheOtherIsNotUsed() {
         ServiceDefinition<Door> door = ServiceDefinition.of(Door.class);
         String channel = door.channel();
         try (MetaServer meta = MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16);
@@ -175,7 +175,7 @@ class ExplainCommandTest {
     }
 
     @Test
-    void shouldSayThatNobodyServes() {
+    void shouldReportAChannelWithoutServer() {
         assertThat(explain("explain", "/no/such", "--directory", members.toString()))
                 .isEqualTo(1);
         assertThat(err.toString()).contains("names no server of channel /no/such");
@@ -194,7 +194,7 @@ class ExplainCommandTest {
     }
 
     @Test
-    void shouldNameTheDirectoriesThatAreUnderstood() {
+    void shouldListTheSupportedDirectories() {
         assertThat(explain("explain", "/a", "--directory", "etcd://x")).isEqualTo(2);
         assertThat(err.toString()).contains("etcd://x").contains("zk:").contains("file:");
     }

@@ -63,7 +63,7 @@ class LauncherSumTest {
     }
 
     @Test
-    void shouldCountEveryModuleAlsoIfAnotherCutsItsLine() throws Exception {
+    void shouldCountEveryModuleDespiteInterleavedOutput() throws Exception {
         Path former = report("a", "x.FormerTest", "tests=\"100\" errors=\"0\" skipped=\"0\" failures=\"0\"");
         Files.setLastModifiedTime(former, FileTime.from(Instant.now().minus(Duration.ofHours(1))));
         waiting("a", "x.ATest", "tests=\"7\" errors=\"0\" skipped=\"1\" failures=\"0\" flakes=\"0\"");
@@ -85,7 +85,7 @@ class LauncherSumTest {
     }
 
     @Test
-    void shouldSayNoSumWhereNothingWasTested() throws Exception {
+    void shouldPrintNoSumWithoutTests() throws Exception {
         assertThat(test("echo '[ERROR] COMPILATION ERROR'; exit 1\n"))
                 .contains("COMPILATION ERROR")
                 .contains("the tests or checks failed")

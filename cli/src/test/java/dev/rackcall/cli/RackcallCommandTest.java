@@ -26,7 +26,7 @@ class RackcallCommandTest {
     }
 
     @Test
-    void shouldHelpWithACommandOfACommand() {
+    void shouldShowTheHelpOfANestedCommand() {
         assertThat(run("help", "demo", "rack")).isZero();
         assertThat(out.toString()).startsWith("Usage: rackcall demo rack ").contains("--seconds");
         assertThat(run("help", "demo", "house")).isEqualTo(2);
@@ -54,7 +54,7 @@ class RackcallCommandTest {
     }
 
     @Test
-    void shouldTellWrongUseFromFailure(@TempDir Path folder) {
+    void shouldDistinguishWrongUseFromFailure(@TempDir Path folder) {
         assertThat(run("explain", "no channel")).isEqualTo(2);
         assertThat(run("explain", "/shop", "--directory", "gopher://somewhere")).isEqualTo(2);
         assertThat(run("explain", "/nobody/here", "--dir", folder.toString())).isEqualTo(1);
@@ -100,14 +100,14 @@ class RackcallCommandTest {
     }
 
     @Test
-    void shouldSayHowToSeeMoreWhereTheOperatingSystemSpoke() {
+    void shouldMentionTheTraceForErrorsOfTheOperatingSystem() {
         assertThat(runFailing(new UncheckedIOException(new IOException("broken"))))
                 .isEqualTo(1);
         assertThat(err.toString()).contains("broken (RACKCALL_TRACE=1 shows the stack trace)");
     }
 
     @Test
-    void shouldShowWhereADefectArose() {
+    void shouldShowTheStackTraceOfADefect() {
         assertThat(runFailing(new ArithmeticException("/ by zero"))).isEqualTo(1);
         assertThat(err.toString()).contains("ArithmeticException").contains("at dev.rackcall");
     }

@@ -17,7 +17,7 @@ class RuntimeFolderCheckTest {
     private Path temporary;
 
     @Test
-    void shouldBeContentWithAPrivateFolder() throws IOException {
+    void shouldAcceptAPrivateFolder() throws IOException {
         assertThat(check(folder("rwx------"), ME).level()).isEqualTo(Level.OK);
     }
 
@@ -36,12 +36,12 @@ class RuntimeFolderCheckTest {
     }
 
     @Test
-    void shouldBeContentWithAFolderThatIsYetToBeMade() {
+    void shouldAcceptAFolderThatDoesNotExistYet() {
         assertThat(check(temporary.resolve("later"), ME).level()).isEqualTo(Level.OK);
     }
 
     @Test
-    void shouldBeContentWithFoldersThatAreYetToBeMade() {
+    void shouldAcceptFoldersThatDoNotExistYet() {
         assertThat(check(temporary.resolve("later/and/later"), ME).level()).isEqualTo(Level.OK);
         assertThat(temporary).isEmptyDirectory();
     }
@@ -66,7 +66,7 @@ class RuntimeFolderCheckTest {
     }
 
     @Test
-    void shouldRefuseAFolderOfSomebodyElse() throws IOException {
+    void shouldRefuseAFolderOfAnotherUser() throws IOException {
         Finding finding = check(folder("rwx------"), "somebody-else");
 
         assertThat(finding.level()).isEqualTo(Level.PROBLEM);

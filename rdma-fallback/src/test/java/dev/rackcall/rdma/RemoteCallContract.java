@@ -32,7 +32,7 @@ abstract class RemoteCallContract extends CallContractTest {
 
     @Test
     @Override
-    protected void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+    protected void shouldReportAChannelWithoutServer() {
         RpcException nobody = catchThrowableOfType(
                 RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
         assertThat(nobody.code()).isEqualTo(Status.Code.UNAVAILABLE);

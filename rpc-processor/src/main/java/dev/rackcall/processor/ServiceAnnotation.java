@@ -17,13 +17,13 @@ import javax.lang.model.element.VariableElement;
 import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
 
-/** What {@code @RpcService} says. */
+/** The values of {@code @RpcService}. */
 final class ServiceAnnotation {
     static final String DEFAULT_ISOLATION = "DEFAULT";
 
     private static final Pattern CHANNEL = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._-]+)+");
 
-    /** As at run time, where a name that is too long would be noticed only when somebody serves it. */
+    /** The limit at run time, where a longer name would fail only when it is served. */
     private static final int MAX_CHANNEL = 80;
 
     private final TypeElement service;

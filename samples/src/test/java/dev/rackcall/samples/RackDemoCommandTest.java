@@ -36,7 +36,7 @@ class RackDemoCommandTest {
     private Consumer<String> whenPrinted = _ -> {};
 
     @Test
-    void shouldGoOnOverTheNetworkWhileMemoryIsTakenAwayAndLeaveNothingBehind() throws IOException {
+    void shouldUseTheNetworkWithoutMemoryAndLeaveNothingBehind() throws IOException {
         List<String> before = workplaces();
 
         int exitCode = run("rack", "--count", "200", "--seconds", "1");
@@ -64,7 +64,7 @@ class RackDemoCommandTest {
     }
 
     @Test
-    void shouldFindItsHostsByAnEnsembleThatLosesAMember() throws Exception {
+    void shouldFindItsHostsWhenAnEnsembleLosesAMember() throws Exception {
         System.setProperty("zookeeper.forceSync", "no");
         List<InstanceSpec> specs = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
@@ -118,7 +118,7 @@ class RackDemoCommandTest {
     }
 
     @Test
-    void shouldSayThatZooKeeperIsAway() {
+    void shouldReportAnUnreachableZooKeeper() {
         assertThat(run("rack", "--count", "10", "--directory", "zk://127.0.0.1:1/demo?timeout=1s"))
                 .isEqualTo(1);
         assertThat(err.toString())

@@ -39,7 +39,7 @@ class RoutedCallContractTest extends CallContractTest {
 
     @Test
     @Override
-    protected void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+    protected void shouldReportAChannelWithoutServer() {
         RpcException nobody = catchThrowableOfType(
                 RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
         assertThat(nobody.code()).isEqualTo(Status.Code.NOT_FOUND);

@@ -29,7 +29,7 @@ class MirroredCallContractTest extends CallContractTest {
 
     @Test
     @Override
-    protected void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+    protected void shouldReportAChannelWithoutServer() {
         RpcException nobody = catchThrowableOfType(
                 RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
         assertThat(nobody.code()).isEqualTo(Status.Code.UNAVAILABLE);

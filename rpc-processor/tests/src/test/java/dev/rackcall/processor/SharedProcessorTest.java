@@ -157,7 +157,7 @@ class SharedProcessorTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("declarations")
-    void shouldRefuseWhatIsNoPlainInterface(String declaration, String[] messages) {
+    void shouldRefuseAllButPlainInterfaces(String declaration, String[] messages) {
         Compilation compilation = compile(source("Document", declaration));
         assertThat(compilation).failed();
         for (String message : messages) {

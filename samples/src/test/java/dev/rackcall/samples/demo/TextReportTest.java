@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class TextReportTest {
     @Test
-    void shouldCountInTheSingularWhereThereIsOne() {
+    void shouldUseTheSingularForOne() {
         assertThat(TextReport.count(1, "client process")).isEqualTo("1 client process");
         assertThat(TextReport.count(3, "client process")).isEqualTo("3 client processes");
         assertThat(TextReport.count(1, "match")).isEqualTo("1 match");

@@ -26,7 +26,7 @@ class JsonLinesTest {
     }
 
     @Test
-    void shouldPassOverBadLinesAndSayWhy() throws IOException {
+    void shouldSkipBadLinesAndSayWhy() throws IOException {
         assertThat(numbers("{\"a\":1}\n{\"a\":\n42\n[]\n{\"a\":1,\"a\":2}\n{} {}\n{\"a\":\"\\ud83d\"}\n"
                         + "[".repeat(200) + "\nnonsense\n{\"b\":2}\n"))
                 .containsExactly(1L, 10L);
@@ -39,7 +39,7 @@ class JsonLinesTest {
     }
 
     @Test
-    void shouldPassOverBytesThatAreNoUtf8() throws IOException {
+    void shouldSkipLinesThatAreNotUtf8() throws IOException {
         byte[] lines = "{\"a\":\"?\"}\n{\"a\":\"ok\"}\n".getBytes(StandardCharsets.UTF_8);
         lines[6] = (byte) 0xff;
 
@@ -48,12 +48,12 @@ class JsonLinesTest {
     }
 
     @Test
-    void shouldReadAMarkOfByteOrder() throws IOException {
+    void shouldReadAByteOrderMark() throws IOException {
         assertThat(numbers("\ufeff{\"a\":1}\n")).containsExactly(1L);
     }
 
     @Test
-    void shouldReadLinesLongerThanItsBufferAndPassOverEndlessOnes() throws IOException {
+    void shouldReadLinesLongerThanItsBufferAndSkipEndlessOnes() throws IOException {
         String fits = "{\"a\":\"" + "x".repeat(1 << 20) + "\"}";
         String tooLong = "{\"a\":\"" + "x".repeat(JsonLines.MAX_LINE) + "\"}";
 
@@ -62,7 +62,7 @@ class JsonLinesTest {
     }
 
     @Test
-    void shouldShareTheLinesOut() throws IOException {
+    void shouldDivideTheLinesAmongReaders() throws IOException {
         String lines = "{\"a\":1}\nbad\n".repeat(50);
         List<Long> all = new ArrayList<>();
         for (int share = 0; share < 3; share++) {

@@ -42,7 +42,7 @@ class JsonRoundTripTest {
 
     @ParameterizedTest
     @MethodSource("texts")
-    void shouldGiveBackWhatWasWritten(String text) {
+    void shouldReadBackWhatWasWritten(String text) {
         JsonNode content = JsonText.MAPPER.readTree(text);
         JsonDocument source = new JsonDocument(NUMBER, content);
         try (TestArena memory = new TestArena();

@@ -68,7 +68,7 @@ class StoreTest {
     }
 
     @Test
-    void shouldCountADocumentOnceHoweverOftenItMatches() {
+    void shouldCountADocumentOnceIfSeveralValuesMatch() {
         List<JsonDocument> all = documents(
                 "{\"a\":[1,2,3,\"x\",\"x\"]}", "{\"a\":2}", "{\"a\":[[2],[[2.5]]]}", "{\"a\":\"x\"}", "{\"b\":[1,2]}");
         memory.add(store, all);
@@ -79,7 +79,7 @@ class StoreTest {
     }
 
     @Test
-    void shouldTellPathsAndTypesApart() {
+    void shouldDistinguishPathsAndTypes() {
         List<JsonDocument> all = documents(
                 "{\"a\":{\"b\":\"1\"}}",
                 "{\"a.b\":\"1\"}",
@@ -116,7 +116,7 @@ class StoreTest {
     }
 
     @Test
-    void shouldStayAsItWasWhenABatchIsDamaged() {
+    void shouldStayUnchangedWhenABatchIsDamaged() {
         memory.add(store, documents("{\"a\":\"first\"}"));
         Scope scope = memory.arena.newScope();
         Document.Batch batch = new DocumentWriter().write(scope, documents("{\"a\":\"good\"}", "{\"a\":[0]}"));

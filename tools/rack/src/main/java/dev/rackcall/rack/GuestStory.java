@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The reports of a guest on its console, and the results of its steps by them. Not thread-safe. */
+/** The reports of a guest on its console, and the results of its steps. Not thread-safe. */
 final class GuestStory {
     private final GuestSpec guest;
     private final Map<Step, Double> begun = new EnumMap<>(Step.class);

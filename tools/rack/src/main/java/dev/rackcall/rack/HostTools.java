@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * What must be installed: programs that prepare and run guests, and programs and libraries that guests use, which see
+ * What must be installed: programs that prepare and run guests, and programs and libraries that guests use in
  * the machine's own folders. Knows the Debian package of each.
  */
 final class HostTools {
@@ -67,7 +67,7 @@ final class HostTools {
         }
     }
 
-    /** Where the program lies. Some are not on the path of ordinary users, who may run them all the same. */
+    /** The program's path. Some are not on the PATH of ordinary users, but anyone may run them. */
     static Path program(String name) {
         return FOLDERS.stream()
                 .map(folder -> folder.resolve(name))

@@ -21,12 +21,12 @@ final class Rack implements AutoCloseable {
     private final QemuCommand commands;
     private final List<RunningGuest> guests = new ArrayList<>();
     private final Process hub;
-    private final Thread lastWill = new Thread(this::leaveNothing, "rack-last-will");
+    private final Thread shutdownHook = new Thread(this::leaveNothing, "rack-shutdown");
 
     private Rack(QemuCommand commands, Process hub) {
         this.commands = commands;
         this.hub = hub;
-        Runtime.getRuntime().addShutdownHook(lastWill);
+        Runtime.getRuntime().addShutdownHook(shutdownHook);
     }
 
     /** Starts them. */
@@ -92,7 +92,7 @@ final class Rack implements AutoCloseable {
 
     private void kill() {
         guests.forEach(RunningGuest::close);
-        // By a signal that the program which bounds the hub's time hands on to it.
+        // timeout(1) passes the signal on to the hub.
         hub.destroy();
     }
 
@@ -128,12 +128,12 @@ final class Rack implements AutoCloseable {
                 hub.descendants().forEach(ProcessHandle::destroyForcibly);
                 hub.destroyForcibly();
             }
-            Runtime.getRuntime().removeShutdownHook(lastWill);
+            Runtime.getRuntime().removeShutdownHook(shutdownHook);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IllegalStateException e) {
-            // The JVM is ending already, and the last will is carried out.
-            assert !hub.isAlive() || lastWill.isAlive();
+            // The JVM is ending, and the hook does the same.
+            assert !hub.isAlive() || shutdownHook.isAlive();
         }
     }
 }

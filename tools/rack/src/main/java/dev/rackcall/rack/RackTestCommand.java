@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
                 "Boots three virtual machines, A and B with shared memory, C with the network only, and runs the tests that need several kernels"
                         + " or a real RDMA device.",
         footer = {
-            "Exit code 0: all steps are good; 1: a step failed, see the guests' logs in target/rack/; 2: wrong arguments; 3: it did not run; the last line"
+            "Exit code 0: all steps passed; 1: a step failed, see the guests' logs in target/rack/; 2: wrong arguments; 3: it did not run; the last line"
                     + " has the reason."
         })
 public final class RackTestCommand implements Callable<Integer> {
@@ -53,7 +53,7 @@ public final class RackTestCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "SECONDS",
             defaultValue = "1380",
-            description = "The most that guests may run (default: ${DEFAULT-VALUE}).")
+            description = "How long the guests may run (default: ${DEFAULT-VALUE}).")
     private int seconds;
 
     @Option(names = "--install", description = "As root, first install missing packages with apt-get.")
@@ -189,7 +189,7 @@ public final class RackTestCommand implements Callable<Integer> {
                 .toList();
     }
 
-    /** Those that this JVM was started with: the project's. */
+    /** The project's flags, with which this JVM was started. */
     private List<String> flags() {
         List<String> flags =
                 new ArrayList<>(ManagementFactory.getRuntimeMXBean().getInputArguments());

@@ -22,7 +22,7 @@ class GuestShareTest {
     private Path folder;
 
     @Test
-    void shouldTellEachGuestItsSteps() {
+    void shouldPassEachGuestItsSteps() {
         List<GuestSpec> guests = List.of(new GuestSpec("A", Optional.empty()), new GuestSpec("C", Optional.empty()));
         String text = GuestShare.configuration(
                 List.of("/a.jar", "/b.jar"), List.of("-ea"), guests, EnumSet.allOf(Step.class));

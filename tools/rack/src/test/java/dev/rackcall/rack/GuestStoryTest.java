@@ -20,7 +20,7 @@ class GuestStoryTest {
     }
 
     @Test
-    void shouldTellWhatCameOfAStepAndHowLongItTook() {
+    void shouldReportTheResultAndTheDurationOfAStep() {
         story.tells(new Console.Up(), 5);
         story.tells(new Console.Begin(Step.MEMORY), 7);
         story.tells(new Console.End(Step.MEMORY, true, "fine"), 9.5);
@@ -31,7 +31,7 @@ class GuestStoryTest {
     }
 
     @Test
-    void shouldTakeWhatWasNotSaidForFailed() {
+    void shouldTreatMissingReportsAsFailures() {
         assertThat(resultOf(Step.MEMORY).ok()).isFalse();
         assertThat(resultOf(Step.MEMORY).text()).contains("did not come up");
         story.tells(new Console.Up(), 5);
@@ -43,7 +43,7 @@ class GuestStoryTest {
     }
 
     @Test
-    void shouldTakeAFailureForOneEvenIfTheProgramEndsWell() {
+    void shouldKeepAFailureEvenIfTheProgramEndsWell() {
         story.tells(new Console.End(Step.MEMORY, false, "1 lost"), 5);
         story.tells(new Console.Off(0), 6);
 
@@ -51,7 +51,7 @@ class GuestStoryTest {
     }
 
     @Test
-    void shouldTakeAGuestThatAsksToBeKilledForDone() {
+    void shouldTreatARequestedKillAsSuccess() {
         story.tells(new Console.Begin(Step.DEATH), 5);
         story.tells(new Console.Kill(Step.DEATH), 6);
 
@@ -59,7 +59,7 @@ class GuestStoryTest {
     }
 
     @Test
-    void shouldHaveNothingToSayAboutStepsOfOtherGuests() {
+    void shouldIgnoreStepsOfOtherGuests() {
         assertThat(story.results(EnumSet.of(Step.VERBS))).isEmpty();
         assertThat(new Summary(List.of()).isGood()).isFalse();
     }

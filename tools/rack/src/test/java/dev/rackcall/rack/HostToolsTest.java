@@ -28,7 +28,7 @@ class HostToolsTest {
     }
 
     @Test
-    void shouldBeContentWithAMachineThatHasAll() {
+    void shouldAcceptACompleteMachine() {
         assertThatCode(new HostTools(what -> true)::require).doesNotThrowAnyException();
     }
 

@@ -31,7 +31,7 @@ class PrepareScriptTest {
     }
 
     @Test
-    void shouldFindTheKernelThatTheMetaPackageStandsFor() throws IOException {
+    void shouldFindTheKernelOfTheMetaPackage() throws IOException {
         assertThat(
                         run(
                                 "printf 'linux-image-amd64\\n  Depends: linux-image-6.1.0-56-amd64\\n |Recommends: x\\n' | current"))
@@ -40,7 +40,7 @@ class PrepareScriptTest {
     }
 
     @Test
-    void shouldTakeTheHighestVersionThatIsComplete() throws IOException {
+    void shouldUseTheNewestCompleteVersion() throws IOException {
         assertThat(run("newest cache")).isEmpty();
         for (String name : List.of(
                 "6.1.0-9-amd64/ready", "6.1.0-56-amd64/ready", "5.10.0-70-amd64/ready", "6.1.0-99-amd64/staged")) {
@@ -50,7 +50,7 @@ class PrepareScriptTest {
     }
 
     @Test
-    void shouldSayWhatIsWrongWithAKernelThatIsNone() throws IOException {
+    void shouldReportInvalidKernelImages() throws IOException {
         byte[] image = new byte[4096];
         Files.write(folder.resolve("image"), image);
         assertThat(run("extract image elf")).contains("no bzImage");
@@ -65,7 +65,7 @@ class PrepareScriptTest {
     }
 
     @Test
-    void shouldTakeTheFileOutOfAKernel() throws IOException {
+    void shouldExtractTheElfFileFromAKernel() throws IOException {
         run("printf '\\177ELF and more' | xz -c > packed");
         byte[] packed = Files.readAllBytes(folder.resolve("packed"));
         byte[] image = new byte[(4 + 1) * 512 + packed.length + 4];

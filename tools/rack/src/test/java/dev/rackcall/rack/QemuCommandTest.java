@@ -24,7 +24,7 @@ class QemuCommandTest {
     }
 
     @Test
-    void shouldGiveTheSharedMemoryToThoseWhoShareItOnly() {
+    void shouldGiveSharedMemoryOnlyToGuestsThatShareIt() {
         assertThat(String.join(" ", commands.guest(A)))
                 .contains(
                         "q35,nvdimm=on",
@@ -37,7 +37,7 @@ class QemuCommandTest {
     }
 
     @Test
-    void shouldGiveEachGuestAnAddressACardAndACableOfItsOwn() {
+    void shouldGiveEachGuestItsOwnAddressCardAndCable() {
         String a = String.join(" ", commands.guest(A));
         String c = String.join(" ", commands.guest(C));
         assertThat(a).contains("rackcall.guest=A rackcall.address=10.77.0.1 ", "52:54:00:00:00:01", "/tmp/r/netA");
@@ -49,18 +49,18 @@ class QemuCommandTest {
     }
 
     @Test
-    void shouldTellGuestsHowFastTheirClockIs() {
+    void shouldPassTheClockSpeedToGuests() {
         assertThat(String.join(" ", commands.guest(A))).contains(" tsc_early_khz=2596118 ");
     }
 
     @Test
-    void shouldBoundEverybodysLife() {
+    void shouldBoundTheLifeOfGuestsAndHub() {
         assertThat(String.join(" ", commands.guest(C))).contains("rackcall.seconds=99");
         assertThat(commands.hub(List.of(A)).subList(1, 3)).containsExactly("--signal=KILL", "129");
     }
 
     @Test
-    void shouldLetGuestsWriteWhereTheyMeetOnly() {
+    void shouldLetGuestsWriteOnlyToTheSyncFolder() {
         assertThat(commands.guest(A).stream().filter(word -> word.startsWith("local,")))
                 .hasSize(4)
                 .allMatch(word -> word.endsWith("readonly=on") != word.contains("path=" + commands.sync()));

@@ -8,18 +8,18 @@ import org.junit.jupiter.api.Test;
 
 final class RackTestCommandTest {
     @Test
-    void shouldLeaveOutWhatOnlyMeasures() {
+    void shouldSkipMeasurementsByDefault() {
         assertThat(RackTestCommand.steps(EnumSet.noneOf(Step.class), false))
                 .containsExactlyElementsOf(EnumSet.complementOf(EnumSet.of(Step.CONNECT)));
     }
 
     @Test
-    void shouldTakeAllStepsIfAskedTo() {
+    void shouldIncludeAllStepsInALongRun() {
         assertThat(RackTestCommand.steps(EnumSet.noneOf(Step.class), true)).containsExactly(Step.values());
     }
 
     @Test
-    void shouldTakeChosenStepsOnlyInTheirOrder() {
+    void shouldRunOnlyChosenStepsInTheirOrder() {
         assertThat(RackTestCommand.steps(EnumSet.of(Step.CONNECT, Step.MEMORY), false))
                 .containsExactly(Step.MEMORY, Step.CONNECT);
     }

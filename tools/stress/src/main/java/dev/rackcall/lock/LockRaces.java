@@ -19,7 +19,7 @@ public final class LockRaces {
     /** Two local threads take a lock one after the other, and each sees what the other did. */
     @JCStressTest
     @Outcome(
-            id = {"1, 2, 1", "2, 1, 1"},
+            id = "1, 2, 1|2, 1, 1",
             expect = ACCEPTABLE,
             desc = "One after the other, and the lock is free in the end.")
     @Outcome(expect = FORBIDDEN, desc = "Both at a time, or a lock that is not free in the end.")
@@ -46,7 +46,7 @@ public final class LockRaces {
     /** The heads of two cohorts take a lock one after the other, though they compare and set no common word. */
     @JCStressTest
     @Outcome(
-            id = {"1, 2, 1", "2, 1, 1"},
+            id = "1, 2, 1|2, 1, 1",
             expect = ACCEPTABLE,
             desc = "One after the other, and the lock is free in the end.")
     @Outcome(expect = FORBIDDEN, desc = "Both at a time, or a lock that is not free in the end.")
@@ -76,7 +76,7 @@ public final class LockRaces {
      */
     @JCStressTest
     @Outcome(
-            id = {"1, 2, 1", "2, 1, 1"},
+            id = "1, 2, 1|2, 1, 1",
             expect = ACCEPTABLE,
             desc = "One after the other, and the lock is free in the end.")
     @Outcome(expect = ACCEPTABLE_INTERESTING, desc = "Both at a time, or a lock that is not free in the end.")
@@ -102,10 +102,7 @@ public final class LockRaces {
 
     /** A reader sees none or all of the changes of an exclusive owner of the other cohort. */
     @JCStressTest
-    @Outcome(
-            id = {"0, 0, 1", "1, 1, 1"},
-            expect = ACCEPTABLE,
-            desc = "It read before or after.")
+    @Outcome(id = "0, 0, 1|1, 1, 1", expect = ACCEPTABLE, desc = "It read before or after.")
     @Outcome(expect = FORBIDDEN, desc = "It read meanwhile, or the lock is not free in the end.")
     @State
     public static class Reader {
@@ -139,10 +136,7 @@ public final class LockRaces {
 
     /** A waiter gives up while the holder hands over: either it has the lock, or it is skipped; nothing is left behind. */
     @JCStressTest
-    @Outcome(
-            id = {"0, 1", "1, 1"},
-            expect = ACCEPTABLE,
-            desc = "It gave up in time, or it has the lock.")
+    @Outcome(id = "0, 1|1, 1", expect = ACCEPTABLE, desc = "It gave up in time, or it has the lock.")
     @Outcome(expect = FORBIDDEN, desc = "A queue that is not empty in the end.")
     @State
     public static class GiveUp {

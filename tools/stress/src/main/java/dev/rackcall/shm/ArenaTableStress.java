@@ -15,10 +15,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
  * A Ref is refused until its arena is added to the table, and resolves from then on, even while other arenas are added.
  */
 @JCStressTest
-@Outcome(
-        id = {"0", "1"},
-        expect = ACCEPTABLE,
-        desc = "Refused, or followed to its memory.")
+@Outcome(id = "0|1", expect = ACCEPTABLE, desc = "Refused, or followed to its memory.")
 @Outcome(expect = FORBIDDEN, desc = "Anything else.")
 @State
 public class ArenaTableStress {

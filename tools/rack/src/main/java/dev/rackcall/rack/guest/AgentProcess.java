@@ -27,7 +27,7 @@ final class AgentProcess implements AutoCloseable {
     private AgentProcess(Process process, Guest guest) {
         this.process = process;
         this.guest = guest;
-        Thread.ofPlatform().daemon().name("agent's words").start(this::listen);
+        Thread.ofPlatform().daemon().name("agent output").start(this::listen);
     }
 
     /**
@@ -41,9 +41,9 @@ final class AgentProcess implements AutoCloseable {
         return new AgentProcess(agent.process(), guest);
     }
 
-    /** Starts {@code ./rackcall} with these words. */
-    static GuestJvm command(String... words) throws IOException {
-        return GuestJvm.start(List.of("-Xmx96m"), COMMAND, List.of(words));
+    /** Starts {@code ./rackcall} with these arguments. */
+    static GuestJvm command(String... arguments) throws IOException {
+        return GuestJvm.start(List.of("-Xmx96m"), COMMAND, List.of(arguments));
     }
 
     private void listen() {
@@ -67,7 +67,7 @@ final class AgentProcess implements AutoCloseable {
         });
     }
 
-    /** Tells it to end, as one does at a prompt. */
+    /** Ends it with SIGTERM. */
     @Override
     public void close() {
         // By its handle: destroying the process itself would close its output before its last lines.

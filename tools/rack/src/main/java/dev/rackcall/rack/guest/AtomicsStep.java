@@ -27,7 +27,7 @@ final class AtomicsStep implements Guest.Work {
             Guest.require(device.kind() == SharedFile.Kind.DAX, "the kind of the device is " + device.kind());
             Guest.require(
                     device.pageBytes() == 2 << 20, "the device is aligned to " + device.pageBytes() + ", not 2 MiB");
-            Guest.require(mapping.memory().address() % (2 << 20) == 0, "it is not mapped on a border of 2 MiB");
+            Guest.require(mapping.memory().address() % (2 << 20) == 0, "its mapping is not aligned to 2 MiB");
             MemorySegment words = mapping.memory().asSlice(device.bytes() - AREA);
             guest.meet(step, "mapped");
             // Both begin at the same moment, so that they contend for the word.

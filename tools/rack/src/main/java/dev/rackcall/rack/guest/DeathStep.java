@@ -41,9 +41,8 @@ final class DeathStep implements Guest.Work {
             return lose(guest);
         }
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
-            // B arrives early, while A still uses the pool for earlier steps: only between these two meetings is all
-            // usage B's
-            // two.
+            // B arrives early, while A still uses the pool for earlier steps. Between these two meetings neither
+            // allocates.
             guest.meet(STEP, "begin");
             long before = pool.arena().usedBytes();
             guest.meet(STEP, "counted");
@@ -52,7 +51,7 @@ final class DeathStep implements Guest.Work {
     }
 
     private static String allocateUntilKilled(Guest guest, Pool pool) {
-        // Never closed: the machine does that.
+        // Not closed: A is killed.
         CallsStep.server(pool);
         YardCalls.server().listen(RemoteStep.ADDRESS).start();
         guest.put(STEP, "serving", "");
@@ -130,7 +129,7 @@ final class DeathStep implements Guest.Work {
         }
     }
 
-    /** Several calls of each kind are under way when A is killed. */
+    /** Several calls of each kind are in flight when A is killed. */
     private static String callUntilKilled(Guest guest, RpcChannel channel) {
         Yard yard = channel.stub(Yard.class, CallOptions.DEFAULT.withTimeout(DEADLINE));
         Guest.require(yard.add(1, 1) == 2, "A does not answer");
@@ -144,13 +143,13 @@ final class DeathStep implements Guest.Work {
         ends.add(CompletableFuture.supplyAsync(() -> codeOf(() -> yard.block(LONG_MILLIS)), DeathStep::onThread));
         guest.put(STEP, "calling-" + guest.name(), "");
         for (CompletableFuture<Status.Code> end : ends) {
-            Guest.require(end.join() == Status.Code.UNAVAILABLE, "a call under way ended with " + end.join());
+            Guest.require(end.join() == Status.Code.UNAVAILABLE, "a call in flight ended with " + end.join());
         }
         long millis = (System.nanoTime() - start) / 1_000_000;
         Guest.require(millis < DEADLINE.toMillis(), "the calls took " + millis + " ms, their whole time");
         Status.Code next = codeOf(() -> yard.add(1, 1));
         Guest.require(next == Status.Code.UNAVAILABLE, "a call after that ended with " + next);
-        return ends.size() + " calls under way ended with UNAVAILABLE, after " + millis + " ms";
+        return ends.size() + " calls in flight ended with UNAVAILABLE, after " + millis + " ms";
     }
 
     private static void onThread(Runnable action) {

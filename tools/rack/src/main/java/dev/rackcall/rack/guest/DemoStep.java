@@ -32,10 +32,10 @@ final class DemoStep implements Guest.Work {
     private static final int DOCUMENTS = 200;
     private static final String QUEUES = "virtual queues over RDMA";
     private static final int MAX_HOSTS = 16;
-    /** No host is forgotten because the machine does more than it can. */
+    /** Longer than the step: an overloaded machine must not lose a host. */
     private static final Duration LEASE = Duration.ofMinutes(10);
 
-    /** So many samples in a row have to be as they should. */
+    /** How many consecutive samples must use the expected route. */
     private static final int SAMPLES = 3;
 
     private static final int TRIES = 60;
@@ -145,8 +145,8 @@ final class DemoStep implements Guest.Work {
     }
 
     /**
-     * What {@code ./rackcall explain} says in this guest. It joins the agent for 5 s at most, so it may have to be
-     * asked again.
+     * Checks that {@code ./rackcall explain} names virtual queues. It tries for at most 5 s to join the agent, so it may
+     * need several attempts.
      */
     private static void explain(Guest guest) throws IOException, InterruptedException {
         List<String> said = List.of();

@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
 final class Guest {
     static final Path DEVICE = Path.of("/dev/dax0.0");
     /**
-     * Maximum wait for another guest: several times as long as three guests need that share two processors with other
+     * Maximum wait for another guest: several times the wait of three guests that share two processors with other
      * work.
      */
     static final Duration BOUND = Duration.ofMinutes(4);
@@ -43,7 +43,7 @@ final class Guest {
         return name.charAt(0) - 'A';
     }
 
-    /** In the network that the machine makes of its guests. */
+    /** Its address in the guests' network. */
     String address() {
         return "10.77.0." + (number() + 1);
     }
@@ -88,7 +88,7 @@ final class Guest {
             tell(new Console.End(step, true, work.run(this)));
             return true;
         } catch (Throwable e) {
-            // The others must not wait for this guest in that step, and the machine must know of any failure.
+            // The others must not wait for this guest in that step, and the machine needs to see every failure.
             put(step.word() + "-" + BROKEN, name);
             StringWriter trace = new StringWriter();
             e.printStackTrace(new PrintWriter(trace));
@@ -157,7 +157,7 @@ final class Guest {
         }
     }
 
-    /** @throws IllegalStateException with that complaint unless {@code good} */
+    /** @throws IllegalStateException with that message unless {@code good} */
     static void require(boolean good, String complaint) {
         if (!good) {
             throw new IllegalStateException(complaint);

@@ -3,7 +3,7 @@ package dev.rackcall.rack.guest;
 import dev.rackcall.rdma.RdmaSettings;
 import java.util.Arrays;
 
-/** The program of a guest: takes its steps one after the other and tells the machine how each went. */
+/** The program of a guest: runs its steps one after the other and reports each result to the machine. */
 public final class GuestMain {
     private GuestMain() {}
 

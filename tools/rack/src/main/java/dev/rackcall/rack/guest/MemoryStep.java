@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * One pool in two kernels: a graph that one built is read by the other, stale Refs are refused there, and both allocate
- * at once.
+ * One pool in two kernels: each reads a graph that the other has built and is refused stale Refs, and both allocate at
+ * once.
  */
 final class MemoryStep implements Guest.Work {
     private static final Step STEP = Step.MEMORY;
@@ -44,14 +44,14 @@ final class MemoryStep implements Guest.Work {
             Guest.require(
                     !theirs[1].equals(Integer.toString(pool.arena().participant())),
                     "both are participant " + theirs[1]);
-            readWhatAnotherBuilt(guest, pool.arena());
+            readThePartnersGraph(guest, pool.arena());
             String allocated = allocateAtOnce(guest, pool);
             guest.meet(STEP, "closing");
             return allocated;
         }
     }
 
-    private static void readWhatAnotherBuilt(Guest guest, Arena arena) {
+    private static void readThePartnersGraph(Guest guest, Arena arena) {
         Scope scope = arena.newScope();
         Crate top = scope.create(Crate.class).id(CRATES).label("top of " + guest.name());
         SharedList<Crate> inside = SharedList.create(scope, Crate.class);

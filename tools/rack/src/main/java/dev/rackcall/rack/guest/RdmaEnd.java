@@ -64,7 +64,7 @@ final class RdmaEnd implements AutoCloseable {
         gidIndex = index;
     }
 
-    /** An end whose memory others may use as {@code rights} say, once they are told how. */
+    /** An end whose memory the peer may access with these rights. */
     static RdmaEnd open(MemorySegment memory, Set<Access> rights) {
         return new RdmaEnd(memory, rights);
     }
@@ -105,7 +105,7 @@ final class RdmaEnd implements AutoCloseable {
         return request.fetchAndAdd(peer.address() + offset, peer.key(), addend);
     }
 
-    /** Posts a request and waits until it has ended as it should. */
+    /** Posts a request and waits until it completes with that status. */
     void run(WorkRequest request, CompletionStatus wanted) {
         Guest.require(queuePair.postSend(request.signaled()), "the send queue is full");
         Guest.await("a request does not complete", () -> completions.poll(batch) == 1);

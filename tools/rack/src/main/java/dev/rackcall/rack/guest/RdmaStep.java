@@ -67,7 +67,7 @@ final class RdmaStep implements Guest.Work {
             MemorySegment written = seen.asSlice(START, (long) PIECES * PIECE);
             Guest.require(written.mismatch(MemorySegment.ofArray(pattern())) < 0, "what C wrote differs");
             Guest.require(isZero(seen.asSlice(8, START - 8)), "something was written before it");
-            Guest.require(isZero(seen.asSlice(LENGTH - 4096)), "something was written behind it");
+            Guest.require(isZero(seen.asSlice(LENGTH - 4096)), "something was written after it");
             guest.put(STEP, "seen", "");
             return PIECES * PIECE + " bytes and " + ADDS + " additions of C's are there, and nothing else";
         }

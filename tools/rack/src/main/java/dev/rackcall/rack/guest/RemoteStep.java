@@ -6,11 +6,11 @@ import java.net.URI;
 import java.time.Duration;
 
 /**
- * C calls A over RDMA: each has memory of its own, and {@code rxe0} pushes changes to the other. Then C calls by
- * software devices, though both guests have a real one.
+ * C calls A over RDMA: each has memory of its own, and {@code rxe0} pushes changes to the other. Then C calls over
+ * software devices, although both guests have a real one.
  */
 final class RemoteStep implements Guest.Work {
-    /** Where A is, in the network that the machine makes of its guests. */
+    /** A's address in the guests' network. */
     static final URI ADDRESS = URI.create("rdma://10.77.0.1:18515");
 
     private static final URI SOFTWARE = URI.create("soft://10.77.0.1:18518");

@@ -21,11 +21,11 @@ public enum Step {
     PINGPONG("AC", "calls without arguments from C to A over rxe0 beside ibv_rc_pingpong between the same guests"),
     /** Locks that threads of two hosts use. */
     ALOCK("AC", "bench alock with a node in A and one in C, over rxe0: ALock beside locks by RDMA alone"),
-    /** Hosts that find each other by name, and the route to each. */
+    /** Hosts find each other by name, and choose a route. */
     DEMO(
             "ABC",
             "demo rack: A serves documents, B searches them through the pool and, when that is taken from it, by virtual queues over rxe0 as C does"),
-    /** The host of a server and participant is gone; the others go on. Of A the last, since it ends it. */
+    /** The host of a server and participant dies; the others continue. A's last step, because it kills A. */
     DEATH(
             "ABC",
             "guest A is killed under B's and C's calls, while it allocates; they end, B reclaims A's memory, and serves on"),
@@ -62,7 +62,7 @@ public enum Step {
         return guests.contains(guest);
     }
 
-    /** Whether it is left out unless it is named or everything is asked for. */
+    /** Whether it runs only if it is chosen, or in a long run. */
     public boolean isLong() {
         return this == CONNECT;
     }
@@ -72,7 +72,7 @@ public enum Step {
         return what;
     }
 
-    /** As it is written on command lines and consoles. */
+    /** Its name on command lines and consoles. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -24,13 +24,13 @@ final class YardCalls {
 
     private YardCalls() {}
 
-    /** A server of it. */
+    /** A server of a {@link Yard}. */
     static RpcServer.Builder server() {
         return RpcServer.builder().service(Yard.class, new Yard.Service()).dispatch(Dispatch.virtualThreads());
     }
 
     /**
-     * Makes them.
+     * Makes the calls.
      *
      * @param hasSharedArena whether client and server have an arena in common
      * @return a summary of the calls
@@ -47,7 +47,7 @@ final class YardCalls {
         return told + "; values, " + CRATES + " crates by pointer, 50 piles returned, futures, streams";
     }
 
-    /** For people: it depends on how busy the machine is, so nothing is demanded of it. */
+    /** Only printed, not judged: it depends on the machine's load. */
     static long microsPerAdd(Yard yard, int warmUp, int times) {
         long sum = 0;
         for (int i = 0; i < warmUp; i++) {
@@ -63,7 +63,7 @@ final class YardCalls {
         return nanos / times / 1000;
     }
 
-    /** As {@link #microsPerAdd}, of calls that carry nothing. */
+    /** As {@link #microsPerAdd}, for calls without arguments. */
     static long nanosPerNothing(Yard yard, int warmUp, int times) {
         for (int i = 0; i < warmUp; i++) {
             yard.nothing();

@@ -50,7 +50,7 @@ class ConsoleTest {
                 "up",
                 "RACKCALL begin MEMORY"
             })
-    void shouldIgnoreWhatNobodyMeant(String line) {
+    void shouldIgnoreMalformedReports(String line) {
         assertThat(Console.parse(line)).isEmpty();
     }
 }

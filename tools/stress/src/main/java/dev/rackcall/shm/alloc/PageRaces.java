@@ -43,10 +43,7 @@ public final class PageRaces {
      * behind.
      */
     @JCStressTest
-    @Outcome(
-            id = {"1, 0, 4", "0, 1, 4"},
-            expect = ACCEPTABLE,
-            desc = "One has its run.")
+    @Outcome(id = "1, 0, 4|0, 1, 4", expect = ACCEPTABLE, desc = "One has its run.")
     @Outcome(expect = FORBIDDEN, desc = "Both or none have a run, or pages are lost.")
     @State
     public static class Claim {
@@ -72,10 +69,7 @@ public final class PageRaces {
 
     /** A run is either freed by its owner or adopted by another participant. */
     @JCStressTest
-    @Outcome(
-            id = {"1, 0", "0, 1"},
-            expect = ACCEPTABLE,
-            desc = "One of the two.")
+    @Outcome(id = "1, 0|0, 1", expect = ACCEPTABLE, desc = "One of the two.")
     @Outcome(expect = FORBIDDEN, desc = "Both, or neither.")
     @State
     public static class FreeOrAdopt {
@@ -98,10 +92,7 @@ public final class PageRaces {
 
     /** The new owner of a run sees everything that was stored in its pages before. */
     @JCStressTest
-    @Outcome(
-            id = {"0, 0", "0, 1", "1, 1"},
-            expect = ACCEPTABLE,
-            desc = "The content is there as soon as the run is.")
+    @Outcome(id = "0, 0|0, 1|1, 1", expect = ACCEPTABLE, desc = "The content is there as soon as the run is.")
     @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "A run without its content.")
     @State
     public static class Transfer {
@@ -126,10 +117,7 @@ public final class PageRaces {
 
     /** Two threads of one process, one of which may get a run that was just freed. */
     @JCStressTest
-    @Outcome(
-            id = {"0, 1", "1, 0"},
-            expect = ACCEPTABLE,
-            desc = "A page each.")
+    @Outcome(id = "0, 1|1, 0", expect = ACCEPTABLE, desc = "A page each.")
     @Outcome(expect = FORBIDDEN, desc = "One page for both, or none for one.")
     @State
     public static class RunCache {
@@ -155,10 +143,7 @@ public final class PageRaces {
 
     /** An idle run goes back to its owner or to a participant that needs all pages, but never to both. */
     @JCStressTest
-    @Outcome(
-            id = {"1, 0", "0, 1"},
-            expect = ACCEPTABLE,
-            desc = "One has the pages.")
+    @Outcome(id = "1, 0|0, 1", expect = ACCEPTABLE, desc = "One has the pages.")
     @Outcome(expect = FORBIDDEN, desc = "Both have them, or an arena that had room was full for both.")
     @State
     public static class IdleRun {
@@ -187,10 +172,7 @@ public final class PageRaces {
 
     /** Two participants that reclaim from a dead one free each of its runs once, and all pages are allocatable afterwards. */
     @JCStressTest
-    @Outcome(
-            id = {"2, 0, 1", "1, 1, 1", "0, 2, 1"},
-            expect = ACCEPTABLE,
-            desc = "Two runs were freed.")
+    @Outcome(id = "2, 0, 1|1, 1, 1|0, 2, 1", expect = ACCEPTABLE, desc = "Two runs were freed.")
     @Outcome(expect = FORBIDDEN, desc = "A run was freed twice, or pages are lost.")
     @State
     public static class Reclaim {

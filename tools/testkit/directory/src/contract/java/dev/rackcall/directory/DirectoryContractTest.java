@@ -101,14 +101,14 @@ public abstract class DirectoryContractTest {
     }
 
     @Test
-    void shouldShowWhatWasThereBeforeAnybodyFollowed() throws Exception {
+    void shouldShowEndpointsAnnouncedBeforeFollowing() throws Exception {
         ours.announce(CART, endpoint("a"));
 
         assertThat(keep(theirs.follow(CART)).await(PATIENCE)).containsExactly(endpoint("a"));
     }
 
     @Test
-    void shouldTellWhatCameAndChangedAndWent() throws Exception {
+    void shouldReportAddedChangedAndRemovedEndpoints() throws Exception {
         ChannelView view = keep(theirs.follow(CART));
         BlockingQueue<ChannelChange> changes = new LinkedBlockingQueue<>();
         view.listen(change -> {
@@ -137,7 +137,7 @@ public abstract class DirectoryContractTest {
     }
 
     @Test
-    void shouldTellALateListenerWhatIsKnown() throws Exception {
+    void shouldInformALateListener() throws Exception {
         ours.announce(CART, endpoint("a"));
         ChannelView view = keep(theirs.follow(CART));
         view.await(PATIENCE);

@@ -140,7 +140,7 @@ public class CallContractTest extends RpcFixture {
 
     @ParameterizedTest
     @MethodSource("modes")
-    void shouldCompleteFuturesThatNobodyWaitsFor(Mode mode) throws Exception {
+    void shouldCompleteFuturesWithoutWaiters(Mode mode) throws Exception {
         Echo echo = connect(mode);
         CompletableFuture<Integer> told = new CompletableFuture<>();
         CompletableFuture<Void> callback = echo.later(9, 10).thenAccept(told::complete);
@@ -178,7 +178,7 @@ public class CallContractTest extends RpcFixture {
 
     @ParameterizedTest
     @MethodSource("modes")
-    void shouldStreamAsFarAsItIsRead(Mode mode) {
+    void shouldStreamOnlyAsFarAsTheClientReads(Mode mode) {
         Echo echo = connect(mode);
         try (Stream<Integer> all = echo.count(0, 1000)) {
             assertThat(all.toList()).hasSize(1000).startsWith(0, 1, 2).endsWith(999);
@@ -326,7 +326,7 @@ public class CallContractTest extends RpcFixture {
     }
 
     @Test
-    void shouldGoOnBesideHandlersThatDoNotReturn() throws Exception {
+    void shouldServeOtherCallsBesideStuckHandlers() throws Exception {
         Echo echo = connect(plain());
         RpcChannel beside = channel(plain()).open();
         keep(beside);
@@ -349,7 +349,7 @@ public class CallContractTest extends RpcFixture {
     }
 
     @Test
-    void shouldPassOverSlotsThatAreTakenAndSayWhenAllAre() {
+    void shouldSkipTakenSlotsAndReportWhenAllAreTaken() {
         Mode mode = new Mode(Dispatch.virtualThreads(), WaitStrategy.adaptive());
         CompletableFuture<Integer> answer = new CompletableFuture<>();
         EchoService holding = new EchoService() {
@@ -458,7 +458,7 @@ public class CallContractTest extends RpcFixture {
     // ---- life
 
     @Test
-    protected void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+    protected void shouldReportAChannelWithoutServer() {
         RpcException none = catchThrowableOfType(
                 RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
         assertThat(none.code()).isEqualTo(Status.Code.NOT_FOUND);
