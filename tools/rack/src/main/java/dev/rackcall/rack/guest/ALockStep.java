@@ -33,23 +33,23 @@ final class ALockStep implements Guest.Work {
             own.forEach((name, operations) -> guest.put(STEP, name, Double.toString(operations)));
             return "with C: " + own;
         }
-        StringBuilder told = new StringBuilder("locks and unlocks a second of both guests, emulated:");
+        StringBuilder summary = new StringBuilder("locks and unlocks a second of both guests, emulated:");
         for (String shape : SHAPES) {
             Map<String, Double> sums = new LinkedHashMap<>();
             for (String kind : KINDS) {
                 String name = kind + shape;
                 sums.put(kind, own.get(name) + Double.parseDouble(guest.get(STEP, name)));
             }
-            sums.forEach((kind, sum) -> told.append(String.format(Locale.ROOT, " %s%s %.0f", kind, shape, sum)));
-            told.append(String.format(
+            sums.forEach((kind, sum) -> summary.append(String.format(Locale.ROOT, " %s%s %.0f", kind, shape, sum)));
+            summary.append(String.format(
                     Locale.ROOT,
                     " (%.1f x spin, %.1f x mcs);",
                     sums.get("alock") / sums.get("spin"),
                     sums.get("alock") / sums.get("mcs")));
         }
-        VERBS.forEach(name -> told.append(String.format(
+        VERBS.forEach(name -> summary.append(String.format(
                 Locale.ROOT, " %s %.0f", name, own.get(name) + Double.parseDouble(guest.get(STEP, name)))));
-        return told.toString();
+        return summary.toString();
     }
 
     /** Operations a second of this guest's threads, by name. */

@@ -33,7 +33,7 @@ final class CallsStep implements Guest.Work {
     private static String call(Guest guest, Pool pool) {
         guest.get(STEP, "serving");
         long before = pool.arena().usedBytes();
-        StringBuilder told = new StringBuilder();
+        StringBuilder summary = new StringBuilder();
         try (RpcChannel channel = RpcChannel.builder(CHANNEL).pool(pool).open();
                 RpcChannel sleeping = RpcChannel.builder(CHANNEL)
                         .pool(pool)
@@ -41,14 +41,14 @@ final class CallsStep implements Guest.Work {
                         .open()) {
             Yard yard = channel.stub(Yard.class);
             guest.note("connected twice");
-            told.append(YardCalls.of(guest, channel, yard, true));
-            told.append("; asleep ")
+            summary.append(YardCalls.of(guest, channel, yard, true));
+            summary.append("; asleep ")
                     .append(YardCalls.microsPerAdd(sleeping.stub(Yard.class), 20, 100))
                     .append(" us a call");
         }
         Guest.await(
                 "the connections' memory does not come back", () -> pool.arena().usedBytes() <= before);
         guest.put(STEP, "called", "");
-        return told.toString();
+        return summary.toString();
     }
 }

@@ -18,13 +18,13 @@ import java.util.regex.Pattern;
  */
 final class ConnectStep implements Guest.Work {
     private static final String BENCH = "dev.rackcall.rack.guest.BenchMain";
-    /** A guest's memory is small, and each subject has two JVMs. */
+    /** A guest has little memory, and each subject has two JVMs. */
     private static final List<String> FLAGS = List.of("-Xms64m", "-Xmx64m", "-XX:-AlwaysPreTouch");
 
     /** Measured JVMs do not inherit it. */
     private static final String FAST_START = "-XX:TieredStopAtLevel=1";
 
-    /** Each queue pair takes tens of milliseconds there. */
+    /** Each queue pair takes tens of milliseconds in a guest. */
     private static final String[] SMALL = {"--workers", "4", "--servers", "4"};
 
     private static final Duration BOUND = Duration.ofMinutes(5);
@@ -33,14 +33,14 @@ final class ConnectStep implements Guest.Work {
 
     @Override
     public String run(Guest guest) throws IOException, InterruptedException {
-        // Two runs: the JVMs of all subjects of a run live at the same time, and a guest's memory is too small for all.
+        // Two runs: the JVMs of all subjects of a run live at the same time and would not fit into a guest.
         Map<String, Double> micros = bench("connect", "connect-cached,connect-uncached,connect-fresh-rc");
         micros.putAll(bench("connect", "connect-first,connect-read"));
         double fresh = micros.get("connect-fresh-rc");
         String connections = String.format(
                 Locale.ROOT,
-                "medians, emulated: a virtual queue %.1f us from the cache, %.0f us by a READ of the meta table (a READ alone: %.0f us), %.0f us to a host's first READ"
-                        + " where nothing leads there yet; a fresh RC queue pair %.0f us (%.1f and %.1f times as long as the first two)",
+                "medians, emulated: a virtual queue %.1f us from the cache, %.0f us by a READ of the meta table (a READ alone: %.0f us), %.0f us to the first READ of a host"
+                        + " without a connection yet; a fresh RC queue pair %.0f us (%.1f and %.1f times as long as the first two)",
                 micros.get("connect-cached"),
                 micros.get("connect-uncached"),
                 micros.get("connect-read"),
@@ -48,7 +48,7 @@ final class ConnectStep implements Guest.Work {
                 fresh,
                 fresh / micros.get("connect-cached"),
                 fresh / micros.get("connect-uncached"));
-        // Not in a long run, whose time is bounded for all steps together.
+        // A long run has no time for it, because all steps share one bound.
         return guest.isLong() ? connections : connections + elastic();
     }
 

@@ -89,7 +89,9 @@ final class DeathStep implements Guest.Work {
     private static String lose(Guest guest) {
         guest.get(STEP, "serving");
         // The time-out makes a reconnect to a dead host end before the call that waits for it.
-        try (RpcChannel channel = RemoteStep.channel(DEADLINE.dividedBy(2))) {
+        try (RpcChannel channel = RemoteStep.channel(RemoteStep.ADDRESS)
+                .connectTimeout(DEADLINE.dividedBy(2))
+                .open()) {
             return callUntilKilled(guest, channel) + ", over RDMA";
         }
     }

@@ -85,22 +85,22 @@ final class DemoStep implements Guest.Work {
     }
 
     private static String near(Guest guest) throws IOException {
-        StringBuilder told = new StringBuilder();
+        StringBuilder summary = new StringBuilder();
         try (AgentProcess agent = agent(guest)) {
             agent.awaitServing();
             guest.get(STEP, "serving");
             try (RackSeat seat = seat(guest, Role.FILL_AND_SEARCH, true, RackSeat.ANY_PORT)) {
                 guest.put(STEP, "filled", "");
-                told.append(await(guest, seat, Sample::memory));
+                summary.append(await(guest, seat, Sample::memory));
                 seat.leaveMemory();
-                told.append("; without the pool ")
+                summary.append("; without the pool ")
                         .append(await(guest, seat, sample -> sample.over().equals(QUEUES)));
                 seat.takeMemory();
-                told.append("; with it again ").append(await(guest, seat, Sample::memory));
+                summary.append("; with it again ").append(await(guest, seat, Sample::memory));
             }
         }
         guest.put(STEP, "near", "");
-        return told.toString();
+        return summary.toString();
     }
 
     private static String far(Guest guest) throws IOException, InterruptedException {
@@ -110,10 +110,10 @@ final class DemoStep implements Guest.Work {
             try {
                 Guest.await("ZooKeeper does not listen", () -> listens(guest.address()));
                 guest.put(STEP, "directory", "zk://" + guest.address() + ":" + PORT + OPTIONS);
-                String told = searchFromAfar(guest);
+                String summary = searchFromAfar(guest);
                 guest.put(STEP, "far", "");
                 guest.get(STEP, "left-A");
-                return told;
+                return summary;
             } finally {
                 directory.destroyForcibly();
             }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Tests of protection keys on QEMU's processor, which has them: most machines that build this project have none and
+ * Tests of protection keys on QEMU's processor, which has them. Most machines that build this project have none and
  * skip these tests.
  */
 final class KeysStep implements Guest.Work {
@@ -23,13 +23,13 @@ final class KeysStep implements Guest.Work {
         String counts = SuiteStep.KEYS.run(guest);
         return String.format(
                 Locale.ROOT,
-                "%s; entering and leaving, under emulation and so no figure of a processor's: %d ns with a key, %d ns where it must be had first",
+                "%s; entering and leaving, emulated: %d ns with a key, %d ns if it must be obtained first",
                 counts,
                 nanos(1),
                 nanos(MANY_REGIONS));
     }
 
-    /** One look at one region, or at so many in turn; the second of two runs. */
+    /** Nanoseconds to enter and leave one region, or many in turn; from the second of two runs. */
     private static long nanos(int count) {
         List<Mapping> mappings = new ArrayList<>();
         try (SharedFile file = SharedFile.memfd("rack-keys", PAGE);

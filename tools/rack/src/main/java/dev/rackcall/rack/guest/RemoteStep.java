@@ -3,7 +3,6 @@ package dev.rackcall.rack.guest;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import java.net.URI;
-import java.time.Duration;
 
 /**
  * C calls A over RDMA: each has memory of its own, and {@code rxe0} pushes changes to the other. Then C calls over
@@ -34,36 +33,28 @@ final class RemoteStep implements Guest.Work {
         }
     }
 
-    static RpcChannel channel() {
-        return channel(Guest.BOUND);
-    }
-
-    static RpcChannel channel(Duration connectTimeout) {
-        return channel(ADDRESS, connectTimeout);
-    }
-
-    private static RpcChannel channel(URI address, Duration connectTimeout) {
+    /** A channel to A that does not share A's memory. */
+    static RpcChannel.Builder channel(URI address) {
         return RpcChannel.builder(CallsStep.CHANNEL)
                 .address(address)
                 .arenaQuota(ARENA_BYTES)
-                .connectTimeout(connectTimeout)
-                .open();
+                .connectTimeout(Guest.BOUND);
     }
 
     private static String call(Guest guest) {
         guest.get(STEP, "serving");
-        try (RpcChannel channel = channel()) {
+        try (RpcChannel channel = channel(ADDRESS).open()) {
             guest.note("connected");
-            String told = YardCalls.of(guest, channel, channel.stub(Yard.class), true);
+            String summary = YardCalls.of(guest, channel, channel.stub(Yard.class), true);
             callBySoftware(guest);
             guest.put(STEP, "called", "");
-            return told;
+            return summary;
         }
     }
 
     /** Hosts whose devices do not reach each other connect like this. */
     private static void callBySoftware(Guest guest) {
-        try (RpcChannel channel = channel(SOFTWARE, Guest.BOUND)) {
+        try (RpcChannel channel = channel(SOFTWARE).open()) {
             Guest.require(channel.stub(Yard.class).add(1, 2) == 3, "1 and 2 are not 3 at " + SOFTWARE);
             guest.note("called at " + SOFTWARE);
         }

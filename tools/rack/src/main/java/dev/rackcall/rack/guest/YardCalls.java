@@ -36,15 +36,15 @@ final class YardCalls {
      * @return a summary of the calls
      */
     static String of(Guest guest, RpcChannel channel, Yard yard, boolean hasSharedArena) {
-        String told = microsPerAdd(yard, WARM_UP, TIMED) + " us a call";
-        guest.note(told);
+        String summary = microsPerAdd(yard, WARM_UP, TIMED) + " us a call";
+        guest.note(summary);
         values(yard);
         guest.note("values carried");
         pointers(channel, yard, hasSharedArena);
         guest.note("objects passed");
         futuresAndStreams(yard);
         guest.note("futures and streams read");
-        return told + "; values, " + CRATES + " crates by pointer, 50 piles returned, futures, streams";
+        return summary + "; values, " + CRATES + " crates by pointer, 50 piles returned, futures, streams";
     }
 
     /** Only printed, not judged: it depends on the machine's load. */
