@@ -38,7 +38,8 @@ import picocli.CommandLine.TypeConversionException;
         sortOptions = false,
         footer = {
             "",
-            "Targets: rtt (round trips), throughput (calls in flight), crowd (client processes that share the processors), connect (new connections), elastic (many at the same time), idle (idle processes and connections),"
+            "Targets: rtt (round trips), throughput (calls in flight), crowd (client processes that share the processors, beside other work and under limits),"
+                    + " rare (calls with pauses), connect (new connections), elastic (many at the same time), idle (idle processes and connections),"
                     + " start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device),"
                     + " rdma (calls over the software RDMA device, and grpc-java over TCP), alock (locks for threads of one"
                     + " host and of others), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
@@ -78,7 +79,8 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--duration",
             paramLabel = "TIME",
             converter = Words.Time.class,
-            description = "Length of one measurement, with its unit: 2s or 500ms (default: 1s; isolation alone 500ms).")
+            description =
+                    "Length of one measurement, with its unit: 2s or 500ms (default: 1s; isolation or crowd alone 500ms).")
     private Optional<Long> duration = Optional.empty();
 
     @Option(
@@ -86,15 +88,14 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Words.Time.class,
             description = "Call before measuring until the median settles, at most so long, with its unit"
-                    + " (default: 3s; isolation alone 800ms).")
+                    + " (default: 3s; isolation alone 800ms, crowd alone 2s).")
     private Optional<Long> warmUp = Optional.empty();
 
     @Option(
             names = "--repeat",
             paramLabel = "N",
-            description =
-                    "Measure so often, each time in fresh JVMs, and report medians (default: 3; isolation alone, or"
-                            + " without target, 1).")
+            description = "Measure so often, each time in fresh JVMs, and report medians (default: 3; crowd alone 5;"
+                    + " isolation alone, or without target, 1).")
     private Optional<Integer> repeat = Optional.empty();
 
     @Option(
@@ -224,19 +225,32 @@ public final class BenchCommand implements Callable<Integer> {
 
     private BenchPlan plan(BenchSelection selection, PrintWriter progress) {
         boolean shortRun = targets.isEmpty();
-        // Isolation has some seventy subjects, most of them compared turn by turn: some five minutes on two processors.
-        boolean isolationAlone = selection.targets().stream().allMatch(BenchTarget.ISOLATION::equals);
-        boolean crowdAlone = selection.targets().stream().allMatch(BenchTarget.CROWD::equals);
+        Usual usual = Usual.of(selection.targets(), shortRun);
         return new BenchPlan(
                 selection.subjects(),
                 selection.locks(),
-                duration.orElse((isolationAlone || crowdAlone ? 500 : 1_000) * MILLI),
-                warmUp.orElse((isolationAlone ? 800 : crowdAlone ? 1_500 : 3_000) * MILLI),
-                repeat.orElse(shortRun || isolationAlone ? 1 : crowdAlone ? 5 : 3),
+                duration.orElse(usual.durationMillis * MILLI),
+                warmUp.orElse(usual.warmUpMillis * MILLI),
+                repeat.orElse(usual.repeat),
                 rate.map(OptionalDouble::of).orElse(OptionalDouble.empty()),
                 !depths.isEmpty() ? depths : shortRun ? SHORT_DEPTHS : ALL_DEPTHS,
                 Cores.choose(),
                 progress);
+    }
+
+    /** What a run does without these options. */
+    private record Usual(long durationMillis, long warmUpMillis, int repeat) {
+        static Usual of(List<BenchTarget> targets, boolean shortRun) {
+            if (targets.stream().allMatch(BenchTarget.ISOLATION::equals)) {
+                // Some seventy subjects, most of them compared turn by turn: some five minutes on two processors.
+                return new Usual(500, 800, 1);
+            }
+            if (targets.stream().allMatch(BenchTarget.CROWD::equals)) {
+                // Some sixty results of up to 33 processes: some ten minutes.
+                return new Usual(500, 2_000, 5);
+            }
+            return new Usual(1_000, 3_000, shortRun ? 1 : 3);
+        }
     }
 
     static final class FormatWord implements ITypeConverter<Format> {

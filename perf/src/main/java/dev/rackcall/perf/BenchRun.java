@@ -12,6 +12,7 @@ import dev.rackcall.perf.harness.Workspace;
 import dev.rackcall.perf.isolation.IsolationSubjects;
 import dev.rackcall.perf.isolation.NeighbourCall;
 import dev.rackcall.perf.jmh.JmhTarget;
+import dev.rackcall.perf.rare.RareTarget;
 import dev.rackcall.perf.result.BenchOutcome;
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Crossing;
@@ -68,13 +69,16 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
                 machine, results, micro, skipped, rounds.failures(), crossings, notes, settings(results));
     }
 
+    /** By the names of the subjects that they are common to. */
     private Map<String, String> settings(List<Result> results) {
-        Map<String, String> settings = new LinkedHashMap<>();
+        Map<String, String> namesBySettings = new LinkedHashMap<>();
         for (Subject subject : plan.subjects()) {
             if (results.stream().anyMatch(result -> result.name().equals(subject.name()))) {
-                settings.put(subject.name(), subject.settings());
+                namesBySettings.merge(subject.settings(), subject.name(), (one, other) -> one + ", " + other);
             }
         }
+        Map<String, String> settings = new LinkedHashMap<>();
+        namesBySettings.forEach((common, names) -> settings.put(names, common));
         return settings;
     }
 
@@ -84,6 +88,7 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
             case RTT, ISOLATION, VERBS, RDMA -> turns(target, workspace, rounds);
             case THROUGHPUT -> rounds.run(target, measured, new ThroughputTarget(plan, workspace)::measure);
             case CROWD -> new CrowdTarget(plan, workspace, rounds).measure();
+            case RARE -> new RareTarget(plan, workspace, rounds).measure();
             case CONNECT -> {
                 // Connections that calls use; and those of the control plane, which are short and take turns.
                 List<Result> results = new ArrayList<>(rounds.run(

@@ -21,6 +21,7 @@ import dev.rackcall.perf.peers.GrpcCall;
 import dev.rackcall.perf.peers.GrpcGraphCall;
 import dev.rackcall.perf.peers.GrpcTransport;
 import dev.rackcall.perf.peers.RawPingPong;
+import dev.rackcall.perf.rare.RareTarget;
 import dev.rackcall.perf.rdma.SoftPingPong;
 import java.util.List;
 import java.util.stream.Stream;
@@ -32,6 +33,8 @@ final class Subjects {
                             RawPingPong.subject(),
                             RackcallCall.subject("rackcall-noop", SHARED_MEMORY, NUMBER, Long.BYTES),
                             RackcallCall.subject("rackcall-value-64", SHARED_MEMORY, VALUE, 64),
+                            RackcallCall.unpinned("rackcall-noop-unpinned", NUMBER, Long.BYTES),
+                            RackcallCall.unpinned("rackcall-value-64-unpinned", VALUE, 64),
                             RackcallCall.subject("rackcall-value-4096", SHARED_MEMORY, VALUE, 4096),
                             RackcallCall.subject("rackcall-value-1048576", SHARED_MEMORY, VALUE, 1 << 20),
                             RackcallCall.subject("rackcall-ref-1048576", SHARED_MEMORY, POINTER, 1 << 20),
@@ -53,6 +56,7 @@ final class Subjects {
                             GrpcCall.beside("grpc-tcp-4096", "rdma-value-4096", 4096),
                             GrpcGraphCall.beside("grpc-tcp-1048576", "rdma-ref-1048576", 1 << 20)),
                     CrowdTarget.subjects(),
+                    RareTarget.subjects(),
                     ConnectSides.subjects(),
                     List.of(
                             RackcallCall.subject("rpc-vq", QUEUES, CONNECTION, 0),

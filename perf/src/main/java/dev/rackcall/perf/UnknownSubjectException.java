@@ -22,7 +22,8 @@ final class UnknownSubjectException extends IllegalArgumentException {
         if (close.isEmpty()) {
             // Names that differ in their numbers only, once; so are all of a target whose names are combinations.
             String families = names.stream()
-                    .map(each -> each.replaceAll("^(crowd|rare)-.*", "$1-...").replaceAll("\\d+", "N"))
+                    .map(each -> each.replaceAll("^(crowd|rare|elastic)-.*", "$1-...")
+                            .replaceAll("\\d+", "N"))
                     .distinct()
                     .collect(Collectors.joining(", "));
             return "there is, with N for a size, " + families + " (docs/benchmarks.md describes them)";

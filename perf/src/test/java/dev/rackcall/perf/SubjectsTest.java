@@ -17,6 +17,7 @@ import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Measurement;
 import dev.rackcall.rpc.RpcChannel;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.stream.Stream;
 import org.assertj.core.data.Percentage;
@@ -35,7 +36,8 @@ class SubjectsTest {
     static Stream<String> here() {
         return Subjects.all().stream()
                 // Of those a test of their own starts fewer.
-                .filter(subject -> !subject.isOf(BenchTarget.ELASTIC) && !subject.isOf(BenchTarget.CROWD))
+                .filter(subject -> !EnumSet.of(BenchTarget.ELASTIC, BenchTarget.CROWD, BenchTarget.RARE)
+                        .contains(subject.target()))
                 .filter(subject -> !subject.has(Subject.Trait.NEVER_ONE_PROCESS))
                 .filter(subject ->
                         subject.jvmFlags().stream().allMatch(flag -> flag.startsWith("-D") || flag.startsWith("-Xm")))

@@ -65,6 +65,12 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
                 : transport.measured(subject);
     }
 
+    /** A subject over shared memory whose sides have no processor of their own, as on most users' machines. */
+    public static Subject unpinned(String name, Argument argument, int bytes) {
+        RackcallCall sides = new RackcallCall(name, BenchTransport.SHARED_MEMORY, argument, bytes);
+        return Subject.of(name, bytes, sides.settings() + "; not pinned", sides, Subject.Trait.TAKES_TURNS);
+    }
+
     private String settings() {
         String common = transport.words()
                 + ", synchronous typed stub, handlers on the polling thread, default (adaptive) waiting on both sides";

@@ -1,12 +1,9 @@
 package dev.rackcall.perf.crowd;
 
+import dev.rackcall.perf.harness.HostProgram;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.result.BenchTarget;
-import java.io.File;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -56,8 +53,7 @@ record CrowdCase(Subject subject, CrowdPeer peer, int clients, Surroundings surr
         return switch (surroundings) {
             case PLAIN, BURN2, JOLT -> Optional.empty();
             case ONE ->
-                Arrays.stream(System.getenv("PATH").split(File.pathSeparator))
-                                .anyMatch(folder -> Files.isExecutable(Path.of(folder, "taskset")))
+                HostProgram.onPath("taskset").isPresent()
                         ? Optional.empty()
                         : Optional.of("there is no taskset on the PATH");
             case QUOTA1 -> QuotaGroup.missing();

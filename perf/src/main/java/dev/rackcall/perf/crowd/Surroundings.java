@@ -39,15 +39,4 @@ enum Surroundings {
     boolean isLimited() {
         return this == ONE || this == QUOTA1;
     }
-
-    /** What the table's reader must know of it, as the rest of a sentence. */
-    String words() {
-        return switch (this) {
-            case PLAIN -> "";
-            case BURN2 -> ", beside two processes that compute all the time";
-            case JOLT -> ", beside three processes that compute and sleep for 3 ms in turns";
-            case ONE -> ", all processes on one processor";
-            case QUOTA1 -> ", all processes in a control group with the time of one processor";
-        };
-    }
 }

@@ -14,6 +14,15 @@ public interface ClientSide extends AutoCloseable {
      */
     void call(long sequence) throws Exception;
 
+    /**
+     * Sleeps before each of so many calls, and records how long each takes.
+     *
+     * @param gapNanos from the start of one call to the next
+     */
+    default LatencyRecorder rarely(long firstSequence, long gapNanos, int calls) throws Exception {
+        return RareLoop.run(this, firstSequence, gapNanos, calls);
+    }
+
     /** Calls with several in flight; only for subjects that say they can. */
     default Pipeline pipeline(int depth) {
         throw new UnsupportedOperationException(getClass().getSimpleName() + " has one call in flight at a time");

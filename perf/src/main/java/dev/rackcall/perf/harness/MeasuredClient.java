@@ -85,6 +85,11 @@ public final class MeasuredClient implements AutoCloseable {
         return counted(fixedRate.run(client, nextSequence, nanos, rate).measurement());
     }
 
+    /** Sleeps before each of so many calls. */
+    public Measurement rarely(long gapNanos, int calls) throws Exception {
+        return counted(client.rarely(nextSequence, gapNanos, calls).measurement());
+    }
+
     /** Keeps calls in flight until the medians settle. */
     public WarmUp.Outcome warmUpPipeline(long mostNanos, int depth) throws Exception {
         Pipeline pipeline = client.pipeline(depth);

@@ -59,7 +59,9 @@ public final class TableReport {
                 machine.load1m(),
                 machine.jvm(),
                 String.join(" ", machine.flags()),
-                machine.pinned().isEmpty() ? "of the scheduler's choice" : machine.pinned(),
+                machine.pinned().isEmpty()
+                        ? "of the scheduler's choice"
+                        : machine.pinned() + ", except of NAME-unpinned, crowd and rare",
                 machine.clockSource(),
                 machine.clockNs(),
                 Figures.time(machine.durationS() * 1e9),

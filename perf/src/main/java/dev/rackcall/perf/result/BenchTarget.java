@@ -19,6 +19,10 @@ public enum BenchTarget {
     CROWD(
             "Crowds: client processes that call one server process, nothing pinned; latencies of the worst client, medians of the runs",
             "worst_ops_per_s: worst run, uds_ratio: worst to uds, grpc_uds_ratio: to grpc, aeron_ratio: to aeron, slowest_to_fastest: slowest to fastest, cpu_s_per_million: cpu/1 M calls"),
+    /** Calls with pauses between them. */
+    RARE(
+            "Rare calls: one client, a call every MS milliseconds, nothing pinned; medians of the runs",
+            "worst_p50_ns: worst p50, worst_p99_ns: worst p99, uds_ratio: worst to uds, c_uds_ratio: to C"),
     /** Time and memory of a new connection. */
     CONNECT(
             "A new connection: time to its first reply, memory of both sides; connect-*: virtual queues on the software RDMA device",

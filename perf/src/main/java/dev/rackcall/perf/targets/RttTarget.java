@@ -158,7 +158,11 @@ public final class RttTarget {
         Subject subject = pair.subject();
         return Result.of(subject.name(), target, 1, subject.bytes(), measurement.dividedBy(subject.repetitions()))
                 .with("mode", mode)
-                .with("settled", pair.warmUp().settled());
+                .with("settled", pair.warmUp().settled())
+                .with(
+                        "pinned",
+                        subject.has(Subject.Trait.SPINS)
+                                && !plan.cores().pinned().isEmpty());
     }
 
     /**
