@@ -24,14 +24,14 @@ final class SoftProtectionDomain implements ProtectionDomain {
     private static final Thread ANOTHER_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
     private final SoftContext context;
-    private final Children children = new Children("a protection domain");
+    private final Children children;
 
     private final DomainMemory memory;
 
     SoftProtectionDomain(SoftContext context) {
         this.context = context;
+        children = new Children("a protection domain", context.core().children());
         memory = new DomainMemory(context.core().memory(), children::remove);
-        context.core().children().add();
     }
 
     SoftContext context() {
@@ -100,8 +100,6 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public void close() {
-        if (children.close()) {
-            context.core().children().remove();
-        }
+        children.close();
     }
 }

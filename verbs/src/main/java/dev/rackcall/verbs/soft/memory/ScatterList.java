@@ -4,7 +4,7 @@ import dev.rackcall.verbs.Access;
 import java.lang.foreign.MemorySegment;
 
 /** The local memory of a posted request. */
-public final class ScatterList {
+public class ScatterList {
     private final long[] addresses;
     private final int[] lengths;
     private final int[] keys;
@@ -17,12 +17,12 @@ public final class ScatterList {
         keys = new int[capacity];
     }
 
-    public void clear() {
+    public final void clear() {
         count = 0;
         bytes = 0;
     }
 
-    public void add(long address, int length, int key) {
+    public final void add(long address, int length, int key) {
         addresses[count] = address;
         lengths[count] = length;
         keys[count] = key;
@@ -30,7 +30,7 @@ public final class ScatterList {
         bytes += Integer.toUnsignedLong(length);
     }
 
-    public void set(ScatterList other) {
+    public final void set(ScatterList other) {
         clear();
         for (int i = 0; i < other.count; i++) {
             add(other.addresses[i], other.lengths[i], other.keys[i]);
@@ -38,12 +38,12 @@ public final class ScatterList {
     }
 
     /** Bytes of all segments. */
-    public long bytes() {
+    public final long bytes() {
         return bytes;
     }
 
     /** Whether keys, bounds and rights of all segments hold. */
-    public boolean isUsable(DomainMemory memory, int right) {
+    public final boolean isUsable(DomainMemory memory, int right) {
         for (int i = 0; i < count; i++) {
             if (lengths[i] != 0 && !memory.allows(keys[i], addresses[i], Integer.toUnsignedLong(lengths[i]), right)) {
                 return false;
@@ -56,12 +56,12 @@ public final class ScatterList {
      * Stores bytes at this offset of the whole; false if a region does not allow it. The caller has checked that they
      * fit.
      */
-    public boolean store(DomainMemory memory, long offset, MemorySegment from, long at, int length) {
+    public final boolean store(DomainMemory memory, long offset, MemorySegment from, long at, int length) {
         return move(memory, offset, from, at, length, true);
     }
 
     /** Loads bytes from this offset of the whole; false if a region does not allow it. */
-    public boolean load(DomainMemory memory, long offset, MemorySegment to, long at, int length) {
+    public final boolean load(DomainMemory memory, long offset, MemorySegment to, long at, int length) {
         return move(memory, offset, to, at, length, false);
     }
 

@@ -13,9 +13,7 @@ public final class AsyncEvents {
     private final LinkedBlockingQueue<AsyncEvent> events = new LinkedBlockingQueue<>(CAPACITY);
 
     public void raise(AsyncEvent.Type type, int element) {
-        if (!events.offer(new AsyncEvent(type, element))) {
-            return;
-        }
+        boolean _ = events.offer(new AsyncEvent(type, element));
     }
 
     public Optional<AsyncEvent> await(Duration atMost) {

@@ -2,17 +2,28 @@ package dev.rackcall.verbs.soft.queue;
 
 import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the objects created from a parent, which must be closed after them. */
+/** Counts the objects created from an object, which must be closed after them; and counts itself in its own parent. */
 public final class Children {
     private static final int CLOSED = Integer.MIN_VALUE;
 
     private final String what;
+    private final Optional<Children> parent;
     private final AtomicInteger count = new AtomicInteger();
 
-    public Children(String what) {
+    /** The children of an object without a parent. */
+    Children(String what) {
         this.what = what;
+        parent = Optional.empty();
+    }
+
+    /** The children of an object that is itself one of {@code parent}. */
+    public Children(String what, Children parent) {
+        parent.add();
+        this.what = what;
+        this.parent = Optional.of(parent);
     }
 
     public void add() {
@@ -27,7 +38,7 @@ public final class Children {
     }
 
     /**
-     * Closes the parent.
+     * Closes the object.
      *
      * @return false if it was closed before
      * @throws VerbsException EBUSY if objects are left
@@ -45,6 +56,7 @@ public final class Children {
                         "close them first");
             }
             if (count.compareAndSet(0, CLOSED)) {
+                parent.ifPresent(Children::remove);
                 return true;
             }
         }

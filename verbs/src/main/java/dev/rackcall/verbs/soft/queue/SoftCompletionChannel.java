@@ -8,13 +8,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 
 /** Announcements of completion queues, in order. */
 public final class SoftCompletionChannel implements CompletionChannel {
-    private final Children parent;
-    private final Children queues = new Children("a completion channel");
+    private final Children queues;
     private final LinkedBlockingQueue<CompletionQueue> announced = new LinkedBlockingQueue<>();
 
     public SoftCompletionChannel(Children parent) {
-        this.parent = parent;
-        parent.add();
+        queues = new Children("a completion channel", parent);
     }
 
     Children queues() {
@@ -38,8 +36,6 @@ public final class SoftCompletionChannel implements CompletionChannel {
 
     @Override
     public void close() {
-        if (queues.close()) {
-            parent.remove();
-        }
+        queues.close();
     }
 }

@@ -16,7 +16,7 @@ public final class SoftCompletionQueue implements CompletionQueue {
     private final DeviceCore device;
     private final Optional<SoftCompletionChannel> channel;
     private final boolean busyPolled;
-    private final Children users = new Children("a completion queue");
+    private final Children users;
     private final Completions ring;
     private final int capacity;
     private final int mask;
@@ -34,7 +34,7 @@ public final class SoftCompletionQueue implements CompletionQueue {
         capacity = Math.max(2, Integer.highestOneBit(spec.capacity() - 1) << 1);
         mask = capacity - 1;
         ring = Completions.create(capacity);
-        device.children().add();
+        users = new Children("a completion queue", device.children());
         channel.ifPresent(listener -> listener.queues().add());
     }
 
@@ -141,7 +141,6 @@ public final class SoftCompletionQueue implements CompletionQueue {
                 listener.forget(this);
                 listener.queues().remove();
             });
-            device.children().remove();
         }
     }
 }

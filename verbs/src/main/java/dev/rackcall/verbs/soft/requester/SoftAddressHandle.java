@@ -3,20 +3,17 @@ package dev.rackcall.verbs.soft.requester;
 import dev.rackcall.verbs.AddressHandle;
 import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.soft.queue.Children;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** The address of another software device. */
 public final class SoftAddressHandle implements AddressHandle {
-    private final Children parent;
+    private final Children users;
     private final AddressVector vector;
     private final Destination destination;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
     public SoftAddressHandle(Children parent, RequesterLinks links, AddressVector vector) {
-        this.parent = parent;
         this.vector = vector;
         destination = new Destination(links, vector.gid());
-        parent.add();
+        users = new Children("an address handle", parent);
     }
 
     Destination destination() {
@@ -30,8 +27,6 @@ public final class SoftAddressHandle implements AddressHandle {
 
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
-            parent.remove();
-        }
+        users.close();
     }
 }

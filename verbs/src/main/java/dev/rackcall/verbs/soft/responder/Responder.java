@@ -115,10 +115,10 @@ final class Responder {
                 return AsyncEvent.Type.UNKNOWN;
             }
             receiving = opcode.isReceived();
-            if (!write && length > slot.capacity()) {
+            if (!write && length > slot.bytes()) {
                 return refuse(frame, at, answers, Refusal.INVALID_REQUEST, CompletionStatus.LOCAL_LENGTH_ERROR);
             }
-            if (!write && !slot.isUsable(core.memory())) {
+            if (!write && !slot.isUsable(core.memory(), Access.LOCAL_WRITE.bit())) {
                 return refuse(frame, at, answers, Refusal.OPERATION, CompletionStatus.LOCAL_PROTECTION_ERROR);
             }
         }
@@ -227,7 +227,7 @@ final class Responder {
     private AsyncEvent.Type refuse(
             MemorySegment frame, long at, AnswerRing answers, Refusal refusal, CompletionStatus ownStatus) {
         receiving = false;
-        side.complete(slot, ownStatus, false, 0, 0, 0, 0);
+        side.complete(slot, ownStatus);
         return refuse(frame, at, answers, refusal);
     }
 

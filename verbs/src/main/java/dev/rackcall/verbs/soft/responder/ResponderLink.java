@@ -81,7 +81,7 @@ public final class ResponderLink extends Link {
     protected void fill(SendBuffer out) {
         answers.fill(out);
         if (!answers.isFull()) {
-            interest().relieved();
+            incoming().relieved();
         }
     }
 
@@ -96,7 +96,7 @@ public final class ResponderLink extends Link {
         QueuePairCore core = side == null || !side.core().isReceiving() ? null : side.core();
         if (kind == FrameLayout.DATAGRAM) {
             if (core != null && core.type() == QueuePairType.UD) {
-                datagram(side, memory, at, payload);
+                side.datagram(memory, at, payload, peer);
             }
         } else if (core != null
                 && core.type() == QueuePairType.RC
@@ -109,12 +109,6 @@ public final class ResponderLink extends Link {
             converse(side, memory, at, payload);
         } else {
             answers.refuse(memory, at, Refusal.NO_ANSWER, 0);
-        }
-    }
-
-    private void datagram(ReceiveSide side, MemorySegment memory, long at, int payload) {
-        if (!side.datagrams().handle(memory, at, payload, peer)) {
-            side.core().completionLost();
         }
     }
 

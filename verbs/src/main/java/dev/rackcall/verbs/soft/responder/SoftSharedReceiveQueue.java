@@ -6,14 +6,12 @@ import dev.rackcall.verbs.soft.queue.Children;
 
 /** A receive ring that several queue pairs take from. */
 public final class SoftSharedReceiveQueue implements SharedReceiveQueue {
-    private final Children parent;
-    private final Children users = new Children("a shared receive queue");
+    private final Children users;
     private final ReceiveRing ring;
 
     public SoftSharedReceiveQueue(Children parent, int requests, int segments) {
-        this.parent = parent;
+        users = new Children("a shared receive queue", parent);
         ring = new ReceiveRing(requests, segments);
-        parent.add();
     }
 
     Children users() {
@@ -31,8 +29,6 @@ public final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
     @Override
     public void close() {
-        if (users.close()) {
-            parent.remove();
-        }
+        users.close();
     }
 }

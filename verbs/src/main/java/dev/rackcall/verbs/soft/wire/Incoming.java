@@ -7,7 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The incoming half of a link. The thread that holds the lock reads and handles frames, so they are handled in order
- * whether the event loop or a polling thread reads.
+ * whether the event loop or a polling thread reads. The event loop does not read while a thread polls busily, nor while
+ * the ring of answers is full.
  */
 public final class Incoming {
     private static final int READS_AT_A_TIME = 8;
@@ -17,6 +18,10 @@ public final class Incoming {
     private final ArrayDeque<ByteBuf> decrypted = new ArrayDeque<>();
     private ReceiveBuffer buffer;
     private volatile boolean helloCame;
+    /** Whether a thread polls busily. Guarded by the monitor, as are the changes of {@link #congested}. */
+    private boolean polled;
+
+    private volatile boolean congested;
 
     Incoming(Link link) {
         this.link = link;
@@ -63,7 +68,7 @@ public final class Incoming {
         boolean handled = false;
         try {
             handled = handleFrames();
-            for (int i = 0; i < READS_AT_A_TIME && !link.interest().isCongested(); i++) {
+            for (int i = 0; i < READS_AT_A_TIME && !congested; i++) {
                 int count = buffer.read(channel);
                 if (count <= 0) {
                     total = count < 0 ? -1 : total;
@@ -97,7 +102,7 @@ public final class Incoming {
         boolean handled = false;
         try {
             handled = handleFrames();
-            while (!decrypted.isEmpty() && !link.interest().isCongested()) {
+            while (!decrypted.isEmpty() && !congested) {
                 ByteBuf first = decrypted.element();
                 buffer.take(first);
                 if (!first.isReadable()) {
@@ -135,7 +140,7 @@ public final class Incoming {
             handled = true;
         }
         if (link.isCongested()) {
-            link.interest().congested();
+            congest();
         }
         buffer.tidy();
         return handled;
@@ -168,5 +173,45 @@ public final class Incoming {
             decrypted.forEach(ByteBuf::release);
             decrypted.clear();
         });
+    }
+
+    // ---- whether the event loop reads
+
+    /** A polling thread has started or stopped reading. */
+    synchronized void polled(boolean now) {
+        if (polled != now) {
+            polled = now;
+            apply();
+        }
+    }
+
+    /** The ring of answers is full: nothing is read until it has room. */
+    private void congest() {
+        congested(true);
+        // The answers may have left before the mark was set; then no other thread clears it.
+        if (!link.isCongested()) {
+            congested(false);
+        }
+    }
+
+    /** The ring has room again: reads what is pending. Called by the thread that sends. */
+    public void relieved() {
+        if (congested) {
+            link.channel().eventLoop().execute(() -> {
+                congested(false);
+                link.relieved();
+            });
+        }
+    }
+
+    private synchronized void congested(boolean now) {
+        if (congested != now) {
+            congested = now;
+            apply();
+        }
+    }
+
+    private void apply() {
+        link.channel().config().setAutoRead(!polled && !congested);
     }
 }

@@ -24,17 +24,15 @@ public abstract class Link {
     private final AtomicInteger wanted = new AtomicInteger();
     private final AtomicBoolean ended = new AtomicBoolean();
     private SendBuffer outgoing;
-    private final ReadInterest interest;
     private final Incoming incoming;
     private volatile boolean sendable;
     private volatile boolean direct;
     private volatile LinkChannel channel;
 
-    /** The two objects call back only once the link is connected. */
+    /** The incoming half calls back only once the link is connected. */
     @SuppressWarnings("this-escape")
     protected Link(Links links) {
         this.links = links;
-        interest = new ReadInterest(this);
         incoming = new Incoming(this);
     }
 
@@ -48,10 +46,6 @@ public abstract class Link {
 
     public Incoming incoming() {
         return incoming;
-    }
-
-    public ReadInterest interest() {
-        return interest;
     }
 
     /** The TCP connection (and TLS) is established; the hellos follow. On the event loop. */

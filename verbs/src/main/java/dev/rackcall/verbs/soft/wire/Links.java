@@ -42,7 +42,7 @@ public final class Links {
         synchronized (this) {
             open = Stream.concat(Stream.of(open), Stream.of(link)).toArray(Link[]::new);
             if (polled) {
-                link.interest().polled(true);
+                link.incoming().polled(true);
             }
         }
         if (link.isEnded()) {
@@ -105,7 +105,7 @@ public final class Links {
     private void setPolled(boolean now) {
         polled = now;
         for (Link link : open) {
-            link.interest().polled(now);
+            link.incoming().polled(now);
         }
     }
 

@@ -4,8 +4,11 @@ import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
@@ -13,6 +16,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetSocketAddress;
 import java.util.Optional;
@@ -117,5 +121,53 @@ public final class Network implements AutoCloseable {
     public void close() {
         stopListening();
         group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** Passes the events of a channel's pipeline to its link. */
+    private static final class LinkHandler extends ChannelInboundHandlerAdapter {
+        private final Link link;
+        private final boolean plain;
+
+        LinkHandler(Link link, boolean plain) {
+            this.link = link;
+            this.plain = plain;
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext channel) {
+            if (plain) {
+                link.connected((LinkChannel) channel.channel(), true);
+            }
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext channel, Object event) {
+            if (event instanceof SslHandshakeCompletionEvent handshake) {
+                if (handshake.isSuccess()) {
+                    link.connected((LinkChannel) channel.channel(), false);
+                } else {
+                    // Some causes have no message, for example a peer that closed the connection.
+                    link.fail("TLS failed: " + handshake.cause());
+                    channel.close().addListener(LinkChannel::logFailure);
+                }
+            }
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext channel, Object bytes) {
+            link.incoming().received((ByteBuf) bytes);
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext channel) {
+            link.end("closed by the peer");
+            link.incoming().discard();
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext channel, Throwable cause) {
+            link.fail("failed: " + cause);
+            channel.close().addListener(LinkChannel::logFailure);
+        }
     }
 }
