@@ -3,7 +3,6 @@ package dev.rackcall.sandbox;
 import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.IOException;
-import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -33,14 +32,10 @@ final class HolderMessage {
 
     private HolderMessage() {}
 
-    static byte[] sealer(long address, long bytes, long pageBytes, int arenaId) {
-        return ByteBuffer.allocate(29)
-                .put(SEALER)
-                .putLong(address)
-                .putLong(bytes)
-                .putLong(pageBytes)
-                .putInt(arenaId)
-                .array();
+    static byte[] sealer(SealedArea area) {
+        ByteBuffer message = ByteBuffer.allocate(1 + SealedArea.BYTES).put(SEALER);
+        area.write(message);
+        return message.array();
     }
 
     static byte[] accepted(byte[] session) {
@@ -115,10 +110,5 @@ final class HolderMessage {
             throw new IOException("an unexpected kind of message");
         }
         return message;
-    }
-
-    /** A message that ends early throws this. */
-    static IOException garbled(BufferUnderflowException cause) {
-        return new IOException("a message is too short", cause);
     }
 }

@@ -9,7 +9,6 @@ import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -34,10 +33,7 @@ final class HolderSession implements AutoCloseable {
     private final Userfault userfault;
 
     private final SealedMemoryCheck check;
-    private final long address;
-    private final long bytes;
-    private final long pageBytes;
-    private final int arenaId;
+    private final SealedArea area;
     /** The following fields are set by {@link #open}, as far as it gets. */
     private boolean occupied;
 
@@ -64,21 +60,8 @@ final class HolderSession implements AutoCloseable {
         this.session = session;
         this.held = held;
         this.userfault = held.userfault;
-        ByteBuffer fields = HolderMessage.fields(hello);
-        address = fields.getLong();
-        bytes = fields.getLong();
-        pageBytes = fields.getLong();
-        arenaId = fields.getInt();
-        if (bytes <= 0
-                || address < 0
-                || address > Long.MAX_VALUE - bytes
-                || Long.bitCount(pageBytes) != 1
-                || pageBytes < 4096
-                || address % pageBytes != 0
-                || bytes % pageBytes != 0) {
-            throw new IOException("an arena of " + bytes + " bytes at " + address + " cannot be sealed");
-        }
-        check = new SealedMemoryCheck(socket.peer().pid(), address, bytes);
+        area = SealedArea.read(HolderMessage.fields(hello));
+        check = new SealedMemoryCheck(socket.peer().pid(), area);
     }
 
     /** Takes over the last two descriptors of the first message. {@link #close} closes them, also if this fails. */
@@ -92,9 +75,9 @@ final class HolderSession implements AutoCloseable {
         if (!arena.isSealed() || !arena.areWritersShutOut()) {
             throw new IOException("others may still map the arena's memory for writing; shut writers out first");
         }
-        held.occupy(address, bytes);
+        held.occupy(area.address(), area.bytes());
         occupied = true;
-        userfault.register(address, bytes);
+        userfault.register(area.address(), area.bytes());
         registered = true;
         // Then reading it cannot fail for lack of memory.
         requestsFile.reserve(0, HolderLayout.REQUEST_BYTES);
@@ -135,7 +118,7 @@ final class HolderSession implements AutoCloseable {
     void check() throws IOException {
         HolderMessage.expect(socket, HolderMessage.CHECK, 0);
         synchronized (this) {
-            check.requireFit(arena, userfault, pageBytes);
+            check.requireFit(arena, userfault);
             checked = true;
         }
     }
@@ -153,7 +136,7 @@ final class HolderSession implements AutoCloseable {
             long offset = check.fileOffset();
             check.requireLockedDown();
             // What the first check saw may have changed since.
-            check.requireFit(arena, userfault, pageBytes);
+            check.requireFit(arena, userfault);
             if (check.fileOffset() != offset) {
                 throw new IOException("the memory that is to be sealed has changed");
             }
@@ -238,14 +221,7 @@ final class HolderSession implements AutoCloseable {
     }
 
     private synchronized HolderRequests served() {
-        SealTable table = new SealTable(
-                answers.memory().asSlice(HolderLayout.RING),
-                marks.memory(),
-                userfault,
-                arenaId,
-                address,
-                bytes,
-                pageBytes);
+        SealTable table = new SealTable(answers.memory().asSlice(HolderLayout.RING), marks.memory(), userfault, area);
         return new HolderRequests(socket.peer().pid(), table, requests.memory(), answers.memory());
     }
 
@@ -258,14 +234,14 @@ final class HolderSession implements AutoCloseable {
         if (occupied) {
             occupied = false;
             // Only now, so that the end of this session does not open pages of the next one.
-            held.vacate(address);
+            held.vacate(area.address());
         }
         close(requests, requestsFile, answers, answersFile, arena, marks, marksFile);
     }
 
     private void reopen() {
         try {
-            userfault.unregister(address, bytes);
+            userfault.unregister(area.address(), area.bytes());
         } catch (OsException | IllegalStateException e) {
             // The process has ended, and its memory with it.
             LOG.debug("the pages of a sealed process stay as they are: {}", e.getMessage());

@@ -109,7 +109,7 @@ public final class SealSession implements AutoCloseable {
             requests.reserve(0, HolderLayout.REQUEST_BYTES);
             // Makes the page present, so that the holder can check whether it closes it.
             memory.get(ValueLayout.JAVA_BYTE, 0);
-            byte[] hello = HolderMessage.sealer(memory.address(), memory.byteSize(), file.pageBytes(), arena.id());
+            byte[] hello = HolderMessage.sealer(SealedArea.of(arena, file.pageBytes()));
             if (ChosenHolder.isChosen()) {
                 socket.send(hello, requests.fd(), file.fd());
             } else {

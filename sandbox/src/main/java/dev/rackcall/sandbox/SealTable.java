@@ -38,25 +38,15 @@ final class SealTable implements SealAuthority {
     /**
      * @param ring written by this side alone
      * @param marks written by the receiver alone
-     * @param address address of the arena's first byte in the sealed process
-     * @param size size of the arena in bytes
-     * @param pageBytes size of the pages that the protector closes and opens
      */
-    SealTable(
-            MemorySegment ring,
-            MemorySegment marks,
-            PageProtector protector,
-            int arenaId,
-            long address,
-            long size,
-            long pageBytes) {
+    SealTable(MemorySegment ring, MemorySegment marks, PageProtector protector, SealedArea area) {
         this.ring = ring;
         this.marks = marks;
         this.protector = protector;
-        this.arenaId = arenaId;
-        this.address = address;
-        this.size = size;
-        this.unitShift = Long.numberOfTrailingZeros(pageBytes);
+        this.arenaId = area.arenaId();
+        this.address = area.address();
+        this.size = area.bytes();
+        this.unitShift = Long.numberOfTrailingZeros(area.pageBytes());
         this.sealed = new SealedPages(size >>> unitShift);
         this.capacity = SealRingLayout.capacityOf(ring);
         if (capacity == 0 || marks.byteSize() < (long) capacity * SealRingLayout.MARK_BYTES) {

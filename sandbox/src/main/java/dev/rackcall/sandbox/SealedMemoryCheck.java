@@ -11,18 +11,16 @@ import java.io.IOException;
  * what it cannot see. */
 final class SealedMemoryCheck {
     private final int pid;
-    private final long address;
-    private final long bytes;
+    private final SealedArea area;
     private final ProcessMemory process;
     /** Set by {@link #requireFit}. */
     private FileMapping sealed;
 
     private long fileOffset;
 
-    SealedMemoryCheck(int pid, long address, long bytes) {
+    SealedMemoryCheck(int pid, SealedArea area) {
         this.pid = pid;
-        this.address = address;
-        this.bytes = bytes;
+        this.area = area;
         this.process = ProcessMemory.of(pid);
     }
 
@@ -36,16 +34,16 @@ final class SealedMemoryCheck {
      *
      * @throws IOException if the process can write the memory in another way, or it is not the arena's
      */
-    void requireFit(SharedFile arena, Userfault userfault, long pageBytes) throws IOException {
+    void requireFit(SharedFile arena, Userfault userfault) throws IOException {
         if (process.hasUserfault()) {
             throw new IOException("the process still has a userfaultfd");
         }
-        sealed = process.mappingAt(address, bytes);
-        fileOffset = sealed.offset() + (address - sealed.start());
+        sealed = process.mappingAt(area.address(), area.bytes());
+        fileOffset = sealed.offset() + (area.address() - sealed.start());
         requireOnlyMapping(arena);
-        userfault.protect(address, pageBytes);
-        boolean closed = process.isWriteProtected(address);
-        userfault.unprotect(address, pageBytes);
+        userfault.protect(area.address(), area.pageBytes());
+        boolean closed = process.isWriteProtected(area.address());
+        userfault.unprotect(area.address(), area.pageBytes());
         if (!closed) {
             throw new IOException("the userfaultfd does not close the process's own pages");
         }
@@ -58,7 +56,7 @@ final class SealedMemoryCheck {
         if (!process.isFiltered()) {
             throw new IOException("a thread of the process is not locked down");
         }
-        if (!process.isFixed(address)) {
+        if (!process.isFixed(area.address())) {
             throw new IOException("the mapping could be changed, or inherited by a child");
         }
     }
@@ -74,7 +72,7 @@ final class SealedMemoryCheck {
         }
         for (FileMapping other : process.fileMappings()) {
             // Also a read-only one, because it could be made writable.
-            if (other.isSharedPartOf(sealed, fileOffset, bytes) && other.start() != sealed.start()) {
+            if (other.isSharedPartOf(sealed, fileOffset, area.bytes()) && other.start() != sealed.start()) {
                 throw new IOException("the process has another mapping of the arena, by which it could write");
             }
         }
@@ -88,7 +86,7 @@ final class SealedMemoryCheck {
                 continue;
             }
             for (FileMapping mapping : ProcessMemory.of(other).visibleMappings()) {
-                if (mapping.isSharedPartOf(sealed, fileOffset, bytes)) {
+                if (mapping.isSharedPartOf(sealed, fileOffset, area.bytes())) {
                     throw new IOException("process " + other + " maps the arena, too, and could write it");
                 }
             }

@@ -99,15 +99,8 @@ public final class Seals implements AutoCloseable {
     public static Seals cooperative(SealSpec spec) {
         PageProtector protector = protector(spec);
         try {
-            MemorySegment memory = spec.arena().memory();
-            SealTable table = new SealTable(
-                    spec.ring(),
-                    spec.marks(),
-                    protector,
-                    spec.arena().id(),
-                    memory.address(),
-                    memory.byteSize(),
-                    spec.pageBytes());
+            SealedArea area = SealedArea.of(spec.arena(), spec.pageBytes());
+            SealTable table = new SealTable(spec.ring(), spec.marks(), protector, area);
             return of(spec.arena(), table, spec.batch());
         } catch (RuntimeException e) {
             protector.close();

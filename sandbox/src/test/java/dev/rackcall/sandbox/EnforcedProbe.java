@@ -32,7 +32,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
-/** Main of a child: a process whose memory a holder seals, and that then tries all it can to write there. */
+/** Main of a child: a process whose memory a holder seals, and which then tries to write there in every way. */
 final class EnforcedProbe {
     static final long QUOTA = 1 << 20;
     static final int ARENA = 9;
@@ -114,7 +114,7 @@ final class EnforcedProbe {
             seals.releaseWhenUsed(markedDone(parent, first, ref));
             long renewed = seals.seal(scope, "next call");
             require(renewed != first, "a number of its own for each call");
-            require(isRefused(memory, Ref.offset(ref)), "closed all the while");
+            require(isRefused(memory, Ref.offset(ref)), "closed in between");
             seals.release(markedDone(parent, renewed, ref));
         }
     }
@@ -125,19 +125,22 @@ final class EnforcedProbe {
         return seal;
     }
 
-    /** By its end, if not before, the holder would open what it had registered. */
+    /** At its end at the latest, the holder would open the pages of this session. */
     private static long openAgain(Path folder, Arena arena, SharedFile file) {
         MemorySegment memory = arena.memory();
         try (UnixSocket holder = UnixSocket.connect(folder.resolve("holder"));
                 SharedFile requests = SharedFile.memfd("probe-requests", HolderLayout.REQUEST_BYTES)) {
-            holder.send(HolderMessage.sealer(memory.address() + PAGE, PAGE, PAGE, ARENA), requests.fd(), file.fd());
+            holder.send(
+                    HolderMessage.sealer(new SealedArea(ARENA, memory.address() + PAGE, PAGE, PAGE)),
+                    requests.fd(),
+                    file.fd());
             Message answer = holder.receive(BOUND).orElseThrow();
             answer.closeFds();
             return answer.bytes()[0] == HolderMessage.REFUSED ? -1 : 0;
         }
     }
 
-    /** A further arena of the same process, which may not open a userfaultfd any more. */
+    /** Another arena of the same process, which can no longer open a userfaultfd. */
     private static void openAnother(Path folder) {
         try (SharedFile file = SharedFile.memfdForSomeWriters("another-probe", QUOTA)) {
             Mapping mapping = file.map();
@@ -165,7 +168,7 @@ final class EnforcedProbe {
         }
     }
 
-    /** A receiver that takes its time, or never comes, is the affair of its own session. */
+    /** A slow or missing receiver delays only its own session. */
     private static void openWhileAnotherWaits(Path folder) {
         CountDownLatch invited = new CountDownLatch(1);
         CountDownLatch enough = new CountDownLatch(1);
@@ -202,7 +205,8 @@ final class EnforcedProbe {
         }
     }
 
-    /** While the receiver reads: neither its own end opens the pages, nor that it tries to be the receiver, too. */
+    /** Hangs up while the receiver reads. This does not open the pages, and neither does an attempt to be a second
+     * receiver. */
     private static void hangUp(
             Path folder, UnixSocket parent, Arena arena, SharedFile file, SealSession session, Seals seals) {
         Scope scope = arena.newScope();
@@ -217,7 +221,7 @@ final class EnforcedProbe {
             require(answer.bytes()[0] == HolderMessage.REFUSED, "there is a receiver already");
         }
         session.close();
-        // Four times what the holder takes to notice.
+        // Four times as long as the holder takes to notice.
         long end = System.nanoTime() + 400_000_000;
         while (System.nanoTime() - end < 0) {
             require(isRefused(arena.memory(), Ref.offset(ref)), "closed although it has hung up");
@@ -226,7 +230,7 @@ final class EnforcedProbe {
         parent.send(new byte[] {1});
     }
 
-    /** Descriptors of this process of a memfd. */
+    /** Number of this process's descriptors of a memfd. */
     static long descriptors(String name) {
         try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
             return all.filter(descriptor -> {

@@ -11,8 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A raw fork of the JVM, whose child tries one thing and exits. Only what was linked before may run there: it has one thread. If the JVM had just asked its threads to
- * stop for a moment, the child waits for ever for one that it does not have; such a child is killed and another one tries.
+ * A raw fork of the JVM, whose child tries one thing and exits. The child has one thread and runs only code that was
+ * linked before. If the JVM was just stopping its threads, the child waits forever for one that it does not have;
+ * then it is killed and another child tries.
  */
 final class Forked {
     private static final MethodHandle FORK = Linkage.libc("fork", JAVA_INT);
@@ -27,7 +28,7 @@ final class Forked {
 
     private Forked() {}
 
-    /** Lets a child store to an address, by reading a file into it; 0 if that worked there, -1 if not. */
+    /** Lets a child store to an address by reading a file into it; 0 if that worked, -1 if not. */
     static long readsInto(long address, String file) {
         for (int i = 0; i < TRIES; i++) {
             int status = childThatReadsInto(address, file);
@@ -42,7 +43,7 @@ final class Forked {
         int fd = (int) Raw.call("open", Raw.string(file), 0);
         MemorySegment errno = CallState.current().errnoSegment();
         try {
-            // So that these call sites are linked.
+            // Links these call sites.
             long _ = read(errno, fd, address, 0);
             int _ = call(CLOSE, errno, -1);
             int child = (int) FORK.invokeExact(errno);
@@ -65,7 +66,7 @@ final class Forked {
         return (int) function.invokeExact(errno, argument);
     }
 
-    /** What waitpid(2) says of the child: SIGKILL if it had to be killed. */
+    /** The child's status from waitpid(2); SIGKILL if it had to be killed. */
     private static int awaitEnd(int child) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(JAVA_INT);

@@ -14,7 +14,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A large scope that stays sealed after its call is opened only where it is stored to, and closed there again for the next call. */
+/** A store opens only its own pages of a large scope that stays sealed after its call. The next call closes them
+ * again. */
 class OpenedPagesTest {
     private static final String CALL = "call /shop/search.index";
     private static final long PAGE = 4096;
@@ -46,7 +47,7 @@ class OpenedPagesTest {
         seals.releaseWhenUsed(seal);
     }
 
-    /** By a raw store behind the node, which leads to its being open as a whole. */
+    /** Opens the whole scope by a raw store behind the node. */
     private boolean isClosedAt(Node node) {
         try {
             Seals.guarded(() -> bench.arena.memory().set(JAVA_LONG, Ref.offset(SharedObject.refOf(node)) + 64, 1));
@@ -149,7 +150,7 @@ class OpenedPagesTest {
         assertThat(array.get(496)).isEqualTo(496);
     }
 
-    /** As a server could write it into shared memory. */
+    /** As a server could write them into shared memory. */
     @Test
     void shouldOpenNoPageOfANeighbourForALengthThatIsWrong() {
         Scope neighbour = bench.arena.newScope(PAGES * PAGE - 200);

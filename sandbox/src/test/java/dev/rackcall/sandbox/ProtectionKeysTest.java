@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which region has which key, with keys that are only counted; and, where the processor has them, with its own. */
+/** The assignment of keys to regions: with fake keys, and with the processor's own if it has them. */
 class ProtectionKeysTest {
     private static final int KEYS = 5;
     private static final long PAGE = 4096;
@@ -33,7 +33,7 @@ class ProtectionKeysTest {
 
     private final FakeKeys fake = new FakeKeys();
 
-    /** Remembers which pages have which key, and what a thread's register says. */
+    /** Remembers the key of each page and the register of each thread. */
     private static final class FakeKeys implements MemoryKeys {
         private final BitSet free = new BitSet();
         private final Map<Long, Integer> ofAddress = new HashMap<>();
@@ -140,7 +140,7 @@ class ProtectionKeysTest {
         assertThatThrownBy(() -> keys.add(at(7))).isInstanceOf(OsException.class);
         assertThatThrownBy(() -> regions.getFirst().close()).isInstanceOf(OsException.class);
         fake.refuses = false;
-        // Somebody else's by now.
+        // The address belongs to other memory by now.
         fake.ofAddress.put(at(0).address(), 0);
 
         List<Region> others = new ArrayList<>();

@@ -27,7 +27,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Seals that the sealed process cannot lift. The sealed process is a child, since it locks itself down; holder and receiver are here. */
+/** Seals that the sealed process cannot lift. The sealed process is a child, because it locks itself down; holder
+ * and receiver run here. */
 class SealHolderTest {
     private static final Duration BOUND = Duration.ofSeconds(100);
     private static final long PAGE = 4096;
@@ -139,7 +140,7 @@ class SealHolderTest {
         }
     }
 
-    /** During which its caller hangs up. */
+    /** Judges the last call, during which the sealed process hangs up. */
     private static void judgeTheLast(
             UnixSocket child, SealSession.Receiver receiver, Mapping mapping, ChildJvm process) {
         ByteBuffer fields = ByteBuffer.wrap(child.receive(BOUND).orElseThrow().bytes());
@@ -167,7 +168,7 @@ class SealHolderTest {
         }
     }
 
-    /** The known hole, if a process is not locked down: a child has the mapping without the seal. SECURITY.md says so. */
+    /** A known gap without lockdown: a child has the mapping without the seal. SECURITY.md names it. */
     @Test
     void shouldBeWrittenByAForkedChildIfTheMappingIsInherited() {
         try (Userfault userfault = Userfault.open();
@@ -200,7 +201,8 @@ class SealHolderTest {
         try (UnixSocket socket = UnixSocket.connect(folder.resolve("holder"));
                 SharedFile file = SharedFile.memfdForSomeWriters("holder-test", 1 << 20)) {
             file.shutOutWriters();
-            socket.send(HolderMessage.sealer(1 << 20, 1 << 20, PAGE, 1), file.fd(), file.fd(), file.fd());
+            socket.send(
+                    HolderMessage.sealer(new SealedArea(1, 1 << 20, 1 << 20, PAGE)), file.fd(), file.fd(), file.fd());
             assertThat(new String(socket.receive(BOUND).orElseThrow().bytes(), StandardCharsets.UTF_8))
                     .contains("the descriptor that was sent is not a userfaultfd but /memfd:holder-test");
         }

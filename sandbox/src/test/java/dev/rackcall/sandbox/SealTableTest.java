@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The sealing party against whatever it is asked for, with pages that are only counted. */
+/** The sealing side with any request; its pages are only counted. */
 class SealTableTest {
     private static final long PAGE = 4096;
     private static final int PAGES = 300;
@@ -25,7 +25,8 @@ class SealTableTest {
     private final MemorySegment ring = Arena.ofAuto().allocate(Seals.ringBytes(DESCRIPTORS), 8);
     private final MemorySegment marks = Arena.ofAuto().allocate(Seals.marksBytes(DESCRIPTORS), 8);
     private final Pages pages = new Pages();
-    private final SealTable table = new SealTable(ring, marks, pages, ARENA, ADDRESS, PAGES * PAGE, PAGE);
+    private final SealTable table =
+            new SealTable(ring, marks, pages, new SealedArea(ARENA, ADDRESS, PAGES * PAGE, PAGE));
 
     private static final class Pages implements PageProtector {
         private final BitSet closed = new BitSet();
@@ -67,7 +68,7 @@ class SealTableTest {
         };
     }
 
-    /** Exactly the pages of seals in force are closed, whatever was asked for, and every refusal changes nothing. */
+    /** Exactly the pages of seals in force are closed, and every refusal changes nothing. */
     @Test
     void shouldKeepExactlyTheSealedPagesClosed() {
         long seed = System.nanoTime();

@@ -327,7 +327,7 @@ class SealsTest {
         assertThatThrownBy(() -> node.value(1)).isInstanceOf(SealedScopeException.class);
         receiver.markDone(seal);
         assertThatThrownBy(() -> node.value(1))
-                .as("done, but whoever sealed it has not said that it may go")
+                .as("done, but its sealer has not allowed the release")
                 .isInstanceOf(SealedScopeException.class);
         seals.releaseLater(seal);
 
@@ -566,7 +566,7 @@ class SealsTest {
         });
     }
 
-    /** Whatever is sealed and released in whatever order, exactly the sealed scopes are closed. */
+    /** In any order of seals and releases, exactly the sealed scopes are closed. */
     @Test
     void shouldKeepPagesAndDescriptorsInStep() {
         long seed = System.nanoTime();
@@ -619,7 +619,7 @@ class SealsTest {
         }
     }
 
-    // ---- what a hostile sender may write into the ring
+    // ---- a hostile sender's writes into the ring
 
     @Test
     void shouldRefuseNumbersThatAreNoSeals() {

@@ -5,6 +5,21 @@ package dev.rackcall.shm.codec;
  * share it, from many threads. Implementations are thread-safe.
  */
 public interface ObjectCodec {
+    /** The codec of a service that registers no class; rejects everything. */
+    ObjectCodec NONE = new ObjectCodec() {
+        @Override
+        public void write(Object value, PayloadWriter out) {
+            throw new PayloadException("class " + value.getClass().getName()
+                    + " cannot be sent: this service registers no classes; list it in @RpcService(registered = ...)");
+        }
+
+        @Override
+        public Object read(PayloadReader in) {
+            throw new PayloadException("an object was sent, but this service registers no classes;"
+                    + " list its class in @RpcService(registered = ...) at both ends");
+        }
+    };
+
     /**
      * Appends {@code value}.
      *
@@ -17,9 +32,4 @@ public interface ObjectCodec {
      * registered class or a {@link PayloadException}, and nothing outside the reader's range is accessed.
      */
     Object read(PayloadReader in);
-
-    /** The codec of a service that registers no class; rejects everything. */
-    static ObjectCodec none() {
-        return NoObjects.INSTANCE;
-    }
 }

@@ -24,7 +24,7 @@ public final class PayloadReader {
     private static final char REPLACEMENT = '\uFFFD';
 
     private final PointerBytesStore memory = new PointerBytesStore();
-    private ObjectCodec objects = ObjectCodec.none();
+    private ObjectCodec objects = ObjectCodec.NONE;
     private MemorySegment buffer = MemorySegment.NULL;
     private byte[] scratch = new byte[256];
     private long limit;
@@ -39,7 +39,7 @@ public final class PayloadReader {
         return new PayloadReader();
     }
 
-    /** Sets the codec for {@link #readObject}; initially {@link ObjectCodec#none()}. */
+    /** Sets the codec for {@link #readObject}; initially {@link ObjectCodec#NONE}. */
     public PayloadReader objects(ObjectCodec codec) {
         objects = Objects.requireNonNull(codec, "codec");
         return this;

@@ -55,7 +55,7 @@ public final class PayloadWriter {
 
     private final PointerBytesStore memory = new PointerBytesStore();
     private final Growth growth;
-    private ObjectCodec objects = ObjectCodec.none();
+    private ObjectCodec objects = ObjectCodec.NONE;
     private MemorySegment buffer = MemorySegment.NULL;
     private TextEncoder encoder; // created for the first text that needs it, since most of the many writers have none
     private long limit;
@@ -80,7 +80,7 @@ public final class PayloadWriter {
         }
     }
 
-    /** Sets the codec for {@link #writeObject}; initially {@link ObjectCodec#none()}. */
+    /** Sets the codec for {@link #writeObject}; initially {@link ObjectCodec#NONE}. */
     public PayloadWriter objects(ObjectCodec codec) {
         objects = Objects.requireNonNull(codec, "codec");
         return this;

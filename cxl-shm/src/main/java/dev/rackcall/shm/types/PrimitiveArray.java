@@ -3,6 +3,7 @@ package dev.rackcall.shm.types;
 import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Array;
 import java.util.Objects;
 
 /**
@@ -37,7 +38,10 @@ public abstract class PrimitiveArray<A> extends SharedSequence {
         return copy;
     }
 
-    abstract A newArray(int length);
+    @SuppressWarnings("unchecked") // A is the array of what the layout carries
+    final A newArray(int length) {
+        return (A) Array.newInstance(layout.carrier(), length);
+    }
 
     /** The type of an array. */
     abstract static class Type<T extends PrimitiveArray<A>, A> extends SharedSequence.Type<T> {

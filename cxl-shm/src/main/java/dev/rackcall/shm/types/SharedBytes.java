@@ -46,9 +46,4 @@ public final class SharedBytes extends PrimitiveArray<byte[]> {
         }
         return memory().asSlice(start(), length());
     }
-
-    @Override
-    byte[] newArray(int length) {
-        return new byte[length];
-    }
 }

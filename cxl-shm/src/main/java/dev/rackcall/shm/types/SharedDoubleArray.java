@@ -34,9 +34,4 @@ public final class SharedDoubleArray extends PrimitiveArray<double[]> {
     public void set(int index, double value) {
         writable().set(ObjectLayout.DOUBLE, at(index), value);
     }
-
-    @Override
-    double[] newArray(int length) {
-        return new double[length];
-    }
 }

@@ -33,9 +33,4 @@ public final class SharedFloatArray extends PrimitiveArray<float[]> {
     public void set(int index, float value) {
         writable().set(ObjectLayout.FLOAT, at(index), value);
     }
-
-    @Override
-    float[] newArray(int length) {
-        return new float[length];
-    }
 }

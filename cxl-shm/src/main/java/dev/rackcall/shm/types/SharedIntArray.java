@@ -33,9 +33,4 @@ public final class SharedIntArray extends PrimitiveArray<int[]> {
     public void set(int index, int value) {
         writable().set(ObjectLayout.INT, at(index), value);
     }
-
-    @Override
-    int[] newArray(int length) {
-        return new int[length];
-    }
 }

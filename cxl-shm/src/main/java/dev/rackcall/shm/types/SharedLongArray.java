@@ -33,9 +33,4 @@ public final class SharedLongArray extends PrimitiveArray<long[]> {
     public void set(int index, long value) {
         writable().set(ObjectLayout.LONG, at(index), value);
     }
-
-    @Override
-    long[] newArray(int length) {
-        return new long[length];
-    }
 }

@@ -8,6 +8,10 @@ import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -196,6 +200,49 @@ final class Announcer implements Router.Announcement {
          */
         static boolean isNews(int told, int now) {
             return Math.abs((long) now - told) > 1 && (2L * now > 3L * told || 3L * now < 2L * told);
+        }
+    }
+
+    /** The announced form of a listening address. */
+    private static final class HostAddress {
+        private HostAddress() {}
+
+        /** The same address; a wildcard address becomes the first address of this host that other hosts can reach. */
+        static URI reachable(URI listening) {
+            if (!isAnyLocal(listening.getHost())) {
+                return listening;
+            }
+            String host = firstOfThisHost().map(InetAddress::getHostAddress).orElse("127.0.0.1");
+            return URI.create(listening.getScheme() + "://" + host + ":" + listening.getPort());
+        }
+
+        /** Does not resolve names: a name of the control plane may be unknown to DNS. */
+        private static boolean isAnyLocal(String host) {
+            try {
+                return InetAddress.ofLiteral(host).isAnyLocalAddress();
+            } catch (IllegalArgumentException e) {
+                return false;
+            }
+        }
+
+        private static Optional<InetAddress> firstOfThisHost() {
+            try {
+                return NetworkInterface.networkInterfaces()
+                        .filter(HostAddress::isUp)
+                        .flatMap(NetworkInterface::inetAddresses)
+                        .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress())
+                        .findFirst();
+            } catch (SocketException e) {
+                return Optional.empty();
+            }
+        }
+
+        private static boolean isUp(NetworkInterface each) {
+            try {
+                return each.isUp() && !each.isLoopback();
+            } catch (SocketException e) {
+                return false;
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ final class RoutedConnection extends ClientConnection {
 
     private final ChannelRoutes routes;
     private final MpmcVarHandleArrayQueue<RoutedCall> idle = new MpmcVarHandleArrayQueue<>(KEPT_CALLS);
-    private volatile ObjectCodec objects = ObjectCodec.none();
+    private volatile ObjectCodec objects = ObjectCodec.NONE;
 
     private RoutedConnection(ChannelRoutes routes) {
         this.routes = routes;

@@ -4,14 +4,19 @@ import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryOptions;
 import dev.rackcall.directory.DirectoryStore;
+import dev.rackcall.directory.DirectoryStore.Follower;
+import dev.rackcall.directory.DirectoryStore.Following;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.OwnerLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -276,6 +281,55 @@ final class FileStore implements DirectoryStore {
             } catch (IOException e) {
                 LOG.debug("{} stays: {}", folder, e.toString());
             }
+        }
+    }
+
+    /** One followed folder; used by the store's thread, except for its end. */
+    private static final class FolderFollowing implements Following {
+        private final Tree tree;
+        private final String folder;
+        private final Follower follower;
+        private final Consumer<FolderFollowing> whenClosed;
+        private Optional<Map<String, Entry>> told = Optional.empty();
+        private volatile boolean current;
+
+        FolderFollowing(Tree tree, String folder, Follower follower, Consumer<FolderFollowing> whenClosed) {
+            this.tree = tree;
+            this.folder = folder;
+            this.follower = follower;
+            this.whenClosed = whenClosed;
+        }
+
+        /** Reads the folder, and reports its entries if they have changed. */
+        void look(Map<String, Boolean> alive) throws IOException {
+            Map<String, Entry> now = new HashMap<>();
+            for (String name : tree.entries(folder)) {
+                tree.read(folder + "/" + name)
+                        .filter(entry -> entry.owner().isEmpty() || alive.getOrDefault(entry.owner(), false))
+                        .ifPresent(entry -> now.put(name, entry));
+            }
+            current = true;
+            if (!told.equals(Optional.of(now))) {
+                told = Optional.of(now);
+                SortedMap<String, byte[]> values = new TreeMap<>();
+                now.forEach((name, entry) -> values.put(name, entry.value()));
+                follower.changed(values);
+            }
+        }
+
+        /** The folder cannot be read now, or is no longer read. */
+        void lose() {
+            current = false;
+        }
+
+        @Override
+        public boolean isCurrent() {
+            return current;
+        }
+
+        @Override
+        public void close() {
+            whenClosed.accept(this);
         }
     }
 }

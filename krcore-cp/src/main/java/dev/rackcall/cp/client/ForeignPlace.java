@@ -25,8 +25,8 @@ abstract class ForeignPlace implements AutoCloseable {
     protected ForeignPlace(TenantSession session, int place) {
         this.session = session;
         this.place = place;
-        layout = session.layout();
-        memory = session.memory();
+        layout = session.memory.layout();
+        memory = session.memory.segment();
         at = layout.place(place);
         base = memory.get(ValueLayout.JAVA_LONG, at + SessionLayout.BASE);
     }
@@ -38,9 +38,9 @@ abstract class ForeignPlace implements AutoCloseable {
     /** Why it no longer works, if so; it is not closed. */
     protected final Optional<String> problem() {
         if (session.isDead()) {
-            return Optional.of(session.endMessage());
+            return Optional.of(session.life.endMessage());
         }
-        return hasFailed() ? Optional.of(session.text(at)) : Optional.empty();
+        return hasFailed() ? Optional.of(session.memory.text(at)) : Optional.empty();
     }
 
     protected final boolean hasFailed() {
@@ -75,8 +75,8 @@ abstract class ForeignPlace implements AutoCloseable {
     public void close() {
         if (closed.compareAndSet(false, true)) {
             closing();
-            session.close(place);
-            session.left(this);
+            session.places.close(place);
+            session.memory.left(this);
         }
     }
 

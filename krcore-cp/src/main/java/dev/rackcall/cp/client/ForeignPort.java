@@ -45,11 +45,11 @@ final class ForeignPort extends ForeignPlace implements MessagePort {
         MessagePort.requireRange(region, offset, length);
         requireWorking();
         if (given - taken() >= layout.depth()
-                || !session.ring().give(place, id, region.address() + offset, length, region.localKey())) {
+                || !session.ring.give(place, id, region.address() + offset, length, region.localKey())) {
             return false;
         }
         given++;
-        session.published();
+        session.places.published();
         return true;
     }
 

@@ -74,11 +74,11 @@ final class ForeignQueue extends ForeignPlace implements VirtualQueue {
             return false;
         }
         ids[(int) (number % ids.length)] = request.id();
-        if (!session.ring().push(place, request)) {
+        if (!session.ring.push(place, request)) {
             return false;
         }
         pushed = number + 1;
-        session.published();
+        session.places.published();
         return true;
     }
 

@@ -45,7 +45,7 @@ final class ForeignRegion implements MemoryRegion {
     static ForeignRegion passing(Membership membership, SharedFile file, MemorySegment mapped, int rights) {
         Patience patience = Patience.begin();
         TenantSession attachment = membership.living(patience);
-        Place place = new Place(attachment, attachment.questions().register(file, rights, patience));
+        Place place = new Place(attachment, attachment.questions.register(file, rights, patience));
         return new ForeignRegion(membership, mapped, rights, Optional.empty(), place);
     }
 
@@ -55,7 +55,7 @@ final class ForeignRegion implements MemoryRegion {
         MemorySegment memory = backing.mapping().memory();
         while (true) {
             TenantSession attachment = membership.living(patience);
-            SessionRequests.Registered registered = attachment.questions().register(backing.file(), rights, patience);
+            SessionRequests.Registered registered = attachment.questions.register(backing.file(), rights, patience);
             ForeignRegion region = new ForeignRegion(
                     membership, memory, rights, Optional.of(backing), new Place(attachment, registered));
             if (membership.keep(region, attachment)) {
@@ -74,7 +74,7 @@ final class ForeignRegion implements MemoryRegion {
         Optional<SharedFile> file = file();
         if (file.isPresent()) {
             try (SharedFile mine = file.get()) {
-                move(attachment, attachment.questions().register(mine, rights, Patience.begin()));
+                move(attachment, attachment.questions.register(mine, rights, Patience.begin()));
             } catch (ControlPlaneException e) {
                 if (!isClosed()) {
                     throw e;
@@ -91,7 +91,7 @@ final class ForeignRegion implements MemoryRegion {
 
     private synchronized void move(TenantSession attachment, SessionRequests.Registered registered) {
         if (closed) {
-            attachment.questions().deregister(registered.localKey());
+            attachment.questions.deregister(registered.localKey());
         } else {
             place = new Place(attachment, registered);
         }
@@ -136,7 +136,7 @@ final class ForeignRegion implements MemoryRegion {
             closed = true;
         }
         // If the session is over, the agent has released the region.
-        place.attachment().questions().deregister(place.registered().localKey());
+        place.attachment().questions.deregister(place.registered().localKey());
         backing.ifPresent(Backing::close);
     }
 }

@@ -11,7 +11,6 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.UnixSocket;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -33,11 +32,12 @@ final class TenantSession implements AutoCloseable {
     private static final Duration TURN = Duration.ofSeconds(1);
 
     private final UnixSocket socket;
-    private final AgentLife life;
-    private final SessionMemory memory;
-    private final EntryRing ring;
-    private final Places places;
-    private final SessionRequests questions;
+    // Its queues, ports and regions use these parts.
+    final AgentLife life;
+    final SessionMemory memory;
+    final EntryRing ring;
+    final Places places;
+    final SessionRequests questions;
     private final HostId host;
     private final boolean hardware;
     /** Callbacks that run when a message has arrived. */
@@ -140,27 +140,6 @@ final class TenantSession implements AutoCloseable {
         return hardware;
     }
 
-    /** The error text after its death. */
-    String endMessage() {
-        return life.endMessage();
-    }
-
-    SessionLayout layout() {
-        return memory.layout();
-    }
-
-    MemorySegment memory() {
-        return memory.segment();
-    }
-
-    EntryRing ring() {
-        return ring;
-    }
-
-    SessionRequests questions() {
-        return questions;
-    }
-
     VirtualQueue connect(HostId host, Optional<ControlAddress> address, Patience patience) {
         return queue(ask(host, address, patience), host, patience);
     }
@@ -215,29 +194,9 @@ final class TenantSession implements AutoCloseable {
         return user;
     }
 
-    /** A closed queue or port uses the memory no more. */
-    void left(Object user) {
-        memory.left(user);
-    }
-
-    /** The text that the agent has written into a place. */
-    String text(long place) {
-        return memory.text(place);
-    }
-
-    /** Closes the queue or port at this place. */
-    void close(int place) {
-        places.close(place);
-    }
-
     /** Sends an empty entry and waits for its reply; returns false if that takes longer. */
     boolean ping(Patience patience) {
         return places.ping(patience);
-    }
-
-    /** Makes sure that the agent looks, after an entry was published. */
-    void published() {
-        places.published();
     }
 
     /** Ends the session. The memory stays mapped until its queues and ports, which fail now, are closed. */

@@ -32,19 +32,19 @@ public final class HostileSession implements AutoCloseable {
     public void scribble(HostId peer, Random random) {
         // With a queue, random requests get as far as the checks.
         session.connect(peer, Optional.empty(), Patience.begin());
-        SessionLayout layout = session.layout();
+        SessionLayout layout = session.memory.layout();
         for (long number = 1; number < layout.entries(); number++) {
             byte[] noise = new byte[184];
             random.nextBytes(noise);
             long at = layout.entry(number);
             for (int i = 0; i < noise.length; i++) {
-                session.memory().set(ValueLayout.JAVA_BYTE, at + 8 + i, noise[i]);
+                session.memory.segment().set(ValueLayout.JAVA_BYTE, at + 8 + i, noise[i]);
             }
-            session.memory().set(ValueLayout.JAVA_INT, at + SessionLayout.KIND, random.nextInt(5));
-            session.memory().set(ValueLayout.JAVA_INT, at + SessionLayout.PLACE, random.nextInt(4) - 1);
-            SessionLayout.LONG.setRelease(session.memory(), at, number + 1);
+            session.memory.segment().set(ValueLayout.JAVA_INT, at + SessionLayout.KIND, random.nextInt(5));
+            session.memory.segment().set(ValueLayout.JAVA_INT, at + SessionLayout.PLACE, random.nextInt(4) - 1);
+            SessionLayout.LONG.setRelease(session.memory.segment(), at, number + 1);
         }
-        session.published();
+        session.places.published();
     }
 
     @Override

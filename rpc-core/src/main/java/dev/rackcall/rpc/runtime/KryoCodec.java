@@ -59,13 +59,13 @@ public final class KryoCodec implements ObjectCodec {
     }
 
     /**
-     * A codec for these classes; the order is part of the format. Without any, {@link ObjectCodec#none()}.
+     * A codec for these classes; the order is part of the format. Without any, {@link ObjectCodec#NONE}.
      *
      * @throws IllegalStateException if Kryo was told to use Unsafe
      */
     public static ObjectCodec of(List<Class<?>> registered) {
         if (registered.isEmpty()) {
-            return ObjectCodec.none();
+            return ObjectCodec.NONE;
         }
         if (Util.unsafe) {
             throw new IllegalStateException(

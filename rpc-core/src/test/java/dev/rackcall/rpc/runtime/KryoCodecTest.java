@@ -193,7 +193,7 @@ class KryoCodecTest {
 
     @Test
     void shouldRefuseEverythingWithoutClasses() {
-        assertThat(KryoCodec.of(List.of())).isSameAs(ObjectCodec.none());
+        assertThat(KryoCodec.of(List.of())).isSameAs(ObjectCodec.NONE);
     }
 
     @Test

@@ -1,5 +1,5 @@
 /* The guard: turns faults inside registered arenas into the JVM's own SIGBUS path, which raises an InternalError in the thread that faulted. Every other
- * fault goes to the JVM's handler exactly as it came. Runs in signal handlers: no locks, no allocation, no library calls. Built by Guard.java. */
+ * fault goes to the JVM's handler unchanged. Runs in signal handlers: no locks, no allocation, no library calls. Built by Guard.java. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 static struct { _Atomic uintptr_t start, end; } ranges[RANGES];
 static _Atomic int used;
 static struct sigaction jvm_segv, jvm_bus;
-LOCAL uintptr_t last_fault; /* of this thread; 0: none since it was taken */
+LOCAL uintptr_t last_fault; /* of this thread; 0 for none since the last take */
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -29,10 +29,10 @@ uint32_t guard_rights(void) {
     return rights;
 }
 
-/* Memory accesses must not move over it: they are what it is about. */
+/* Memory accesses must not move across it, because it controls them. */
 static void set_rights(uint32_t rights) { __asm__ volatile("wrpkru" ::"a"(rights), "c"(0), "d"(0) : "memory"); }
 
-/* Closes what `closed` says, returns the rights to leave with. */
+/* Closes the keys in `closed`; returns the rights for guard_leave. */
 uint32_t guard_enter(uint32_t closed) {
     uint32_t before = guard_rights();
     confined++;
@@ -45,7 +45,7 @@ void guard_leave(uint32_t before) {
     confined--;
 }
 
-/* From now on these bits belong to arenas' keys. Returns 0, or -1 if the processor does not say where signals keep the register. */
+/* Reserves these bits for arenas' keys. Returns 0, or -1 if the processor does not say where signals keep the register. */
 int guard_keys(uint32_t rights) {
     uint32_t size, offset, c, d;
     if (!__get_cpuid_count(0xd, PKRU_FEATURE, &size, &offset, &c, &d) || size < 4) {
@@ -56,8 +56,8 @@ int guard_keys(uint32_t rights) {
     return 0;
 }
 
-/* A thread begins with all keys closed that did not exist when it was made, and nobody can open them for it from outside. So the first access of a
- * thread that is not confined opens them, in the registers that it gets back when the handler returns. */
+/* A new thread has all later keys closed, and no other thread can open them for it. The first access of a thread that is not confined therefore
+ * opens them, in the registers that it gets back when the handler returns. */
 static int open_for_thread(void *context) {
     char *state = (char *)((ucontext_t *)context)->uc_mcontext.fpregs;
     uint32_t ours = atomic_load_explicit(&arena_rights, memory_order_relaxed);
@@ -101,7 +101,7 @@ static void on_segv(int number, siginfo_t *info, void *context) {
     int saved = errno;
     int ours = (info->si_code == SEGV_ACCERR || info->si_code == SEGV_PKUERR) && registered((uintptr_t)info->si_addr);
     if (ours && info->si_code == SEGV_PKUERR && open_for_thread(context)) {
-        /* tried again */
+        /* tries again */
     } else if (ours) {
         siginfo_t bus = *info;
         bus.si_signo = SIGBUS;
@@ -126,7 +126,7 @@ static int take_over(int number, void (*handler)(int, siginfo_t *, void *), stru
     if (sigaction(number, NULL, before) != 0) {
         return errno;
     }
-    now = *before; /* its mask and flags, so that what runs inside sees what it is used to */
+    now = *before; /* its mask and flags, which the JVM's handler expects */
     now.sa_flags |= SA_SIGINFO;
     now.sa_sigaction = handler;
     return sigaction(number, &now, NULL) != 0 ? errno : 0;
@@ -134,7 +134,7 @@ static int take_over(int number, void (*handler)(int, siginfo_t *, void *), stru
 
 int guard_version(void) { return VERSION; }
 
-/* Once in a process, before anything is registered. Returns errno. */
+/* Called once in a process, before anything is registered. Returns errno. */
 int guard_install(void) {
     int error = take_over(SIGBUS, on_bus, &jvm_bus);
     return error != 0 ? error : take_over(SIGSEGV, on_segv, &jvm_segv);
@@ -158,7 +158,7 @@ int guard_add(uintptr_t start, uintptr_t end) {
 
 void guard_remove(int handle) { atomic_store_explicit(&ranges[handle].end, 0, memory_order_release); }
 
-/* Where this thread's last refused access was; forgets it. */
+/* Returns the address of this thread's last refused access and forgets it. */
 uintptr_t guard_take_fault(void) {
     uintptr_t address = last_fault;
     last_fault = 0;

@@ -32,12 +32,12 @@ final class GuardProbe {
                 case "address" -> address(guard, memory);
                 case "wild address" ->
                     MemorySegment.ofAddress(PAGE).reinterpret(8).set(JAVA_LONG, 0, 1);
-                case "page of somebody else" -> {
+                case "page of another mapping" -> {
                     PageProtection.of(stranger.memory().address(), PAGE)
                             .protect(stranger.memory().address(), PAGE);
                     stranger.memory().set(JAVA_LONG, 0, 1);
                 }
-                case "page that is registered no more" -> {
+                case "page that is no longer registered" -> {
                     registration.close();
                     registration.close();
                     PageProtection.of(memory.address(), PAGE).protect(memory.address(), PAGE);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The guard in children, as a mistake in it would end this JVM. */
+/** The guard in child processes, because a mistake in it would end this JVM. */
 class GuardTest {
     @TempDir
     private Path folder;
@@ -73,7 +73,7 @@ class GuardTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"wild address", "page of somebody else", "page that is registered no more"})
+    @ValueSource(strings = {"wild address", "page of another mapping", "page that is no longer registered"})
     void shouldLetTheJvmEndAsEverAtOtherFaults(String kind) {
         ChildJvm.Result result = Probe.of(folder, GuardProbe.class, kind).run();
 

@@ -12,6 +12,7 @@ import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import dev.rackcall.verbs.ffi.Structs.IbvAhAttr;
+import dev.rackcall.verbs.ffi.Structs.IbvMr;
 import dev.rackcall.verbs.ffi.Structs.IbvSrqInitAttr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -66,5 +67,50 @@ final class RealProtectionDomain extends NativeObject implements ProtectionDomai
     @Override
     int destroy() {
         return Libibverbs.ibvDeallocPd(pointer());
+    }
+
+    /** A struct ibv_mr. Keeps the segment reachable, and with it memory of an automatic arena. */
+    private static final class RealMemoryRegion extends NativeObject implements MemoryRegion {
+        private final MemorySegment memory;
+        private final int localKey;
+        private final int remoteKey;
+
+        RealMemoryRegion(NativeContext device, MemorySegment memory, long pointer) {
+            super(device, pointer, "a memory region");
+            this.memory = memory;
+            MemorySegment struct = MemorySegment.ofAddress(pointer).reinterpret(IbvMr.BYTES);
+            localKey = IbvMr.LKEY.get(struct);
+            remoteKey = IbvMr.RKEY.get(struct);
+        }
+
+        @Override
+        public MemorySegment memory() {
+            return memory;
+        }
+
+        @Override
+        public long address() {
+            return memory.address();
+        }
+
+        @Override
+        public long byteSize() {
+            return memory.byteSize();
+        }
+
+        @Override
+        public int localKey() {
+            return localKey;
+        }
+
+        @Override
+        public int remoteKey() {
+            return remoteKey;
+        }
+
+        @Override
+        int destroy() {
+            return Libibverbs.ibvDeregMr(pointer());
+        }
     }
 }
