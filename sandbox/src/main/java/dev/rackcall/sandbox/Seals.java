@@ -85,11 +85,6 @@ public final class Seals implements AutoCloseable {
         return (long) descriptors * SealRingLayout.MARK_BYTES;
     }
 
-    /** The default number of descriptors. */
-    public static int defaultDescriptors() {
-        return SealRingLayout.DEFAULT_CAPACITY;
-    }
-
     /**
      * Seals that this process holds itself.
      *

@@ -5,9 +5,6 @@ package dev.rackcall.verbs;
  * that created it. Close it only after all work requests that name it have completed.
  */
 public interface AddressHandle extends AutoCloseable {
-    /** The destination. */
-    AddressVector vector();
-
     @Override
     void close();
 }

@@ -1,11 +1,9 @@
 package dev.rackcall.verbs;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.verbs.ffi.Structs.IbvSendWr;
 import dev.rackcall.verbs.ffi.VerbsConstants;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -22,7 +20,7 @@ import java.util.Optional;
  * }
  * }
  */
-public final class WorkRequest {
+public final class WorkRequest extends PostedRequest {
     /** Flag (enum ibv_send_flags): wait until all earlier READs and atomics are done. */
     public static final int FENCE = VerbsConstants.IBV_SEND_FENCE;
     /** Flag: produce a completion. */
@@ -32,43 +30,18 @@ public final class WorkRequest {
     /** Flag: the data travels inside the request. */
     public static final int INLINE = VerbsConstants.IBV_SEND_INLINE;
 
-    private static final long NEXT = IbvSendWr.NEXT.offset();
-    private static final long LIST = IbvSendWr.SG_LIST.offset();
-    private static final long COUNT = IbvSendWr.NUM_SGE.offset();
-    private static final long OPCODE = IbvSendWr.OPCODE.offset();
-    private static final long FLAGS = IbvSendWr.SEND_FLAGS.offset();
-    private static final long IMMEDIATE = IbvSendWr.IMM_DATA.offset();
-    private static final long REMOTE_ADDRESS = IbvSendWr.WR_RDMA_REMOTE_ADDR.offset();
-    private static final long REMOTE_KEY = IbvSendWr.WR_RDMA_RKEY.offset();
-    private static final long COMPARE_ADD = IbvSendWr.WR_ATOMIC_COMPARE_ADD.offset();
-    private static final long SWAP = IbvSendWr.WR_ATOMIC_SWAP.offset();
-    private static final long ATOMIC_KEY = IbvSendWr.WR_ATOMIC_RKEY.offset();
-    private static final long HANDLE = IbvSendWr.WR_UD_AH.offset();
-    private static final long REMOTE_QP = IbvSendWr.WR_UD_REMOTE_QPN.offset();
-    private static final long REMOTE_QUEUE_KEY = IbvSendWr.WR_UD_REMOTE_QKEY.offset();
-    private static final long BYTES = IbvSendWr.BYTES;
-
-    private final MemorySegment struct;
-    private final SegmentList segments;
     private final MemorySegment inline;
     private Optional<AddressHandle> destination = Optional.empty();
     private int destinationQueuePair;
     private long destinationKey;
 
     private WorkRequest(int maxSegments, int maxInline) {
-        long inlineAt = BYTES + maxSegments * SegmentList.ENTRY_BYTES;
-        struct = Arena.ofAuto().allocate(inlineAt + maxInline, Long.BYTES);
-        segments = new SegmentList(struct, BYTES, maxSegments);
-        inline = struct.asSlice(inlineAt, maxInline);
-        struct.set(JAVA_LONG, LIST, struct.address() + BYTES);
+        super(IbvSendWr.BYTES, IbvSendWr.SG_LIST, IbvSendWr.NUM_SGE, maxSegments, maxInline);
+        inline = more();
     }
 
     /** With room for this many segments (1 at least if there is room for inline bytes) and inline bytes. */
     public static WorkRequest create(int maxSegments, int maxInline) {
-        if (maxSegments < 0 || maxInline < 0 || (maxInline > 0 && maxSegments == 0)) {
-            throw new IllegalArgumentException(
-                    "a request cannot have " + maxSegments + " segments and " + maxInline + " bytes inline");
-        }
         return new WorkRequest(maxSegments, maxInline);
     }
 
@@ -114,14 +87,14 @@ public final class WorkRequest {
 
     /** Adds a part of a region: data to send or write, or memory for the result of a READ or an atomic. */
     public WorkRequest from(MemoryRegion region, long offset, int length) {
-        segments.add(region, offset, length);
-        return counted();
+        add(region, offset, length);
+        return this;
     }
 
     /** Adds a segment by raw numbers; the device checks them when it processes the request. */
     public WorkRequest from(long address, int length, int localKey) {
-        segments.add(address, length, localKey);
-        return counted();
+        add(address, length, localKey);
+        return this;
     }
 
     /** Copies these bytes, from any memory, into the request now, instead of segments. */
@@ -138,7 +111,7 @@ public final class WorkRequest {
 
     /** Sets the id of the completion. */
     public WorkRequest id(long id) {
-        struct.set(JAVA_LONG, 0, id);
+        struct().set(JAVA_LONG, 0, id);
         return this;
     }
 
@@ -159,8 +132,8 @@ public final class WorkRequest {
 
     /** Sets the destination (UD) with the receiver's queue key. */
     public WorkRequest to(AddressHandle handle, int queuePair, int queueKey) {
-        struct.set(JAVA_INT, REMOTE_QP, queuePair);
-        struct.set(JAVA_INT, REMOTE_QUEUE_KEY, queueKey);
+        IbvSendWr.WR_UD_REMOTE_QPN.set(struct(), queuePair);
+        IbvSendWr.WR_UD_REMOTE_QKEY.set(struct(), queueKey);
         return toTarget(handle, queuePair, queueKey);
     }
 
@@ -175,64 +148,39 @@ public final class WorkRequest {
         return this;
     }
 
-    /** The id of its completion. */
-    public long id() {
-        return struct.get(JAVA_LONG, 0);
-    }
-
     /** The operation. */
     public Opcode opcode() {
-        return Opcode.ofCode(struct.get(JAVA_INT, OPCODE));
+        return Opcode.ofCode(IbvSendWr.OPCODE.get(struct()));
     }
 
     /** The flags; see the constants of this class. */
     public int flags() {
-        return struct.get(JAVA_INT, FLAGS);
+        return IbvSendWr.SEND_FLAGS.get(struct());
     }
 
     /** The immediate data. */
     public int immediate() {
-        return NetworkOrder.toInt(struct.get(JAVA_INT, IMMEDIATE));
+        return NetworkOrder.toInt(IbvSendWr.IMM_DATA.get(struct()));
     }
 
     /** The peer's address of a WRITE, READ or atomic. */
     public long remoteAddress() {
-        return struct.get(JAVA_LONG, REMOTE_ADDRESS);
+        return IbvSendWr.WR_RDMA_REMOTE_ADDR.get(struct());
     }
 
     /** The peer's key of a WRITE, READ or atomic. */
     public int remoteKey() {
-        return struct.get(JAVA_INT, opcode().isAtomic() ? ATOMIC_KEY : REMOTE_KEY);
+        return (opcode().isAtomic() ? IbvSendWr.WR_ATOMIC_RKEY : IbvSendWr.WR_RDMA_RKEY).get(struct());
     }
 
     /** The expected value of a compare and swap, or the addend of a fetch and add. */
     public long compareOrAdd() {
-        return struct.get(JAVA_LONG, COMPARE_ADD);
+        return IbvSendWr.WR_ATOMIC_COMPARE_ADD.get(struct());
     }
 
     /** The desired value of a compare and swap. */
     public long swap() {
-        return struct.get(JAVA_LONG, SWAP);
-    }
-
-    /** Number of segments. */
-    public int segments() {
-        return segments.count();
-    }
-
-    /** Address of a segment. */
-    public long segmentAddress(int index) {
-        return segments.address(index);
-    }
-
-    /** Length of a segment in bytes. */
-    public int segmentLength(int index) {
-        return segments.length(index);
-    }
-
-    /** Local key of a segment. */
-    public int segmentKey(int index) {
-        return segments.key(index);
+        return IbvSendWr.WR_ATOMIC_SWAP.get(struct());
     }
 
     /** The memory of the inline bytes; the length of the first segment is their number. */
@@ -255,61 +203,50 @@ public final class WorkRequest {
         return destinationKey;
     }
 
-    /** The struct ibv_send_wr, for a provider; lives as long as this object. */
-    public MemorySegment struct() {
-        return struct;
-    }
-
     /** For a provider: sets its own pointer for a UD destination, at the offset of a WRITE's remote address. */
     public void nativeDestination(long pointer) {
-        struct.set(JAVA_LONG, HANDLE, pointer);
+        IbvSendWr.WR_UD_AH.set(struct(), pointer);
     }
 
     /** For a provider: sets the struct of the next request of a list; 0 for none. */
     public void nativeNext(long pointer) {
-        struct.set(JAVA_LONG, NEXT, pointer);
+        IbvSendWr.NEXT.set(struct(), pointer);
     }
 
     private WorkRequest start(Opcode opcode) {
-        struct.set(JAVA_INT, OPCODE, opcode.code());
-        struct.set(JAVA_INT, FLAGS, 0);
-        struct.set(JAVA_LONG, 0, 0);
-        segments.clear();
-        return counted();
+        IbvSendWr.OPCODE.set(struct(), opcode.code());
+        IbvSendWr.SEND_FLAGS.set(struct(), 0);
+        begin(0);
+        return this;
     }
 
     private WorkRequest remote(long address, int key) {
-        struct.set(JAVA_LONG, REMOTE_ADDRESS, address);
-        struct.set(JAVA_INT, REMOTE_KEY, key);
+        IbvSendWr.WR_RDMA_REMOTE_ADDR.set(struct(), address);
+        IbvSendWr.WR_RDMA_RKEY.set(struct(), key);
         return this;
     }
 
     private WorkRequest atomic(long address, int key, long compareAdd, long swap) {
-        struct.set(JAVA_LONG, REMOTE_ADDRESS, address);
-        struct.set(JAVA_LONG, COMPARE_ADD, compareAdd);
-        struct.set(JAVA_LONG, SWAP, swap);
-        struct.set(JAVA_INT, ATOMIC_KEY, key);
+        IbvSendWr.WR_RDMA_REMOTE_ADDR.set(struct(), address);
+        IbvSendWr.WR_ATOMIC_COMPARE_ADD.set(struct(), compareAdd);
+        IbvSendWr.WR_ATOMIC_SWAP.set(struct(), swap);
+        IbvSendWr.WR_ATOMIC_RKEY.set(struct(), key);
         return this;
     }
 
     private WorkRequest immediate(int value) {
-        struct.set(JAVA_INT, IMMEDIATE, NetworkOrder.toInt(value));
+        IbvSendWr.IMM_DATA.set(struct(), NetworkOrder.toInt(value));
         return this;
     }
 
     private WorkRequest inlined(int length) {
-        segments.clear();
-        segments.add(inline.address(), length, 0);
-        return counted().flag(INLINE);
+        clearSegments();
+        add(inline.address(), length, 0);
+        return flag(INLINE);
     }
 
     private WorkRequest flag(int bit) {
-        struct.set(JAVA_INT, FLAGS, flags() | bit);
-        return this;
-    }
-
-    private WorkRequest counted() {
-        struct.set(JAVA_INT, COUNT, segments.count());
+        IbvSendWr.SEND_FLAGS.set(struct(), flags() | bit);
         return this;
     }
 

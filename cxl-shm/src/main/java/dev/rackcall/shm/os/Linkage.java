@@ -108,15 +108,6 @@ public final class Linkage {
         return function(LINKER.defaultLookup(), name, result, arguments);
     }
 
-    /** A libc function declared with {@code ...} after {@code fixed} arguments. */
-    public static MethodHandle variadic(String name, int fixed, MemoryLayout result, MemoryLayout... arguments) {
-        return LINKER.downcallHandle(
-                LINKER.defaultLookup().findOrThrow(name),
-                FunctionDescriptor.of(result, arguments),
-                ERRNO,
-                Linker.Option.firstVariadicArg(fixed));
-    }
-
     /** A function of another library. */
     public static MethodHandle function(
             SymbolLookup library, String name, MemoryLayout result, MemoryLayout... arguments) {

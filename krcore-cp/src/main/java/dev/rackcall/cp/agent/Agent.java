@@ -242,10 +242,6 @@ public final class Agent implements AutoCloseable {
         return lanes.pollIfBusy();
     }
 
-    OwnQueuePairs ownQueuePairs() {
-        return own;
-    }
-
     AgentMessages messages() {
         return messages;
     }

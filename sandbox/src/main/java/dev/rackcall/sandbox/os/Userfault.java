@@ -82,13 +82,8 @@ public final class Userfault implements PageProtector {
                 cause);
     }
 
-    /** Takes over a descriptor that another process sent; it acts on that process's memory. */
-    public static Userfault adopt(int fd) {
-        return new Userfault(fd);
-    }
-
     /**
-     * As {@link #adopt}, for a descriptor from an untrusted process.
+     * Takes over a descriptor that an untrusted process sent; it acts on that process's memory.
      *
      * @throws IOException if it is not a userfaultfd; it is then closed
      */

@@ -177,7 +177,6 @@ public final class Structs {
     /** C's {@code struct ibv_recv_wr}. */
     public static final class IbvRecvWr {
         public static final long BYTES = 32L;
-        public static final Member.OfLong NEXT = new Member.OfLong(8);
         public static final Member.OfLong SG_LIST = new Member.OfLong(16);
         public static final Member.OfInt NUM_SGE = new Member.OfInt(24);
 

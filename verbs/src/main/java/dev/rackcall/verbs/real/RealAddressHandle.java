@@ -11,11 +11,8 @@ import java.lang.foreign.MemorySegment;
 
 /** A struct ibv_ah. */
 final class RealAddressHandle extends NativeObject implements AddressHandle {
-    private final AddressVector vector;
-
-    RealAddressHandle(NativeContext device, AddressVector vector, long pointer) {
+    RealAddressHandle(NativeContext device, long pointer) {
         super(device, pointer, "an address handle");
-        this.vector = vector;
     }
 
     /** Writes an address vector as struct ibv_ah_attr. */
@@ -29,11 +26,6 @@ final class RealAddressHandle extends NativeObject implements AddressHandle {
         IbvAhAttr.SL.set(attributes, vector.serviceLevel());
         IbvAhAttr.IS_GLOBAL.set(attributes, 1);
         IbvAhAttr.PORT_NUM.set(attributes, vector.port());
-    }
-
-    @Override
-    public AddressVector vector() {
-        return vector;
     }
 
     @Override

@@ -60,7 +60,7 @@ final class RealProtectionDomain extends NativeObject implements ProtectionDomai
             RealAddressHandle.write(vector, wanted, 0);
             long made = Verb.pointer(
                     Libibverbs.ibvCreateAh(pointer(), wanted.address()), "creating an address handle to " + vector);
-            return new RealAddressHandle(device(), vector, made);
+            return new RealAddressHandle(device(), made);
         }
     }
 

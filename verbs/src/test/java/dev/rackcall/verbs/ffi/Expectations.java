@@ -118,7 +118,6 @@ final class Expectations {
         add(all, "offsetof(struct ibv_qp_init_attr, recv_cq)", IbvQpInitAttr.RECV_CQ.offset());
         add(all, "offsetof(struct ibv_qp_init_attr, send_cq)", IbvQpInitAttr.SEND_CQ.offset());
         add(all, "offsetof(struct ibv_qp_init_attr, srq)", IbvQpInitAttr.SRQ.offset());
-        add(all, "offsetof(struct ibv_recv_wr, next)", IbvRecvWr.NEXT.offset());
         add(all, "offsetof(struct ibv_recv_wr, num_sge)", IbvRecvWr.NUM_SGE.offset());
         add(all, "offsetof(struct ibv_recv_wr, sg_list)", IbvRecvWr.SG_LIST.offset());
         add(all, "offsetof(struct ibv_send_wr, imm_data)", IbvSendWr.IMM_DATA.offset());

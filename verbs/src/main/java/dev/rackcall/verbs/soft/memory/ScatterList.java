@@ -1,6 +1,7 @@
 package dev.rackcall.verbs.soft.memory;
 
 import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.PostedRequest;
 import java.lang.foreign.MemorySegment;
 
 /** The local memory of a posted request. */
@@ -22,12 +23,20 @@ public class ScatterList {
         bytes = 0;
     }
 
-    public final void add(long address, int length, int key) {
+    private void add(long address, int length, int key) {
         addresses[count] = address;
         lengths[count] = length;
         keys[count] = key;
         count++;
         bytes += Integer.toUnsignedLong(length);
+    }
+
+    /** Copies the segments of a request. */
+    public final void set(PostedRequest request) {
+        clear();
+        for (int i = 0; i < request.segments(); i++) {
+            add(request.segmentAddress(i), request.segmentLength(i), request.segmentKey(i));
+        }
     }
 
     public final void set(ScatterList other) {

@@ -52,9 +52,7 @@ final class SendSlot {
             length = Integer.toUnsignedLong(request.segmentLength(0));
             MemorySegment.copy(request.inlineMemory(), 0, inline, 0, length);
         } else {
-            for (int i = 0; i < request.segments(); i++) {
-                list.add(request.segmentAddress(i), request.segmentLength(i), request.segmentKey(i));
-            }
+            list.set(request);
             length = list.bytes();
         }
         immediate = opcode.hasImmediate() ? request.immediate() : 0;

@@ -7,22 +7,15 @@ import dev.rackcall.verbs.soft.queue.Children;
 /** The address of another software device. */
 public final class SoftAddressHandle implements AddressHandle {
     private final Children users;
-    private final AddressVector vector;
     private final Destination destination;
 
     public SoftAddressHandle(Children parent, RequesterLinks links, AddressVector vector) {
-        this.vector = vector;
         destination = new Destination(links, vector.gid());
         users = new Children("an address handle", parent);
     }
 
     Destination destination() {
         return destination;
-    }
-
-    @Override
-    public AddressVector vector() {
-        return vector;
     }
 
     @Override

@@ -13,10 +13,7 @@ final class ReceiveSlot extends ScatterList {
 
     void set(ReceiveRequest request) {
         id = request.id();
-        clear();
-        for (int i = 0; i < request.segments(); i++) {
-            add(request.segmentAddress(i), request.segmentLength(i), request.segmentKey(i));
-        }
+        super.set(request);
     }
 
     void set(ReceiveSlot other) {
