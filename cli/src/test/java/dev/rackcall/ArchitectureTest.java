@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Holds the borders that docs/architecture.md draws, over the classes of all modules. */
+/** Checks the module borders of docs/architecture.md in the classes of all modules. */
 class ArchitectureTest {
     private static final String PROCESSOR = "dev.rackcall.processor..";
     private static final String MEMORY = "dev.rackcall.shm..";
@@ -64,7 +64,7 @@ class ArchitectureTest {
                 .importPackages("dev.rackcall");
     }
 
-    /** A rule about a module that is not on the class path would hold for nothing. */
+    /** A rule about a module that is not on the class path would check nothing. */
     @Test
     void shouldSeeEveryModule() {
         for (String module : Set.of(
@@ -110,14 +110,14 @@ class ArchitectureTest {
         mayUseOnly(RPC, RPC, SANDBOX, MEMORY);
     }
 
-    /** RDMA stands for itself; and what its provider for real devices needs to link lies in one package. */
+    /** Verbs depends on no other module, and one package links native code for real devices. */
     @Test
     void shouldKeepVerbsFreeOfEverythingElse() {
         mayUseOnly(VERBS, VERBS);
         mayUseOnly(VERBS_NATIVE, VERBS_NATIVE);
     }
 
-    /** Names, leases and quotas are written over the SPI, so that they are the same whatever they are kept in; ZooKeeper stays where it is optional. */
+    /** Names, leases and quotas use the SPI and behave alike over every store. Only the optional ZooKeeper module uses ZooKeeper. */
     @Test
     void shouldKeepDirectoriesFreeOfCallsAndOfTheirStores() {
         mayUseOnly(DIRECTORY, DIRECTORY, MEMORY);
@@ -136,7 +136,7 @@ class ArchitectureTest {
                 .check(all);
     }
 
-    /** Nobody uses it: like any transport it is found. Of shared memory's transport it sees the SPI only, which another rule says. */
+    /** Carriers are found through their provider. Another rule limits what RDMA sees of the runtime. */
     @Test
     void shouldLetCallsOverRdmaUseVerbsTheControlPlaneAndTheRuntime() {
         mayUseOnly(RDMA, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY);
@@ -165,13 +165,13 @@ class ArchitectureTest {
                 .check(all);
     }
 
-    /** ALock needs devices and memory, and no calls. */
+    /** ALock uses devices and memory, but no calls. */
     @Test
     void shouldKeepTheLockFreeOfCalls() {
         mayUseOnly(LOCK, LOCK, VERBS, MEMORY);
     }
 
-    /** Virtual queues carry bytes; what they mean is for those who use them. A directory says where the meta server is. */
+    /** Virtual queues carry bytes, whose meaning their users know. A directory names the meta server. */
     @Test
     void shouldKeepTheControlPlaneFreeOfCalls() {
         mayUseOnly(CONTROL_PLANE, CONTROL_PLANE, VERBS, DIRECTORY, MEMORY);
@@ -183,7 +183,7 @@ class ArchitectureTest {
         mayUseOnly(PERF, PERF, LOCK, RDMA, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
     }
 
-    /** The machine's side of a rack needs nothing of Rackcall, and what runs in guests nothing of the machine's side. */
+    /** The machine's side of a rack uses nothing of Rackcall, and the guests' programs use nothing of the machine's side. */
     @Test
     void shouldKeepTheRacksTwoSidesApart() {
         mayUseOnly(RACK, RACK, LOCK, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY, SAMPLES);
@@ -196,7 +196,7 @@ class ArchitectureTest {
         mayUseOnly(SPI, SPI, MEMORY, "dev.rackcall.rpc");
     }
 
-    /** Clocks of hosts differ: leases and deadlines are ages by one process's monotonic clock, or are counted by the kernel or the ensemble. */
+    /** Clocks of hosts differ: leases and deadlines use the monotonic clock of one process, or the kernel or the ensemble counts them. */
     @Test
     void shouldLetNoLibraryAskForTheTimeOfDay() {
         noClasses()
@@ -210,7 +210,7 @@ class ArchitectureTest {
                 .check(all);
     }
 
-    /** Channels, servers and routes reach the transports by {@code rpc.shm.Transports}; all others by those. */
+    /** Channels, servers and routes reach transports through {@code rpc.shm.Transports}; other code uses channels, servers and routes. */
     @Test
     void shouldLetOnlyChannelsAndRoutesNameATransport() {
         noClasses()
@@ -317,7 +317,7 @@ class ArchitectureTest {
         }
     }
 
-    /** Says which of our packages a module's classes may use; foreign libraries are the pom's affair. */
+    /** Checks which of our packages a module's classes use; the pom controls foreign libraries. */
     private static void mayUseOnly(String module, String... allowed) {
         noClasses()
                 .that()
@@ -329,8 +329,8 @@ class ArchitectureTest {
     }
 
     /**
-     * One slice a package, but for the API with its two borders: a channel opens a transport by way of {@code spi}, and {@code spi} speaks
-     * in the API's words (status, metadata, deadline).
+     * One slice per package, but the API and its two borders are one: a channel opens a transport through {@code spi}, and {@code spi} uses
+     * the API's words (status, metadata, deadline).
      */
     private static final class PackageSlices implements SliceAssignment {
         private static final Set<String> API =

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Holds the size and shape of packages, and the glossary of docs/architecture.md, over the top-level types of all modules. */
+/** Checks the size and shape of packages, and the glossary of docs/architecture.md, in the top-level types of all modules. */
 class RoomsTest {
     private static final int MOST_TYPES = 40;
     private static final int LARGEST_CYCLE = 8;

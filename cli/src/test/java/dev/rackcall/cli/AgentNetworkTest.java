@@ -155,7 +155,7 @@ class AgentNetworkTest {
             each.await(System.lineSeparator() + "registered" + System.lineSeparator());
         }
         assertThat(greet(toB)).isEqualTo("b greets Ann");
-        // Nobody but this life of the meta server has heard of it.
+        // Only the restarted meta server knows this host.
         assertThat(greet(serve(host("c", "127.0.0.5"), "c"))).isEqualTo("c greets Ann");
         assertThat(next.thread.isAlive()).isTrue();
     }

@@ -22,7 +22,7 @@ class CleanCommandTest {
     void shouldRemoveWhatDeadServersHaveLeftAndNothingElse() throws IOException {
         Path old = Files.writeString(directory.resolve("shop+old.lock"), "pid 1\n");
         Files.setPosixFilePermissions(old, PosixFilePermissions.fromString("rw-------"));
-        Files.writeString(directory.resolve("yarn.lock"), "# somebody else's\n");
+        Files.writeString(directory.resolve("yarn.lock"), "# another program's\n");
         Files.createFile(directory.resolve("shop+old.sock"));
         Files.createFile(directory.resolve("shop+cart.sock"));
         try (OwnerLock living =
@@ -32,7 +32,7 @@ class CleanCommandTest {
             assertThat(living).isNotNull();
             assertThat(directory).isDirectoryNotContaining("glob:**shop+old*");
             assertThat(directory.resolve("shop+cart.sock")).exists();
-            assertThat(directory.resolve("yarn.lock")).hasContent("# somebody else's\n");
+            assertThat(directory.resolve("yarn.lock")).hasContent("# another program's\n");
             assertThat(out.toString())
                     .contains("removed  /shop/old")
                     .contains("served   /shop/cart")

@@ -67,10 +67,10 @@ class RuntimeFolderCheckTest {
 
     @Test
     void shouldRefuseAFolderOfAnotherUser() throws IOException {
-        Finding finding = check(folder("rwx------"), "somebody-else");
+        Finding finding = check(folder("rwx------"), "another-user");
 
         assertThat(finding.level()).isEqualTo(Level.PROBLEM);
-        assertThat(finding.sentence()).contains(ME).contains("somebody-else").contains("RACKCALL_DIR");
+        assertThat(finding.sentence()).contains(ME).contains("another-user").contains("RACKCALL_DIR");
     }
 
     @Test

@@ -204,10 +204,10 @@ public abstract class DirectoryContractTest {
 
     @Test
     void shouldWaitForAnUnknownChannelOnlyAsLongAsAsked() throws Exception {
-        ChannelView view = keep(theirs.follow(ChannelName.of("/nobody")));
+        ChannelView view = keep(theirs.follow(ChannelName.of("/nothing")));
 
         assertThat(view.await(Duration.ofMillis(50))).isEmpty();
-        assertThat(theirs.endpoints(ChannelName.of("/nobody"))).isEmpty();
+        assertThat(theirs.endpoints(ChannelName.of("/nothing"))).isEmpty();
     }
 
     @Test
@@ -229,7 +229,7 @@ public abstract class DirectoryContractTest {
     }
 
     @Test
-    void shouldFreeWhatAKilledProcessHeldAndTellEverybodyConcerned() throws Exception {
+    void shouldFreeWhatAKilledProcessHeldAndNotifyTheOthers() throws Exception {
         ours.setLimits(new Limits(Long.MAX_VALUE, 5));
         try (DirectoryMember child = DirectoryMember.start(address(), options(), CART, endpoint("killed"))) {
             ChannelView view = keep(ours.follow(CART));
@@ -317,7 +317,7 @@ public abstract class DirectoryContractTest {
     }
 
     @Test
-    void shouldTellAtOnceThatAnArenaBelongsToNobody() throws Exception {
+    void shouldReportAtOnceThatAnArenaHasNoOwner() throws Exception {
         CountDownLatch gone = new CountDownLatch(1);
 
         keep(ours.watchArena(77, gone::countDown));
