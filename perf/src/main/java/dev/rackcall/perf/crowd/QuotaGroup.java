@@ -26,9 +26,11 @@ final class QuotaGroup implements AutoCloseable {
     private static Optional<String> missing;
 
     private final Path group;
+    private final Thread shutdownHook = Thread.ofPlatform().unstarted(this::remove);
 
     private QuotaGroup(Path group) {
         this.group = group;
+        Runtime.getRuntime().addShutdownHook(shutdownHook);
     }
 
     /** What this host lacks for such a group; tried once. */
@@ -144,6 +146,15 @@ final class QuotaGroup implements AutoCloseable {
     /** Removes the group as soon as its last process has ended. */
     @Override
     public void close() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(shutdownHook);
+            remove();
+        } catch (IllegalStateException e) {
+            // The JVM is shutting down, and the hook does the work.
+        }
+    }
+
+    private void remove() {
         long since = System.nanoTime();
         while (Files.exists(group)) {
             try {
