@@ -1,7 +1,7 @@
 package dev.rackcall.shm;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.reflect.Constructor;
 import java.util.function.LongUnaryOperator;
@@ -56,8 +56,6 @@ class ArenaScheduleTest {
     @ParameterizedTest
     @ValueSource(strings = {"PageRuns.revive", "PageRuns.takeOver"})
     void shouldFindAMistake(String credulous) {
-        assertThatThrownBy(() -> explore(new SteppedClasses(2, credulous), SOON))
-                .isInstanceOf(AssertionError.class)
-                .hasMessageContaining("process ");
+        assertThrown(AssertionError.class, () -> explore(new SteppedClasses(2, credulous), SOON), "process ");
     }
 }

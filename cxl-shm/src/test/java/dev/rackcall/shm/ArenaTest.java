@@ -1,5 +1,6 @@
 package dev.rackcall.shm;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,6 +8,7 @@ import dev.rackcall.shm.alloc.PageEntry;
 import dev.rackcall.shm.os.ByteSize;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.testkit.Thrown;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -20,7 +22,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,15 +57,16 @@ class ArenaTest {
         assertThat(arena.reservedBytes()).isLessThan(256 << 10);
         Scope scope = arena.newScope();
 
-        assertThatThrownBy(() -> {
+        assertThrown(
+                OutOfArenaException.class,
+                () -> {
                     while (true) {
                         scope.allocate(100_000);
                     }
-                })
-                .isInstanceOf(OutOfArenaException.class)
-                .hasMessageContaining("arena 7 (8 MiB) is full")
-                .hasMessageContaining("arenaQuota of a channel")
-                .hasMessageContaining("close scopes");
+                },
+                "arena 7 (8 MiB) is full",
+                "arenaQuota of a channel",
+                "close scopes");
         scope.close();
         assertThat(arena.usedBytes()).isZero();
     }
@@ -80,9 +82,7 @@ class ArenaTest {
         assertThat(table.memory(first)).isSameAs(arena.memory());
 
         scope.reset();
-        assertThatThrownBy(() -> table.memory(first))
-                .isInstanceOf(RefException.class)
-                .hasMessageContaining("closed or reset");
+        assertThrown(RefException.class, () -> table.memory(first), "closed or reset");
         long second = scope.allocate(24);
         scope.close();
         assertThatThrownBy(() -> table.memory(second)).isInstanceOf(RefException.class);
@@ -122,9 +122,7 @@ class ArenaTest {
     }
 
     private static void assertStale(RefSpace space, long ref) {
-        assertThatThrownBy(() -> space.memory(ref))
-                .isInstanceOf(RefException.class)
-                .hasMessageContaining("closed or reset");
+        assertThrown(RefException.class, () -> space.memory(ref), "closed or reset");
     }
 
     @Test
@@ -224,9 +222,7 @@ class ArenaTest {
         assertThat(thrown.get()).hasMessageContaining("one scope per thread");
         scope.close();
         scope.close();
-        assertThatThrownBy(() -> scope.allocate(8))
-                .isInstanceOf(ScopeException.class)
-                .hasMessageContaining("after it was closed");
+        assertThrown(ScopeException.class, () -> scope.allocate(8), "after it was closed");
     }
 
     @Test
@@ -272,7 +268,7 @@ class ArenaTest {
     }
 
     @Test
-    void shouldNotAdoptTwiceOrFromSomebodyElse() {
+    void shouldNotAdoptTwiceOrFromAnotherOwner() {
         Arena mine = create(TableHome.SHARED);
         Arena theirs = attach(OTHER);
         long object = theirs.newScope().allocate(8);
@@ -342,9 +338,7 @@ class ArenaTest {
             RunLayout.next(mine.memory(), Ref.offset(first), run, epoch + 1);
         }
 
-        assertThatThrownBy(() -> mine.adopt(object, OTHER))
-                .isInstanceOf(RefException.class)
-                .hasMessageContaining("does not belong to the scope");
+        assertThrown(RefException.class, () -> mine.adopt(object, OTHER), "does not belong to the scope");
         another.allocate(100);
         another.close();
         assertThat(mine.usedBytes()).isEqualTo(asFirst ? mine.runBytes(first) : 0);
@@ -363,9 +357,7 @@ class ArenaTest {
         long run = theirs.allocateRun(bytes);
         assertThat(Ref.offset(run)).isEqualTo(Ref.offset(first));
 
-        assertThatThrownBy(() -> mine.adopt(run + RunLayout.BYTES, OTHER))
-                .isInstanceOf(RefException.class)
-                .hasMessageContaining("no header of this use");
+        assertThrown(RefException.class, () -> mine.adopt(run + RunLayout.BYTES, OTHER), "no header of this use");
         assertThat(theirs.freeRun(run)).isTrue();
     }
 
@@ -379,9 +371,7 @@ class ArenaTest {
         theirs.adopt(object, mine.participant());
         Scope back = mine.adopt(object, OTHER);
 
-        assertThatThrownBy(passed::reset)
-                .isInstanceOf(ScopeException.class)
-                .hasMessageContaining("no run of that scope");
+        assertThrown(ScopeException.class, passed::reset, "no run of that scope");
         passed.close();
         assertThat(mine.complaint(object)).as("still there").isNull();
         back.close();
@@ -437,24 +427,24 @@ class ArenaTest {
         Arena arena = create(TableHome.PRIVATE);
         Scope large = arena.newScope(QUOTA / 2 + (1 << 20));
         Scope scope = arena.newScope(QUOTA / 8);
-        assertThatThrownBy(() -> {
+        assertThrown(
+                OutOfArenaException.class,
+                () -> {
                     while (true) {
                         scope.allocate(1 << 10);
                     }
-                })
-                .isInstanceOf(OutOfArenaException.class)
-                .hasMessageContaining("0 bytes free");
+                },
+                "0 bytes free");
         assertThat(large.bytesHeld() + scope.bytesHeld()).isEqualTo(QUOTA - ArenaLayout.PAGE);
     }
 
     @Test
     void shouldRefuseASizeThatHasNoRoom() {
-        assertThatThrownBy(() -> new ArenaSpec(7, mapping.memory().asSlice(0, 4096), file, 0, TableHome.PRIVATE, 1, 0))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("at least 16384 bytes");
-        assertThatThrownBy(() -> create(TableHome.PRIVATE).allocateRun(2 * QUOTA))
-                .isInstanceOf(OutOfArenaException.class)
-                .hasMessageContaining("16 MiB asked");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> new ArenaSpec(7, mapping.memory().asSlice(0, 4096), file, 0, TableHome.PRIVATE, 1, 0),
+                "at least 16384 bytes");
+        assertThrown(OutOfArenaException.class, () -> create(TableHome.PRIVATE).allocateRun(2 * QUOTA), "16 MiB asked");
     }
 
     @ParameterizedTest
@@ -491,9 +481,7 @@ class ArenaTest {
 
     @Test
     void shouldNotJoinWhatIsNoArena() {
-        assertThatThrownBy(() -> attach(OTHER))
-                .isInstanceOf(RefException.class)
-                .hasMessageContaining("no arena header");
+        assertThrown(RefException.class, () -> attach(OTHER), "no arena header");
     }
 
     @Test
@@ -512,10 +500,8 @@ class ArenaTest {
         assertThat(arena.usedBytes()).isZero();
     }
 
-    private static void assertFull(ThrowingCallable action, String asked) {
-        assertThatThrownBy(action)
-                .isInstanceOf(OutOfArenaException.class)
-                .hasMessageContainingAll("arena 7", "(8 MiB)", asked);
+    private static void assertFull(Thrown.Call action, String asked) {
+        assertThrown(OutOfArenaException.class, action, "arena 7", "(8 MiB)", asked);
     }
 
     @Test
@@ -553,17 +539,16 @@ class ArenaTest {
     void shouldRefuseASecondArenaWithTheSameId() {
         ArenaTable table = ArenaTable.create();
         table.add(create(TableHome.SHARED));
-        assertThatThrownBy(() -> table.add(attach(OTHER)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("already leads to arena 7");
+        assertThrown(IllegalArgumentException.class, () -> table.add(attach(OTHER)), "already leads to arena 7");
     }
 
     @Test
     void shouldRefuseWhatTheOffsetOfARefCannotReach() {
         MemorySegment tooLong = MemorySegment.NULL.reinterpret((1L << 40) + 4096);
-        assertThatThrownBy(() -> new ArenaSpec(7, tooLong, file, 0, TableHome.PRIVATE, ME, 0))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("at most 1 TiB");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> new ArenaSpec(7, tooLong, file, 0, TableHome.PRIVATE, ME, 0),
+                "at most 1 TiB");
     }
 
     @Test
@@ -585,9 +570,7 @@ class ArenaTest {
         Arena arena = create(TableHome.SHARED);
         try (Scope scope = arena.newScope()) {
             long object = scope.allocate(8);
-            assertThatThrownBy(() -> arena.adopt(object, ME))
-                    .isInstanceOf(RefException.class)
-                    .hasMessageContaining("that is this process");
+            assertThrown(RefException.class, () -> arena.adopt(object, ME), "that is this process");
         }
     }
 
@@ -595,9 +578,10 @@ class ArenaTest {
     void shouldRefuseAPlaceThatIsNotInItsFile() {
         MemorySegment region = mapping.memory();
         for (long offset : new long[] {4096, -4096, Long.MAX_VALUE & -4096}) {
-            assertThatThrownBy(() -> new ArenaSpec(7, region, file, offset, TableHome.SHARED, ME, 0))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("does not lie in");
+            assertThrown(
+                    IllegalArgumentException.class,
+                    () -> new ArenaSpec(7, region, file, offset, TableHome.SHARED, ME, 0),
+                    "does not lie in");
         }
         assertThatThrownBy(() -> new ArenaSpec(7, region, file, 0, TableHome.SHARED, ME, -1))
                 .hasMessageContaining("cannot start with -1 bytes");

@@ -157,7 +157,7 @@ final class KilledAllocator {
             long found = ~arena.memory().get(ValueLayout.JAVA_LONG, at);
             if (found != run) {
                 throw new AssertionError("participant " + arena.participant() + " had " + Ref.describe(run)
-                        + " and found there, at offset " + at + ", what somebody wrote into " + Ref.describe(found));
+                        + " and found there, at offset " + at + ", what was written into " + Ref.describe(found));
             }
         }
         if (!arena.freeRun(run)) {

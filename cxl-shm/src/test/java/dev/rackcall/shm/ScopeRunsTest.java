@@ -1,5 +1,6 @@
 package dev.rackcall.shm;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -49,13 +50,10 @@ class ScopeRunsTest {
         long run = scope.arena().scopeOf(scope.allocate(8));
         Arena arena = scope.arena();
 
-        assertThatThrownBy(() -> runs.read(arena, Ref.of(arena.id() + 1, 0, Ref.offset(run))))
-                .isInstanceOf(RefException.class);
+        assertThrown(RefException.class, () -> runs.read(arena, Ref.of(arena.id() + 1, 0, Ref.offset(run))));
         assertThatThrownBy(() -> runs.read(arena, run + 8)).isInstanceOf(RefException.class);
         assertThatThrownBy(() -> runs.read(arena, Ref.of(arena.id(), 0, 0))).isInstanceOf(RefException.class);
-        assertThatThrownBy(() -> runs.read(arena, Ref.of(arena.id(), 0, QUOTA)))
-                .isInstanceOf(RefException.class)
-                .hasMessageContaining("damaged");
+        assertThrown(RefException.class, () -> runs.read(arena, Ref.of(arena.id(), 0, QUOTA)), "damaged");
         assertThat(runs.count()).isZero();
     }
 
@@ -64,9 +62,7 @@ class ScopeRunsTest {
         long run = scope.arena().scopeOf(scope.allocate(8));
         RunLayout.next(scope.arena().memory(), Ref.offset(run), run, 0);
 
-        assertThatThrownBy(() -> runs.read(scope.arena(), run))
-                .isInstanceOf(RefException.class)
-                .hasMessageContaining("and the runs before it");
+        assertThrown(RefException.class, () -> runs.read(scope.arena(), run), "and the runs before it");
     }
 
     @Test

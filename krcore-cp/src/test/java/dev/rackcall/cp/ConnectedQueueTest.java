@@ -14,14 +14,13 @@ import dev.rackcall.cp.lane.QueueLanes;
 import dev.rackcall.cp.meta.MetaClient;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.TableLocation;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -38,8 +37,7 @@ class ConnectedQueueTest extends VirtualQueueTest {
     private static void works(Tenant tenant, HostId host, MemoryRegion theirs) {
         MemoryRegion ours = Hosts.region(tenant, 64);
         VirtualQueue queue = tenant.connect(host);
-        queue.push(Hosts.write(theirs, ours, 1));
-        Hosts.succeeds(queue, 1);
+        Hosts.does(queue, Hosts.write(theirs, ours, 1));
     }
 
     /** Looks up a host; the first lookup connects a queue pair to the meta server. */
@@ -54,12 +52,10 @@ class ConnectedQueueTest extends VirtualQueueTest {
         Agent server = hosts().agent("server");
         Agent client = hosts().agent(
                         "client",
-                        options -> options.withTimes(
-                                        Duration.ofDays(1), options.lanes().validity())
-                                .withMeta(() -> {
-                                    asked.incrementAndGet();
-                                    return hosts().meta().address();
-                                }));
+                        options -> Hosts.neverRenewing(options).withMeta(() -> {
+                            asked.incrementAndGet();
+                            return hosts().meta().address();
+                        }));
         MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
         Tenant tenant = client.admit("t");
         works(tenant, server.host(), theirs);
@@ -88,7 +84,7 @@ class ConnectedQueueTest extends VirtualQueueTest {
                     end,
                     "slow",
                     (operation, body) -> {
-                        await(mayAnswer);
+                        Await.latch(mayAnswer);
                         answered.incrementAndGet();
                         throw new ControlPlaneException(Kind.REFUSED, "not here");
                     },
@@ -116,14 +112,6 @@ class ConnectedQueueTest extends VirtualQueueTest {
             assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.RETRY_EXCEEDED));
         } finally {
             mayAnswer.countDown();
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -163,10 +151,7 @@ class ConnectedQueueTest extends VirtualQueueTest {
     @Test
     void shouldAskAMetaServerThatTakesNoConnectionOfThisHost() throws Exception {
         try (Hosts hosts = new Hosts(16, PlainDevice::of, Hosts.SHORT_LEASE)) {
-            Agent client = hosts.agent(
-                    "client",
-                    options -> options.withTimes(
-                            Duration.ofDays(1), options.lanes().validity()));
+            Agent client = hosts.agent("client", Hosts::neverRenewing);
             Hosts.waitUntil("the lease to end", () -> hosts.meta().hosts() == 0);
             Agent server = hosts.agent("server");
             int before = client.queuePairs();
@@ -204,10 +189,7 @@ class ConnectedQueueTest extends VirtualQueueTest {
             lookUp(server);
             int before = server.queuePairs();
             // It never renews, so it counts as dead after its lease.
-            Agent client = mortals.agent(
-                    "c",
-                    options -> options.withTimes(
-                            Duration.ofDays(1), options.lanes().validity()));
+            Agent client = mortals.agent("c", Hosts::neverRenewing);
             works(client.admit("t"), server.host(), theirs);
             Hosts.waitUntil("the server's end", () -> server.queuePairs() == before + 1);
             Hosts.waitUntil("the lease to end and the server to check", () -> server.queuePairs() <= before);

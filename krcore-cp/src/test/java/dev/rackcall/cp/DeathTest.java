@@ -20,51 +20,42 @@ class DeathTest {
             MemoryRegion theirs = Hosts.region(living.admit("t"), 64);
             Tenant tenant = agent.admit("t");
             MemoryRegion ours = Hosts.region(tenant, 64);
-            Child child = Child.start(MortalAgent.class, hosts.meta().address().toString(), "mortal");
-            try {
-                HostId mortal = HostId.named("mortal");
-                VirtualQueue toMortal = tenant.connect(mortal);
-                VirtualQueue toLiving = tenant.connect(living.host());
-                WorkRequest dying = WorkRequest.create(1, 0);
-                WorkRequest going = WorkRequest.create(1, 0);
-                dying.write(child.address(), child.key()).from(ours, 0, 8).signaled();
-                going.fetchAndAdd(theirs.address(), theirs.remoteKey(), 1)
-                        .from(ours, 8, 8)
-                        .signaled();
-                long done = 0;
-                for (int i = 0; i < 1_000 || toMortal.state() != QueuePairState.ERROR; i++) {
-                    if (i == 500) {
-                        child.close();
-                    }
-                    if (toMortal.state() != QueuePairState.ERROR) {
-                        toMortal.push(dying);
-                        Hosts.pop(toMortal, 1);
-                    }
-                    toLiving.push(going.id(i));
-                    Hosts.succeeds(toLiving, i);
-                    done++;
+            Child child = hosts.keep(Child.start(MortalAgent.class, hosts.meta().address(), "mortal"));
+            HostId mortal = HostId.named("mortal");
+            VirtualQueue toMortal = tenant.connect(mortal);
+            VirtualQueue toLiving = tenant.connect(living.host());
+            WorkRequest dying = WorkRequest.create(1, 0);
+            WorkRequest going = WorkRequest.create(1, 0);
+            dying.write(child.address(), child.key()).from(ours, 0, 8).signaled();
+            going.fetchAndAdd(theirs.address(), theirs.remoteKey(), 1)
+                    .from(ours, 8, 8)
+                    .signaled();
+            long done = 0;
+            for (int i = 0; i < 1_000 || toMortal.state() != QueuePairState.ERROR; i++) {
+                if (i == 500) {
+                    child.close();
                 }
-                assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(done);
-                Hosts.waitUntil(
-                        "the lease of the dead to end", () -> hosts.meta().hosts() == 2);
-                assertThatThrownBy(() -> tenant.connect(mortal)).hasMessageContaining("does not know");
+                if (toMortal.state() != QueuePairState.ERROR) {
+                    toMortal.push(dying);
+                    Hosts.pop(toMortal, 1);
+                }
+                toLiving.push(going.id(i));
+                Hosts.succeeds(toLiving, i);
+                done++;
+            }
+            assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(done);
+            Hosts.waitUntil("the lease of the dead to end", () -> hosts.meta().hosts() == 2);
+            assertThatThrownBy(() -> tenant.connect(mortal)).hasMessageContaining("does not know");
 
-                Child again =
-                        Child.start(MortalAgent.class, hosts.meta().address().toString(), "mortal");
-                try {
-                    VirtualQueue toAgain = tenant.connect(mortal);
-                    assertThat(toAgain.epoch()).isNotEqualTo(toMortal.epoch());
-                    toAgain.push(dying.write(again.address(), again.key())
+            Child again = hosts.keep(Child.start(MortalAgent.class, hosts.meta().address(), "mortal"));
+            VirtualQueue toAgain = tenant.connect(mortal);
+            assertThat(toAgain.epoch()).isNotEqualTo(toMortal.epoch());
+            Hosts.does(
+                    toAgain,
+                    dying.write(again.address(), again.key())
                             .from(ours, 0, 8)
                             .id(1)
                             .signaled());
-                    Hosts.succeeds(toAgain, 1);
-                } finally {
-                    again.close();
-                }
-            } finally {
-                child.close();
-            }
         }
     }
 }

@@ -8,7 +8,6 @@ import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
-import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,7 +65,7 @@ class HostileTenantTest {
     }
 
     /** The tenant that pushes and pops. */
-    Tenant admit(Hosts hosts, Agent agent, String name) throws IOException {
+    Tenant admit(Hosts hosts, Agent agent, String name) {
         return agent.admit(name);
     }
 

@@ -21,6 +21,7 @@ import dev.rackcall.verbs.WorkRequest;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -145,16 +146,19 @@ public final class Hosts implements AutoCloseable, AfterEachCallback {
     }
 
     /** A tenant of this agent through a session, as another process would have; closed before the agent. */
-    public Tenant foreign(Agent agent, String name) throws IOException {
-        Path folder = doors.get(agent);
-        if (folder == null) {
-            folder = Files.createTempDirectory("rackcall-cp");
-            doors.put(agent, folder);
-            Path made = folder;
-            keep(() -> Files.deleteIfExists(made));
+    public Tenant foreign(Agent agent, String name) {
+        return keep(AgentFolder.join(doors.computeIfAbsent(agent, this::serve), name));
+    }
+
+    private Path serve(Agent agent) {
+        try {
+            Path folder = Files.createTempDirectory("rackcall-cp");
+            keep(() -> Files.deleteIfExists(folder));
             servers.put(agent, keep(AgentServer.open(agent, folder)));
+            return folder;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        return keep(AgentFolder.join(folder, name));
     }
 
     public static MemoryRegion region(Tenant tenant, int bytes) {
@@ -187,6 +191,17 @@ public final class Hosts implements AutoCloseable, AfterEachCallback {
                 .containsExactlyElementsOf(LongStream.of(ids)
                         .mapToObj(id -> new Done(id, CompletionStatus.SUCCESS))
                         .toList());
+    }
+
+    /** Pushes a signaled request, which succeeds. */
+    public static void does(VirtualQueue queue, WorkRequest request) {
+        assertThat(queue.push(request)).isTrue();
+        succeeds(queue, request.id());
+    }
+
+    /** Options of a host that counts as dead after its lease. */
+    public static AgentOptions neverRenewing(AgentOptions options) {
+        return options.withTimes(Duration.ofDays(1), options.lanes().validity());
     }
 
     public static void fails(Kind kind, String part, ThrowingCallable call) {

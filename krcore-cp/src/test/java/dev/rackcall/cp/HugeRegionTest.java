@@ -54,13 +54,8 @@ class HugeRegionTest {
         MemoryRegion ours = Hosts.region(reader, 64);
         VirtualQueue queue = reader.connect(server.host());
 
-        queue.push(WorkRequest.create(1, 0)
-                .read(theirs.address() + AT, theirs.remoteKey())
-                .from(ours, 0, 8)
-                .id(1)
-                .signaled());
-
-        Hosts.succeeds(queue, 1);
+        WorkRequest read = WorkRequest.create(1, 0).read(theirs.address() + AT, theirs.remoteKey());
+        Hosts.does(queue, read.from(ours, 0, 8).id(1).signaled());
         assertThat(ours.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(0xfeed);
     }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,15 +36,8 @@ class ManyQueuesTest {
             for (int i = 0; i < QUEUES; i++) {
                 queues.add(tenant.connect(servers.get(i % PEERS).agent().host()));
             }
-            WorkRequest request = WorkRequest.create(1, 0);
             for (int i = 0; i < QUEUES; i++) {
-                MemoryRegion theirs = servers.get(i % PEERS).region();
-                request.fetchAndAdd(theirs.address(), theirs.remoteKey(), 1)
-                        .from(ours, 0, 8)
-                        .id(i)
-                        .signaled();
-                assertThat(queues.get(i).push(request)).isTrue();
-                Hosts.succeeds(queues.get(i), i);
+                Hosts.does(queues.get(i), Hosts.add(servers.get(i % PEERS).region(), ours, i));
             }
             assertThat(client.queuePairs()).isLessThanOrEqualTo(3 * queuePairsOfOne);
             assertThat(client.knownHosts()).isEqualTo(PEERS);

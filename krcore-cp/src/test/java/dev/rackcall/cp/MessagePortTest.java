@@ -1,5 +1,6 @@
 package dev.rackcall.cp;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -92,10 +93,6 @@ class MessagePortTest {
         return all;
     }
 
-    private static Hosts.Done done(long id) {
-        return new Hosts.Done(id, CompletionStatus.SUCCESS);
-    }
-
     @Test
     void shouldDeliverAMessageIntoTheMemoryThatIsGiven() {
         outgoing.memory().set(ValueLayout.JAVA_LONG, 8, 0xC0FFEE);
@@ -103,11 +100,11 @@ class MessagePortTest {
         assertThat(queue.push(message(8, 8, 1))).isTrue();
         assertThat(receive(port, 1)).containsExactly(new Came(5, 8, a.host()));
         assertThat(incoming.memory().get(ValueLayout.JAVA_LONG, 64)).isEqualTo(0xC0FFEE);
-        assertThat(Hosts.pop(queue, 1)).containsExactly(done(1));
+        Hosts.succeeds(queue, 1);
     }
 
     @Test
-    void shouldSayThatAMessageHasComeToWhoeverDoesNotLook() {
+    void shouldReportAMessageToATenantThatDoesNotPoll() {
         AtomicInteger came = new AtomicInteger();
         MessagePort told = receiver.bind(PORT + 2, came::incrementAndGet);
         told.give(incoming, 0, 100, 5);
@@ -148,7 +145,7 @@ class MessagePortTest {
         assertThat(incoming.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(7);
         assertThat(incoming.memory().get(ValueLayout.JAVA_INT, 64)).isEqualTo(1);
         assertThat(incoming.memory().get(ValueLayout.JAVA_INT, 68)).isEqualTo(2);
-        assertThat(Hosts.pop(queue, 3)).containsExactly(done(1), done(2), done(3));
+        Hosts.succeeds(queue, 1, 2, 3);
     }
 
     @Test
@@ -169,7 +166,7 @@ class MessagePortTest {
         });
         assertThat(queue.pop(batch)).isZero();
         port.give(incoming, 0, 64, 9);
-        assertThat(Hosts.pop(queue, 2)).containsExactly(done(1), done(2));
+        Hosts.succeeds(queue, 1, 2);
         assertThat(receive(port, 1)).containsExactly(new Came(9, 8, a.host()));
     }
 
@@ -241,7 +238,7 @@ class MessagePortTest {
     }
 
     @Test
-    void shouldRefuseWhatNobodyReceivesAndLetOthersGoOn() {
+    void shouldRefuseMessagesToUnboundPortsAndLetOthersGoOn() {
         VirtualQueue other = sender.connect(b.host());
         refused(
                 queue,
@@ -250,7 +247,7 @@ class MessagePortTest {
                 "the port is not bound");
         port.give(incoming, 0, 64, 1);
         other.push(message(0, 8, 4));
-        assertThat(Hosts.pop(other, 1)).containsExactly(done(4));
+        Hosts.succeeds(other, 4);
         assertThat(receive(port, 1)).containsExactly(new Came(1, 8, a.host()));
         port.close();
         // After the ping an agent process has closed it, too.
@@ -260,10 +257,14 @@ class MessagePortTest {
     }
 
     @Test
-    void shouldTellWhoWaitsThatThePortWasClosed() {
+    void shouldFailMessagesThatWaitForAPortThatIsClosed() {
         queue.push(message(0, 8, 1));
         queue.push(message(0, 5000, 2));
         port.close();
+        assertTwoFail();
+    }
+
+    private void assertTwoFail() {
         List<Hosts.Done> ended = Hosts.pop(queue, 2);
         assertThat(ended).map(Hosts.Done::id).containsExactly(1L, 2L);
         assertThat(ended).map(Hosts.Done::status).doesNotContain(CompletionStatus.SUCCESS);
@@ -285,7 +286,8 @@ class MessagePortTest {
         MemoryRegion closed = Hosts.region(sender, 4096, EnumSet.of(Access.LOCAL_WRITE));
         port.give(incoming, 0, 4096, 1);
         queue.push(request.sendWithImmediate(PORT).from(closed, 0, 512).id(1).signaled());
-        assertThat(Hosts.pop(queue, 1)).as("short ones are copied").containsExactly(done(1));
+        // Short messages are copied.
+        Hosts.succeeds(queue, 1);
         refused(
                 queue,
                 request.sendWithImmediate(PORT).from(closed, 0, 513).id(2).signaled(),
@@ -316,11 +318,10 @@ class MessagePortTest {
                     Hosts.waitUntil("the port to fail", () -> own.receive(Arrivals.create(1)) > 0);
                 })
                 .hasMessageContaining("may not be written by tenant other");
-        assertThatThrownBy(() -> port.give(foreign, foreign.byteSize() - 1, 2, 1))
-                .isInstanceOf(IllegalArgumentException.class);
+        assertThrown(IllegalArgumentException.class, () -> port.give(foreign, foreign.byteSize() - 1, 2, 1));
         port.give(incoming, 0, 64, 1);
         queue.push(message(0, 8, 1));
-        assertThat(Hosts.pop(queue, 1)).containsExactly(done(1));
+        Hosts.succeeds(queue, 1);
     }
 
     /** A sender that floods a port takes at most half of its places. */
@@ -366,7 +367,7 @@ class MessagePortTest {
             }
             return !ours.isEmpty();
         });
-        assertThat(ours).containsExactly(done(1));
+        assertThat(ours).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
     }
 
     private static boolean hasPushed(VirtualQueue queue, WorkRequest message) {
@@ -388,7 +389,7 @@ class MessagePortTest {
         VirtualQueue back = receiver.connect(from);
         back.push(request.sendWithImmediate(PORT).from(answers, 0, 16).id(2).signaled());
         assertThat(receive(replies, 1)).containsExactly(new Came(11, 16, b.host()));
-        assertThat(Hosts.pop(back, 1)).containsExactly(done(2));
+        Hosts.succeeds(back, 2);
     }
 
     @Test
@@ -403,7 +404,7 @@ class MessagePortTest {
                 .id(2)
                 .signaled());
         assertThat(receive(own, 2)).containsExactly(new Came(1, 8, a.host()), new Came(2, 4000, a.host()));
-        assertThat(Hosts.pop(loop, 2)).containsExactly(done(1), done(2));
+        Hosts.succeeds(loop, 1, 2);
     }
 
     @Test
@@ -411,8 +412,6 @@ class MessagePortTest {
         queue.push(message(0, 8, 1));
         queue.push(message(0, 5000, 2));
         hosts.end(b);
-        List<Hosts.Done> ended = Hosts.pop(queue, 2);
-        assertThat(ended).map(Hosts.Done::id).containsExactly(1L, 2L);
-        assertThat(ended).map(Hosts.Done::status).doesNotContain(CompletionStatus.SUCCESS);
+        assertTwoFail();
     }
 }

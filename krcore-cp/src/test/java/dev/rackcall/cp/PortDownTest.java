@@ -1,7 +1,7 @@
 package dev.rackcall.cp;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
@@ -27,12 +27,8 @@ class PortDownTest {
     @Test
     void shouldOpenNothingOverIt() {
         plan.portDown();
-        assertThatThrownBy(() -> Agent.open(device, AgentOptions.of(SELF)))
-                .isInstanceOf(VerbsException.class)
-                .hasMessageContaining(DOWN);
-        assertThatThrownBy(() -> MetaServer.open(device, 8))
-                .isInstanceOf(VerbsException.class)
-                .hasMessageContaining(DOWN);
+        assertThrown(VerbsException.class, () -> Agent.open(device, AgentOptions.of(SELF)), DOWN);
+        assertThrown(VerbsException.class, () -> MetaServer.open(device, 8), DOWN);
 
         plan.portUp();
         try (MetaServer meta = MetaServer.open(device, 8);
@@ -42,7 +38,7 @@ class PortDownTest {
     }
 
     @Test
-    void shouldSayThatNobodyCanBeAskedOverIt() {
+    void shouldSayThatNoHostCanBeAskedOverIt() {
         try (MetaServer meta = MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 8);
                 Agent agent = Agent.open(device, AgentOptions.of(SELF).withMeta(meta::address));
                 Tenant tenant = agent.admit("tenant")) {

@@ -1,5 +1,6 @@
 package dev.rackcall.cp;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,6 +8,8 @@ import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.client.Patience;
 import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;
@@ -75,24 +78,23 @@ class SlowRegistrationTest {
             }
             if (method.equals("register") && ((MemorySegment) arguments[0]).byteSize() == SLOW_BYTES) {
                 begun.countDown();
-                assertThat(mayEnd.await(60, TimeUnit.SECONDS)).isTrue();
+                Await.latch(mayEnd);
             }
             return inner.call();
         });
     }
 
-    private FutureTask<MemoryRegion> registering(Tenant tenant) throws InterruptedException {
-        FutureTask<MemoryRegion> task =
-                new FutureTask<>(() -> Patience.within(LONG, () -> Hosts.region(tenant, SLOW_BYTES)));
-        Thread.ofPlatform().daemon().start(task);
-        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
-        return task;
+    private CompletableFuture<MemoryRegion> registering(Tenant tenant) {
+        CompletableFuture<MemoryRegion> region =
+                Concurrently.start(() -> Patience.within(LONG, () -> Hosts.region(tenant, SLOW_BYTES)));
+        Await.latch(begun);
+        return region;
     }
 
     @Test
     void shouldConnectWhileMemoryIsBeingRegistered() throws Exception {
         Tenant tenant = agent.admit("t");
-        FutureTask<MemoryRegion> region = registering(tenant);
+        CompletableFuture<MemoryRegion> region = registering(tenant);
         CompletableFuture<VirtualQueue> queue = CompletableFuture.supplyAsync(() -> tenant.connect(peer.host()));
         assertThat(queue.get(20, TimeUnit.SECONDS).host()).isEqualTo(peer.host());
         assertThat(region).isNotDone();
@@ -103,7 +105,7 @@ class SlowRegistrationTest {
     @Test
     void shouldCountWhatIsBeingRegistered() throws Exception {
         Tenant tenant = agent.admit("t");
-        FutureTask<MemoryRegion> slow = registering(tenant);
+        CompletableFuture<MemoryRegion> slow = registering(tenant);
         Hosts.region(tenant, 64);
         Hosts.fails(Kind.QUOTA_EXCEEDED, "", () -> Hosts.region(tenant, 64));
         mayEnd.countDown();
@@ -114,18 +116,16 @@ class SlowRegistrationTest {
     @Test
     void shouldNotLeaveARegionToATenantThatWasClosedMeanwhile() throws Exception {
         Tenant tenant = agent.admit("t");
-        FutureTask<MemoryRegion> region = registering(tenant);
+        CompletableFuture<MemoryRegion> region = registering(tenant);
         tenant.close();
         mayEnd.countDown();
-        assertThatThrownBy(() -> region.get(20, TimeUnit.SECONDS))
-                .isInstanceOf(ExecutionException.class)
-                .hasMessageContaining("is closed");
+        assertThrown(ExecutionException.class, () -> region.get(20, TimeUnit.SECONDS), "is closed");
     }
 
     @Test
     void shouldNotCloseTheDeviceUnderARegistration() throws Exception {
         Agent closed = hosts.unkept("c");
-        FutureTask<MemoryRegion> region = registering(closed.admit("t"));
+        CompletableFuture<MemoryRegion> region = registering(closed.admit("t"));
         int before = domainsClosed.get();
         FutureTask<Void> closing = new FutureTask<>(closed::close, null);
         Thread thread = Thread.ofPlatform().daemon().start(closing);
@@ -143,15 +143,16 @@ class SlowRegistrationTest {
     }
 
     @Test
-    void shouldGiveBackWhatTheAgentProcessRegistersForSomebodyWhoHasGivenUp() throws Exception {
+    void shouldGiveBackWhatTheAgentProcessRegistersForAThreadThatHasGivenUp() throws Exception {
         Tenant tenant = hosts.foreign(agent, "t");
         FutureTask<MemoryRegion> slow = new FutureTask<>(() -> Hosts.region(tenant, SLOW_BYTES));
         Thread waiting = Thread.ofPlatform().daemon().start(slow);
-        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        Await.latch(begun);
         waiting.interrupt();
-        assertThatThrownBy(() -> slow.get(20, TimeUnit.SECONDS))
-                .isInstanceOf(ExecutionException.class)
-                .hasMessageContaining("interrupted while waiting for the agent process");
+        assertThrown(
+                ExecutionException.class,
+                () -> slow.get(20, TimeUnit.SECONDS),
+                "interrupted while waiting for the agent process");
         mayEnd.countDown();
         Hosts.region(tenant, 64);
         Hosts.waitUntil("the place of the abandoned region", () -> canRegister(tenant));
@@ -164,8 +165,7 @@ class SlowRegistrationTest {
             try (SharedFile whole = SharedFile.memfd("whole", 8192)) {
                 SharedFile half = whole.window(0, 4096);
                 assertThatThrownBy(() -> tenant.share(half, EnumSet.of(Access.LOCAL_WRITE)))
-                        .hasMessageContaining("registered 8192 bytes")
-                        .hasMessageContaining("not all");
+                        .hasMessageContainingAll("registered 8192 bytes", "not all");
             }
         }
         Hosts.region(tenant, 64);
@@ -177,7 +177,7 @@ class SlowRegistrationTest {
     void shouldCloseAndConnectWhileAnotherThreadRegistersAtAnAgentProcess() throws Exception {
         Tenant tenant = hosts.foreign(agent, "t");
         MemoryRegion first = Hosts.region(tenant, 64);
-        FutureTask<MemoryRegion> slow = registering(tenant);
+        CompletableFuture<MemoryRegion> slow = registering(tenant);
         first.close();
         tenant.connect(peer.host()).close();
         tenant.bind(7).close();
@@ -195,7 +195,7 @@ class SlowRegistrationTest {
         Agent roomy = hosts.agent("roomy", options -> options.withQuota(8, regions + 1));
         Tenant tenant = hosts.foreign(roomy, "t");
         List<MemoryRegion> all = registered(tenant, regions);
-        FutureTask<MemoryRegion> slow = registering(tenant);
+        CompletableFuture<MemoryRegion> slow = registering(tenant);
         all.forEach(MemoryRegion::close);
         assertThat(slow).isNotDone();
         mayEnd.countDown();

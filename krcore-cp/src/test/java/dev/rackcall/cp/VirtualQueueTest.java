@@ -1,5 +1,10 @@
 package dev.rackcall.cp;
 
+import static dev.rackcall.verbs.CompletionStatus.LOCAL_LENGTH_ERROR;
+import static dev.rackcall.verbs.CompletionStatus.LOCAL_PROTECTION_ERROR;
+import static dev.rackcall.verbs.CompletionStatus.LOCAL_QP_OPERATION_ERROR;
+import static dev.rackcall.verbs.CompletionStatus.REMOTE_ACCESS_ERROR;
+import static dev.rackcall.verbs.CompletionStatus.REMOTE_INVALID_REQUEST;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
@@ -19,6 +24,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -76,6 +82,14 @@ class VirtualQueueTest {
         return request.write(theirs.address() + at, theirs.remoteKey()).from(from, at, length);
     }
 
+    private WorkRequest write() {
+        return request.write(theirs.address(), theirs.remoteKey());
+    }
+
+    private WorkRequest add(int offset) {
+        return request.fetchAndAdd(theirs.address() + offset, theirs.remoteKey(), 1);
+    }
+
     @Test
     void shouldSayWhetherLookingMovesAnything() {
         assertThat(queue.isMovedByLooks()).isEqualTo(queue instanceof LocalQueue && !Hosts.isReal());
@@ -99,28 +113,22 @@ class VirtualQueueTest {
                         .id(4)
                         .signaled()))
                 .isTrue();
-        assertThat(Hosts.pop(queue, 2))
-                .containsExactly(
-                        new Hosts.Done(1, CompletionStatus.SUCCESS), new Hosts.Done(4, CompletionStatus.SUCCESS));
+        Hosts.succeeds(queue, 1, 4);
         assertThat(List.of(8, 16, 24).stream().map(at -> ours.memory().get(ValueLayout.JAVA_LONG, at)))
                 .containsExactly(42L, 45L, 7L);
-        assertThat(queue.push(request.write(theirs.address() + 64, theirs.remoteKey())
+        Hosts.does(
+                queue,
+                request.write(theirs.address() + 64, theirs.remoteKey())
                         .inline(99)
                         .id(5)
-                        .signaled()))
-                .isTrue();
-        Hosts.pop(queue, 1);
+                        .signaled());
         assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 64)).isEqualTo(99);
     }
 
     @Test
     void shouldTakeNoMoreThanItsDepthUntilPopped() {
         WorkRequest[] list = IntStream.range(0, 20)
-                .mapToObj(i -> WorkRequest.create(1, 0)
-                        .read(theirs.address(), theirs.remoteKey())
-                        .from(ours, 0, 8)
-                        .id(i)
-                        .signaled())
+                .mapToObj(i -> Hosts.read(theirs, ours, i))
                 .toArray(WorkRequest[]::new);
         assertThat(queue.push(list, 20)).isEqualTo(16);
         assertThat(queue.push(list[16])).isFalse();
@@ -144,8 +152,7 @@ class VirtualQueueTest {
         Hosts.waitUntil("the queues of failed attempts to be closed", () -> queues.addAll(connectAll(few, three)));
         assertThat(queues).extracting(VirtualQueue::host).containsExactlyElementsOf(three);
         for (VirtualQueue each : List.of(queues.getFirst(), queues.getLast())) {
-            assertThat(each.push(write(mine, 0, 8).id(1).signaled())).isTrue();
-            Hosts.succeeds(each, 1);
+            Hosts.does(each, write(mine, 0, 8).id(1).signaled());
         }
         assertThat(few.connect(List.of())).isEmpty();
     }
@@ -171,7 +178,7 @@ class VirtualQueueTest {
         }
     }
 
-    private static Arguments bad(String name, CompletionStatus status, Refusal refusal) {
+    private static Arguments bad(CompletionStatus status, String name, Refusal refusal) {
         return Arguments.of(name, status, refusal);
     }
 
@@ -181,95 +188,72 @@ class VirtualQueueTest {
 
     static Stream<Arguments> refusals() {
         return Stream.of(
+                bad(LOCAL_QP_OPERATION_ERROR, "a SEND", t -> t.request.send().inline(1)),
                 bad(
-                        "a SEND",
-                        CompletionStatus.LOCAL_QP_OPERATION_ERROR,
-                        t -> t.request.send().inline(1)),
-                bad(
+                        LOCAL_QP_OPERATION_ERROR,
                         "a WRITE that consumes a receive request",
-                        CompletionStatus.LOCAL_QP_OPERATION_ERROR,
                         t -> t.request
                                 .writeWithImmediate(t.theirs.address(), t.theirs.remoteKey(), 1)
                                 .inline(1)),
-                bad("an operation that does not exist", CompletionStatus.LOCAL_QP_OPERATION_ERROR, t -> {
+                bad(LOCAL_QP_OPERATION_ERROR, "an operation that does not exist", t -> {
                     t.write(t.ours, 0, 8).struct().fill((byte) 0x7F);
                     return t.request;
                 }),
                 bad(
+                        LOCAL_PROTECTION_ERROR,
                         "a local key that does not exist",
-                        CompletionStatus.LOCAL_PROTECTION_ERROR,
-                        t -> t.request
-                                .write(t.theirs.address(), t.theirs.remoteKey())
-                                .from(t.ours.address(), 8, t.ours.localKey() + 1)),
+                        t -> t.write().from(t.ours.address(), 8, t.ours.localKey() + 1)),
+                bad(LOCAL_PROTECTION_ERROR, "a neighbour's local key", t -> t.write(t.neighbours, 0, 8)),
                 bad(
-                        "a neighbour's local key",
-                        CompletionStatus.LOCAL_PROTECTION_ERROR,
-                        t -> t.write(t.neighbours, 0, 8)),
-                bad(
+                        LOCAL_PROTECTION_ERROR,
                         "a byte more than the local region",
-                        CompletionStatus.LOCAL_PROTECTION_ERROR,
-                        t -> t.request
-                                .write(t.theirs.address(), t.theirs.remoteKey())
-                                .from(t.ours.address() + 1, BYTES, t.ours.localKey())),
+                        t -> t.write().from(t.ours.address() + 1, BYTES, t.ours.localKey())),
                 bad(
+                        LOCAL_PROTECTION_ERROR,
                         "a local address before the region",
-                        CompletionStatus.LOCAL_PROTECTION_ERROR,
-                        t -> t.request
-                                .write(t.theirs.address(), t.theirs.remoteKey())
-                                .from(t.ours.address() - 1, 8, t.ours.localKey())),
+                        t -> t.write().from(t.ours.address() - 1, 8, t.ours.localKey())),
                 bad(
+                        LOCAL_LENGTH_ERROR,
                         "a negative length",
-                        CompletionStatus.LOCAL_LENGTH_ERROR,
-                        t -> t.request
-                                .write(t.theirs.address(), t.theirs.remoteKey())
-                                .from(t.ours.address(), -1, t.ours.localKey())),
-                bad("five segments", CompletionStatus.LOCAL_LENGTH_ERROR, t -> {
+                        t -> t.write().from(t.ours.address(), -1, t.ours.localKey())),
+                bad(LOCAL_LENGTH_ERROR, "five segments", t -> {
                     t.request.read(t.theirs.address(), t.theirs.remoteKey());
                     for (int i = 0; i < 5; i++) {
                         t.request.from(t.ours, 0, 8);
                     }
                     return t.request;
                 }),
+                bad(LOCAL_LENGTH_ERROR, "65 bytes inline", t -> t.write().inline(t.ours.memory(), 0, 65)),
                 bad(
-                        "65 bytes inline",
-                        CompletionStatus.LOCAL_LENGTH_ERROR,
-                        t -> t.request
-                                .write(t.theirs.address(), t.theirs.remoteKey())
-                                .inline(t.ours.memory(), 0, 65)),
-                bad(
+                        REMOTE_ACCESS_ERROR,
                         "a remote key that does not exist",
-                        CompletionStatus.REMOTE_ACCESS_ERROR,
                         t -> t.request
                                 .write(t.theirs.address(), t.theirs.remoteKey() + 1)
                                 .from(t.ours, 0, 8)),
                 bad(
+                        REMOTE_ACCESS_ERROR,
                         "the own host's key",
-                        CompletionStatus.REMOTE_ACCESS_ERROR,
                         t -> t.request
                                 .write(t.ours.address(), t.ours.remoteKey())
                                 .from(t.ours, 0, 8)),
                 bad(
+                        REMOTE_ACCESS_ERROR,
                         "a byte more than the remote region",
-                        CompletionStatus.REMOTE_ACCESS_ERROR,
                         t -> t.request
                                 .write(t.theirs.address() + 1, t.theirs.remoteKey())
                                 .from(t.ours, 0, BYTES)),
                 bad(
+                        REMOTE_ACCESS_ERROR,
                         "a remote address near the end of all addresses",
-                        CompletionStatus.REMOTE_ACCESS_ERROR,
                         t -> t.request.write(-8, t.theirs.remoteKey()).from(t.ours, 0, 16)),
                 bad(
+                        REMOTE_INVALID_REQUEST,
                         "an atomic that is not aligned",
-                        CompletionStatus.REMOTE_INVALID_REQUEST,
-                        t -> t.request
-                                .fetchAndAdd(t.theirs.address() + 4, t.theirs.remoteKey(), 1)
-                                .from(t.ours, 0, 8)),
+                        t -> t.add(4).from(t.ours, 0, 8)),
                 bad(
+                        REMOTE_INVALID_REQUEST,
                         "an atomic of 16 bytes",
-                        CompletionStatus.REMOTE_INVALID_REQUEST,
-                        t -> t.request
-                                .fetchAndAdd(t.theirs.address(), t.theirs.remoteKey(), 1)
-                                .from(t.ours, 0, 16)));
+                        t -> t.add(0).from(t.ours, 0, 16)));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -350,9 +334,7 @@ class VirtualQueueTest {
         VirtualQueue badQueue = bad.connect(b.host());
         VirtualQueue goodQueue = good.connect(b.host());
         MemoryRegion brief = Hosts.region(b.admit("brief"), 64);
-        badQueue.push(request.write(brief.address(), brief.remoteKey())
-                .from(badOurs, 0, 8)
-                .signaled());
+        badQueue.push(Hosts.write(brief, badOurs, 1));
         Hosts.pop(badQueue, 1);
         brief.close();
 
@@ -364,20 +346,11 @@ class VirtualQueueTest {
                 if (i == round % 16) {
                     culprit.push(Hosts.write(brief, badOurs, 66));
                 }
-                goodQueue.push(request.fetchAndAdd(theirs.address(), theirs.remoteKey(), 1)
-                        .from(goodOurs, 8, 8)
-                        .id(i)
-                        .signaled());
+                goodQueue.push(add(0).from(goodOurs, 8, 8).id(i).signaled());
                 sum++;
             }
-            assertThat(Hosts.pop(goodQueue, 16))
-                    .as("round %d", round)
-                    .containsExactlyElementsOf(IntStream.range(0, 16)
-                            .mapToObj(i -> new Hosts.Done(i, CompletionStatus.SUCCESS))
-                            .toList());
-            assertThat(Hosts.pop(culprit, 1))
-                    .satisfies(done ->
-                            assertThat(done.getFirst().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR));
+            Hosts.succeeds(goodQueue, LongStream.range(0, 16).toArray());
+            assertThat(Hosts.pop(culprit, 1).getFirst().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
             culprit.close();
             if (patient.recoveries() > 0) {
                 break;
@@ -416,23 +389,16 @@ class VirtualQueueTest {
         VirtualQueue[] floods =
                 Stream.generate(() -> greedy.connect(b.host())).limit(50).toArray(VirtualQueue[]::new);
         VirtualQueue calm = modest.connect(b.host());
-        WorkRequest one = WorkRequest.create(1, 0);
+        WorkRequest ofGreedy = Hosts.read(theirs, greedyOurs, 0);
+        WorkRequest ofModest = Hosts.read(theirs, modestOurs, 0);
         Completions batch = Completions.create(16);
         int taken = 0;
         for (int i = 0; i < 500; i++) {
             for (VirtualQueue flood : floods) {
-                one.read(theirs.address(), theirs.remoteKey())
-                        .from(greedyOurs, 0, 8)
-                        .signaled();
-                taken += flood.push(one) ? 1 : 0;
+                taken += flood.push(ofGreedy) ? 1 : 0;
                 flood.pop(batch);
             }
-            one.read(theirs.address(), theirs.remoteKey())
-                    .from(modestOurs, 0, 8)
-                    .id(i)
-                    .signaled();
-            assertThat(calm.push(one)).as("request %d of the modest one", i).isTrue();
-            Hosts.succeeds(calm, i);
+            Hosts.does(calm, ofModest.id(i));
         }
         assertThat(taken).isPositive();
         assertThat(calm.state()).isEqualTo(QueuePairState.READY_TO_SEND);

@@ -2,8 +2,8 @@ package dev.rackcall.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rdma.OneSeat;
 import dev.rackcall.rdma.RdmaCarriers;
-import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.Scope;
@@ -15,7 +15,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -66,7 +65,9 @@ class ALockArenaTest {
         RdmaCarriers provider = new RdmaCarriers();
         listener = provider.listen(
                 URI.create("rdma://127.0.0.1:0"),
-                hello -> new CarrierProvider.Answer(ByteBuffer.allocate(0), Optional.of(new Mirror())));
+                hello -> new CarrierProvider.Answer(
+                        ByteBuffer.allocate(0),
+                        Optional.of(new OneSeat(new CarrierProvider.Memory(nobodys, mirror), seated))));
         carrier = provider.connect(
                         listener.address(),
                         new CarrierProvider.Memory(nobodys, here),
@@ -88,33 +89,6 @@ class ALockArenaTest {
         nobodys.close();
         scope.close();
         pool.close();
-    }
-
-    private final class Mirror implements CarrierProvider.Seat {
-        @Override
-        public CarrierProvider.Memory memory() {
-            return new CarrierProvider.Memory(nobodys, mirror);
-        }
-
-        @Override
-        public int publications() {
-            return 8;
-        }
-
-        @Override
-        public void take(Carrier taken) {
-            seated.complete(taken);
-        }
-
-        @Override
-        public ByteBuffer refusal(Status why) {
-            return ByteBuffer.wrap(why.toString().getBytes(StandardCharsets.UTF_8));
-        }
-
-        @Override
-        public void leave() {
-            seated.completeExceptionally(new IllegalStateException("the mirror's seat was left"));
-        }
     }
 
     /** The test looks at the memory. */

@@ -1,5 +1,6 @@
 package dev.rackcall.lock;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -100,47 +101,45 @@ class ALockReaderTest extends LockFixture {
 
     @Test
     void shouldTakeDeadReadersOut() {
-        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
-            ALock writer = session(false, KEEPER).lock(0);
-            for (boolean remote : new boolean[] {false, true}) {
-                ALockReader reader = session(remote, 1).readLock(0);
-                reader.lock();
-                assertThat(keeper.recover(owner -> false)).isZero();
-                assertThat(writer.tryLock()).as("the reader lives").isFalse();
-                if (remote) {
-                    home.last().cut();
-                }
-                assertThat(keeper.recover(owner -> owner == 1)).isZero();
-                assertThat(writer.tryLock()).as("the reader is dead").isTrue();
-                writer.unlock();
+        LockKeeper keeper = keeper(KEEPER);
+        ALock writer = session(false, KEEPER).lock(0);
+        for (boolean remote : new boolean[] {false, true}) {
+            ALockReader reader = session(remote, 1).readLock(0);
+            reader.lock();
+            assertThat(keeper.recover(owner -> false)).isZero();
+            assertThat(writer.tryLock()).as("the reader lives").isFalse();
+            if (remote) {
+                home.last().cut();
             }
+            assertThat(keeper.recover(owner -> owner == 1)).isZero();
+            assertThat(writer.tryLock()).as("the reader is dead").isTrue();
+            writer.unlock();
         }
     }
 
     @Test
     void shouldTellAReaderThatWasTakenForDead() {
-        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
-            ALock writer = session(false, KEEPER).lock(0);
-            for (boolean fails : new boolean[] {false, true}) {
-                RemoteTable link = home.newLink();
-                ALockReader reader = LockTable.remoteSession(link, 1).readLock(0);
-                assertThatThrownBy(reader::validate).isInstanceOf(IllegalMonitorStateException.class);
-                reader.lock();
-                assertThat(writer.tryLock()).isFalse();
-                assertThat(reader.validate()).isTrue();
-                if (fails) {
-                    link.queuePair().toError();
-                }
-                assertThat(keeper.recover(owner -> owner == 1)).isZero();
-                assertThat(writer.tryLock()).as("the reader counts as dead").isTrue();
-                if (fails) {
-                    assertThatThrownBy(reader::validate).isInstanceOf(LockConnectionException.class);
-                } else {
-                    assertThat(reader.validate()).isFalse();
-                }
-                assertThatThrownBy(reader::unlock).hasMessageContaining("lost");
-                writer.unlock();
+        LockKeeper keeper = keeper(KEEPER);
+        ALock writer = session(false, KEEPER).lock(0);
+        for (boolean fails : new boolean[] {false, true}) {
+            RemoteTable link = home.newLink();
+            ALockReader reader = LockTable.remoteSession(link, 1).readLock(0);
+            assertThatThrownBy(reader::validate).isInstanceOf(IllegalMonitorStateException.class);
+            reader.lock();
+            assertThat(writer.tryLock()).isFalse();
+            assertThat(reader.validate()).isTrue();
+            if (fails) {
+                link.queuePair().toError();
             }
+            assertThat(keeper.recover(owner -> owner == 1)).isZero();
+            assertThat(writer.tryLock()).as("the reader counts as dead").isTrue();
+            if (fails) {
+                assertThatThrownBy(reader::validate).isInstanceOf(LockConnectionException.class);
+            } else {
+                assertThat(reader.validate()).isFalse();
+            }
+            assertThatThrownBy(reader::unlock).hasMessageContaining("lost");
+            writer.unlock();
         }
     }
 
@@ -198,9 +197,7 @@ class ALockReaderTest extends LockFixture {
     void shouldLeaveTheLockFreeIfThereIsNoDescriptorToReadWith() {
         MemorySegment small = Arena.ofAuto().allocate(LockTable.bytes(1, 1), 64);
         LockSession session = LockTable.createWithReaders(small, 1, 1).localSession(1);
-        assertThatThrownBy(session.readLock(0)::lock)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("descriptors");
+        assertThrown(IllegalStateException.class, session.readLock(0)::lock, "descriptors");
         assertThat(session.lock(0).tryLock()).isTrue();
     }
 }

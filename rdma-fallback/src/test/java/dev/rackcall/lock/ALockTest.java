@@ -1,5 +1,6 @@
 package dev.rackcall.lock;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
@@ -181,12 +182,8 @@ class ALockTest extends LockFixture {
                 }
             }
         }
-        long start = System.nanoTime();
-        while (!isUnused() && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(10)) {
-            // The session's last write is in flight.
-            Thread.onSpinWait();
-        }
-        assertThat(isUnused()).as("all descriptors are free").isTrue();
+        // The session's last write may be in flight.
+        Await.until("all descriptors are free", this::isUnused);
     }
 
     @Test
@@ -266,9 +263,7 @@ class ALockTest extends LockFixture {
             assertThat(first.token()).isEqualTo(before + 1);
             first.unlock();
             session.close();
-            assertThatThrownBy(first::lock)
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("closed");
+            assertThrown(IllegalStateException.class, first::lock, "closed");
         }
     }
 
@@ -331,8 +326,7 @@ class ALockTest extends LockFixture {
 
     @Test
     void shouldGiveUpInTime() throws InterruptedException {
-        ALock held = local().lock(0);
-        held.lock();
+        ALock held = locked(local(), 0);
         assertThat(local().lock(0).tryLock(1, TimeUnit.MILLISECONDS)).isFalse();
         assertThat(remote().lock(0).tryLock(1, TimeUnit.MILLISECONDS)).isFalse();
         assertThat(local().lock(0).tryLock(Long.MIN_VALUE, TimeUnit.NANOSECONDS))
@@ -346,8 +340,7 @@ class ALockTest extends LockFixture {
 
     @Test
     void shouldGiveUpWhenInterrupted() throws Exception {
-        ALock held = local().lock(0);
-        held.lock();
+        ALock held = locked(local(), 0);
         for (LockSession session : List.of(local(), remote())) {
             CountDownLatch ready = new CountDownLatch(1);
             CountDownLatch gaveUp = new CountDownLatch(1);
@@ -368,8 +361,7 @@ class ALockTest extends LockFixture {
 
     @Test
     void shouldKeepAnInterruptForTheCallerOfLock() throws Exception {
-        ALock held = local().lock(0);
-        held.lock();
+        ALock held = locked(local(), 0);
         CountDownLatch ready = new CountDownLatch(1);
         Thread[] waiter = new Thread[1];
         Future<Boolean> interrupted = threads.submit(() -> {
@@ -451,9 +443,7 @@ class ALockTest extends LockFixture {
         assertThatThrownBy(session.lock(0)::tryLock).isInstanceOf(IllegalMonitorStateException.class);
         Future<?> unlocked = threads.submit(lock::unlock);
         assertThatThrownBy(unlocked::get).hasCauseInstanceOf(IllegalMonitorStateException.class);
-        assertThatThrownBy(session::close)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("unlock it");
+        assertThrown(IllegalStateException.class, session::close, "unlock it");
         lock.unlock();
         session.close();
         assertThatThrownBy(lock::lock).isInstanceOf(IllegalStateException.class).hasMessageContaining("closed");
@@ -493,8 +483,7 @@ class ALockTest extends LockFixture {
 
     @Test
     void shouldNotUseADescriptorThatIsStillQueued() throws Exception {
-        ALock held = local().lock(0);
-        held.lock();
+        ALock held = locked(local(), 0);
         LockSession session = local();
         ALock lock = session.lock(0);
         for (int i = 0; i < 2 * DESCRIPTORS; i++) {
@@ -515,8 +504,7 @@ class ALockTest extends LockFixture {
 
     @Test
     void shouldSayThatTheConnectionIsLostWhileWaiting() throws Exception {
-        ALock holder = local().lock(0);
-        holder.lock();
+        ALock holder = locked(local(), 0);
         LockSession session = LockTable.remoteSession(home.newHastyLink(), ME);
         ALock lock = session.lock(0);
         LockWords words = new ProcessorWords(memory);
@@ -525,11 +513,7 @@ class ALockTest extends LockFixture {
         // thread.
         try (ExecutorService waiter = Executors.newSingleThreadExecutor()) {
             Future<?> waiting = waiter.submit(lock::lock);
-            long start = System.nanoTime();
-            while (words.load(tail) == 0 && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(10)) {
-                Thread.onSpinWait();
-            }
-            assertThat(words.load(tail)).as("he is in the queue").isNotZero();
+            Await.until("the waiter is in the queue", () -> words.load(tail) != 0);
             home.last().cut();
             assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(LockConnectionException.class);
@@ -545,7 +529,7 @@ class ALockTest extends LockFixture {
     /** Shows that the tests above can fail: if processors and a device compare and set the same word, both take it. */
     @Test
     void shouldNeedTwoCohortsBecauseTheDeviceIsNotAtomicWithTheProcessor() {
-        assumeFalse(LockDevice.isReal(), "a real device lets nobody between the two halves of an atomic");
+        assumeFalse(LockDevice.isReal(), "a real device lets no thread between the two halves of an atomic");
         MemorySegment naiveLock = Arena.ofAuto().allocate(64, 64);
         LockWords local = new ProcessorWords(naiveLock);
         long[] foundByLocal = {-1};

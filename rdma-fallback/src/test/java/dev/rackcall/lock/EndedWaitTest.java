@@ -1,5 +1,6 @@
 package dev.rackcall.lock;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -67,9 +68,8 @@ class EndedWaitTest {
             });
             assertThatThrownBy(waiting::get)
                     .hasCauseInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("lock 0 (by memory)")
-                    .hasMessageContaining("is not held")
-                    .hasMessageContaining("of owner " + WAITER + " was removed from the queue");
+                    .hasMessageContainingAll(
+                            "lock 0 (by memory)", "is not held", "of owner " + WAITER + " was removed from the queue");
             assertThatThrownBy(waiter.submit(() -> lock.tryLock())::get)
                     .hasCauseInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("lost its table");
@@ -117,7 +117,7 @@ class EndedWaitTest {
         Future<?> waiting = waiter.submit(() -> lock.lock());
         LockWords words = new ProcessorWords(plainMemory);
         Await.until(
-                "somebody linked behind the holder",
+                "a waiter linked behind the holder",
                 () -> words.load(LockLayout.descriptorOf(mine) + LockLayout.NEXT) != 0);
         long his = tail(plainMemory);
         words.store(
@@ -144,10 +144,7 @@ class EndedWaitTest {
     private void shouldNotLetIn(ALock lock, MemorySegment memory, LockSession holding) {
         ALock held = holding.lock(0);
         held.lock();
-        assertThatThrownBy(lock::lock)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("lock 0 (by memory)")
-                .hasMessageContaining("it is not held");
+        assertThrown(IllegalStateException.class, lock::lock, "lock 0 (by memory)", "it is not held");
         assertThat(lock.isHeld()).isFalse();
         assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
         held.unlock();

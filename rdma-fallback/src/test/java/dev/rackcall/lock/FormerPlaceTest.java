@@ -1,5 +1,6 @@
 package dev.rackcall.lock;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -46,6 +47,10 @@ class FormerPlaceTest extends LockFixture {
         waiter.close();
     }
 
+    private LockSession session(boolean local, long owner) {
+        return local ? local(owner) : remote(owner);
+    }
+
     /** How many descriptors this owner has. */
     private long descriptorsOf(long owner) {
         return IntStream.rangeClosed(1, 2 * DESCRIPTORS)
@@ -60,8 +65,7 @@ class FormerPlaceTest extends LockFixture {
     }
 
     private void comeBackOften(LockSession holder, LockSession session, LockSession other) throws Exception {
-        ALock held = holder.lock(0);
-        held.lock();
+        ALock held = locked(holder, 0);
         ALock lock = session.lock(0);
         for (int i = 0; i < TURNS; i++) {
             assertThat(lock.tryLock(1, TimeUnit.MICROSECONDS)).isFalse();
@@ -107,8 +111,8 @@ class FormerPlaceTest extends LockFixture {
     @Test
     void shouldGiveBackWhatOtherLocksTookOnceTheyAreFree() throws Exception {
         for (boolean local : new boolean[] {true, false}) {
-            LockSession holder = local ? local(HOLDER) : remote(HOLDER);
-            LockSession session = local ? local(WAITER) : remote(WAITER);
+            LockSession holder = session(local, HOLDER);
+            LockSession session = session(local, WAITER);
             // A place at each of three locks, of seven descriptors.
             List<ALock> held = new ArrayList<>();
             for (int i = 1; i <= 3; i++) {
@@ -133,11 +137,10 @@ class FormerPlaceTest extends LockFixture {
     @Test
     void shouldSayThatALockIsNotFreeWithoutADescriptorForThat() throws Exception {
         for (boolean local : new boolean[] {true, false}) {
-            LockSession holder = local ? local(HOLDER) : remote(HOLDER);
-            LockSession session = local ? local(WAITER) : remote(WAITER);
-            LockSession other = local ? local(OTHER) : remote(OTHER);
-            ALock held = holder.lock(0);
-            held.lock();
+            LockSession holder = session(local, HOLDER);
+            LockSession session = session(local, WAITER);
+            LockSession other = session(local, OTHER);
+            ALock held = locked(holder, 0);
             ALock lock = session.lock(0);
             assertThat(lock.tryLock(1, TimeUnit.MICROSECONDS)).isFalse();
             // All remaining descriptors of the cohort.
@@ -146,9 +149,7 @@ class FormerPlaceTest extends LockFixture {
             assertThat(descriptorsOf(0)).as("of the other cohort").isEqualTo(DESCRIPTORS);
             assertThat(lock.tryLock()).isFalse();
             assertThat(lock.tryLock(0, TimeUnit.SECONDS)).isFalse();
-            assertThatThrownBy(lock::lock)
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("still in a queue");
+            assertThrown(IllegalStateException.class, lock::lock, "still in a queue");
             held.unlock();
             assertThat(lock.tryLock(1, TimeUnit.MINUTES))
                     .as("with the former place's descriptor")
@@ -162,10 +163,9 @@ class FormerPlaceTest extends LockFixture {
     @Test
     void shouldEnterAnewOnceItsFormerPlaceIsGone() throws Exception {
         for (boolean local : new boolean[] {true, false}) {
-            LockSession holder = local ? local(HOLDER) : remote(HOLDER);
-            LockSession session = local ? local(WAITER) : remote(WAITER);
-            ALock held = holder.lock(0);
-            held.lock();
+            LockSession holder = session(local, HOLDER);
+            LockSession session = session(local, WAITER);
+            ALock held = locked(holder, 0);
             long mine = tail(local);
             ALock lock = session.lock(0);
             Future<Boolean> taken = waiter.submit(() -> {
@@ -184,8 +184,7 @@ class FormerPlaceTest extends LockFixture {
 
     @Test
     void shouldEnterAtOnceWithoutATimeLimit() throws Exception {
-        ALock held = local(HOLDER).lock(0);
-        held.lock();
+        ALock held = locked(local(HOLDER), 0);
         ALock lock = local(WAITER).lock(0);
         assertThat((boolean) waiter.submit(() -> lock.tryLock(1, TimeUnit.MICROSECONDS))
                         .get())
@@ -200,8 +199,7 @@ class FormerPlaceTest extends LockFixture {
 
     @Test
     void shouldBeInterruptedWhileItsFormerPlaceIsThere() throws Exception {
-        ALock held = local(HOLDER).lock(0);
-        held.lock();
+        ALock held = locked(local(HOLDER), 0);
         ALock lock = local(WAITER).lock(0);
         CountDownLatch gaveUp = new CountDownLatch(1);
         Future<?> waiting = waiter.submit(() -> {

@@ -132,7 +132,7 @@ class LockBellTest extends LockFixture {
                 // No unlock is open: the finisher sleeps, and this unlock wakes it.
                 await(finisher::isAsleep);
                 held.unlock();
-                waiter.get(30, TimeUnit.SECONDS);
+                get(waiter);
                 await(() -> last(1) == 0);
             }
         }
@@ -160,7 +160,7 @@ class LockBellTest extends LockFixture {
         assertThat(sent.requests()).as("what the waiter has sent").isEqualTo(before);
         CountingQueuePair.of(holderLink).reset();
         held.unlock();
-        waiter.get(30, TimeUnit.SECONDS);
+        get(waiter);
         // It entered an empty queue: first the guess that it has no successor, then a look, then the hand-over.
         assertThat(CountingQueuePair.of(holderLink).counts()).isEqualTo("3 trips: 0 W, 2 C, 2 R");
     }
@@ -187,7 +187,7 @@ class LockBellTest extends LockFixture {
         holderEnd.cut();
         try (LockKeeper keeper = table.keeper(home.newLoopback().withPeers(peers()), 1000, owner -> false)) {
             assertThat(keeper.recover(owner -> owner == 1)).isZero();
-            waiter.get(30, TimeUnit.SECONDS);
+            get(waiter);
         }
     }
 
@@ -195,7 +195,7 @@ class LockBellTest extends LockFixture {
     void shouldReportAnUnreachableNodeAndRingItOverAnotherQueuePair() throws Exception {
         RemoteTable broken = waiters.newLink();
         LockPeers peers = LockPeers.create();
-        assertThat(peers.isReachable(NODE)).as("nobody was added").isFalse();
+        assertThat(peers.isReachable(NODE)).as("before a queue pair was added").isFalse();
         peers.add(NODE, broken.queuePair(), broken.completions());
         assertThat(peers.isReachable(NODE)).isTrue();
         peers.ring(NODE, waiters.region().address(), waiters.region().remoteKey(), 17);
@@ -217,7 +217,7 @@ class LockBellTest extends LockFixture {
         Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(1)));
         awaitFollower(first);
         held.unlock();
-        waiter.get(30, TimeUnit.SECONDS);
+        get(waiter);
         assertThat(peers.isReachable(NODE)).isTrue();
     }
 
@@ -268,8 +268,7 @@ class LockBellTest extends LockFixture {
         for (LockPeers peers : new LockPeers[] {LockPeers.create(), broken, broken}) {
             LockSession holder = LockTable.remoteSession(
                     home.newLink().withBell(new LockBell(NODE + 1, waiters.region(), 16), peers), 1);
-            ALock held = holder.lock(0);
-            held.lock();
+            ALock held = locked(holder, 0);
             RemoteTable link = home.newLink();
             LockSession session =
                     LockTable.remoteSession(link.withBell(new LockBell(NODE, waiters.region(), 24), peers()), 2);
@@ -277,7 +276,7 @@ class LockBellTest extends LockFixture {
             Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(0)));
             awaitFollower(first);
             held.unlock();
-            waiter.get(30, TimeUnit.SECONDS);
+            get(waiter);
             assertThat(held.tryLock(10, TimeUnit.SECONDS))
                     .as("the holder's session lives")
                     .isTrue();

@@ -1,12 +1,13 @@
 package dev.rackcall.lock;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.soft.FaultPlan;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +28,7 @@ abstract class LockFixture {
     final LockHome waiters = new LockHome(Arena.ofAuto().allocate(64, 64));
 
     final ExecutorService threads = Executors.newCachedThreadPool();
+    private Optional<LockKeeper> keeper = Optional.empty();
 
     LockFixture(int descriptors, int locks, boolean readers) {
         memory = Arena.ofAuto().allocate(LockTable.bytes(descriptors, locks), 64);
@@ -40,6 +42,7 @@ abstract class LockFixture {
     @AfterEach
     void closeFixture() {
         threads.close();
+        keeper.ifPresent(LockKeeper::close);
         home.close();
         waiters.close();
     }
@@ -63,12 +66,23 @@ abstract class LockFixture {
     }
 
     static void await(BooleanSupplier condition) {
-        long start = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - start)
-                    .as("nanoseconds waited")
-                    .isLessThan(TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS));
-            Thread.onSpinWait();
-        }
+        Await.until("the condition", condition);
+    }
+
+    /** Takes a lock of this session. */
+    static ALock locked(LockSession session, int index) {
+        ALock lock = session.lock(index);
+        lock.lock();
+        return lock;
+    }
+
+    /** A keeper that the fixture closes. */
+    final LockKeeper keeper(long owner) {
+        keeper = Optional.of(table.keeper(home.newLoopback(), owner, other -> false));
+        return keeper.get();
+    }
+
+    static <T> T get(Future<T> future) throws Exception {
+        return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 }

@@ -1,8 +1,9 @@
 package dev.rackcall.lock;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -20,7 +21,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,8 +35,6 @@ class LockKeeperTest {
     private static final int KILLS = Integer.getInteger("rackcall.lock.kills", 2);
     private static final long SECONDS = Long.getLong("rackcall.lock.seconds", 0);
     private static final long KEEPER = 1000;
-    private static final long PAUSE_NANOS = 1_000_000;
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     @TempDir
     private Path directory;
@@ -66,9 +64,10 @@ class LockKeeperTest {
                 assertThat(next.token()).isGreaterThan(token);
                 next.unlock();
             }
-            assertThatThrownBy(() -> table.keeper(home.newLoopback(), 7, other -> false))
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("has a keeper");
+            assertThrown(
+                    IllegalStateException.class,
+                    () -> table.keeper(home.newLoopback(), 7, other -> false),
+                    "has a keeper");
             table.keeper(home.newLoopback(), 7, other -> other == KEEPER).close();
         }
     }
@@ -89,9 +88,11 @@ class LockKeeperTest {
                     LockSession far = LockTable.remoteSession(home.newLink(), 3)) {
                 ALock other = far.lock(0);
                 assertThat(other.tryLock(10, TimeUnit.SECONDS)).isTrue();
-                assertThatThrownBy(() -> keeper.recover(owner -> false))
-                        .isInstanceOf(IllegalStateException.class)
-                        .hasMessageContainingAll("owner 3", "LockTable.keeper(loopback");
+                assertThrown(
+                        IllegalStateException.class,
+                        () -> keeper.recover(owner -> false),
+                        "owner 3",
+                        "LockTable.keeper(loopback");
                 other.unlock();
             }
             assertThat(keeper.recover(owner -> false)).isZero();
@@ -205,13 +206,7 @@ class LockKeeperTest {
 
         void awaitProgress(MemorySegment memory, long count) {
             LockWords words = new ProcessorWords(memory);
-            long start = System.nanoTime();
-            while (words.load(LockChild.COUNT_AT) < count) {
-                assertThat(System.nanoTime() - start)
-                        .as("time to get the list to %s entries", count)
-                        .isLessThan(PATIENCE_NANOS);
-                LockSupport.parkNanos(PAUSE_NANOS);
-            }
+            Await.until("the list to have " + count + " entries", () -> words.load(LockChild.COUNT_AT) >= count);
         }
 
         /** Returns how many entries each live process has made. */

@@ -1,5 +1,6 @@
 package dev.rackcall.lock;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
@@ -52,13 +53,17 @@ class LockLossTest extends LockFixture {
     }
 
     private <T> T get(Callable<T> work) throws Exception {
-        return waiter.submit(work).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        return get(waiter.submit(work));
+    }
+
+    /** Work of the waiter without a result. */
+    private void run(Runnable work) throws Exception {
+        get(waiter.submit(work));
     }
 
     @Test
     void shouldSayThatTheConnectionIsLostWhileItWaitsForItsBell() throws Exception {
-        ALock held = remote(HOLDER).lock(0);
-        held.lock();
+        ALock held = locked(remote(HOLDER), 0);
         long first = last(0);
         RemoteTable link = home.newLink();
         LockSession session = remoteWithBell(link);
@@ -66,36 +71,28 @@ class LockLossTest extends LockFixture {
         Future<?> waiting = waiter.submit(lock::lock);
         awaitFollower(first);
         link.queuePair().toError();
-        assertThatThrownBy(() -> waiting.get(PATIENCE_SECONDS, TimeUnit.SECONDS))
-                .hasCauseInstanceOf(LockConnectionException.class);
+        assertThatThrownBy(() -> get(waiting)).hasCauseInstanceOf(LockConnectionException.class);
         assertThatThrownBy(() -> get(lock::tryLock))
                 .hasCauseInstanceOf(LockConnectionException.class)
                 .hasMessageContaining("lost");
-        get(() -> {
-            session.close();
-            return true;
-        });
+        run(session::close);
         // The waiter counts as dead: the holder finds it gone, and the lock is free afterwards.
-        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
-            keeper.recover(owner -> owner == WAITER);
-            held.unlock();
-            // The holder's write that skips the waiter may still be in flight.
-            await(() -> keeper.recover(owner -> owner == WAITER) == 0);
-            assertThat(held.tryLock()).isTrue();
-            held.unlock();
-        }
+        LockKeeper keeper = keeper(KEEPER);
+        keeper.recover(owner -> owner == WAITER);
+        held.unlock();
+        // The holder's write that skips the waiter may still be in flight.
+        await(() -> keeper.recover(owner -> owner == WAITER) == 0);
+        assertThat(held.tryLock()).isTrue();
+        held.unlock();
     }
 
     @Test
     void shouldSayThatTheConnectionIsLostWhenItUnlocks() throws InterruptedException {
         RemoteTable link = home.newLink();
         LockSession session = LockTable.remoteSession(link, HOLDER);
-        ALock held = session.lock(0);
-        held.lock();
+        ALock held = locked(session, 0);
         link.queuePair().toError();
-        assertThatThrownBy(held::unlock)
-                .isInstanceOf(LockConnectionException.class)
-                .hasMessageContaining("cannot be reached");
+        assertThrown(LockConnectionException.class, held::unlock, "cannot be reached");
         assertThat(held.isHeld()).isFalse();
         assertThatThrownBy(held::lock)
                 .isInstanceOf(LockConnectionException.class)
@@ -106,10 +103,8 @@ class LockLossTest extends LockFixture {
         assertThat(next.tryLock(1, TimeUnit.MILLISECONDS))
                 .as("it is still held")
                 .isFalse();
-        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
-            assertThat(keeper.recover(owner -> owner == HOLDER)).isZero();
-            assertThat(next.tryLock()).isTrue();
-        }
+        assertThat(keeper(KEEPER).recover(owner -> owner == HOLDER)).isZero();
+        assertThat(next.tryLock()).isTrue();
     }
 
     /** As users write it: the exception in `finally` must not hide the first one. */
@@ -152,21 +147,16 @@ class LockLossTest extends LockFixture {
                 RemoteTable link = host.newLink();
                 LockHome.Accepted end = host.last();
                 LockSession session = LockTable.remoteSession(link.withFinisher(finisher), HOLDER);
-                ALock held = session.lock(0);
-                held.lock();
+                ALock held = locked(session, 0);
                 faults.insideAtomics(stop::acquireUninterruptibly);
                 held.unlock();
                 link.queuePair().toError();
                 if (known) {
                     await(session::isLost);
                 }
-                assertThatThrownBy(held::lock)
-                        .isInstanceOf(LockConnectionException.class)
-                        .hasMessageContaining("cannot be reached");
+                assertThrown(LockConnectionException.class, held::lock, "cannot be reached");
                 assertThat(held.isHeld()).isFalse();
-                assertThatThrownBy(held::lock)
-                        .isInstanceOf(LockConnectionException.class)
-                        .hasMessageContaining("lost");
+                assertThrown(LockConnectionException.class, held::lock, "lost");
                 session.close();
                 faults.insideAtomics(() -> {});
                 stop.release(100);
@@ -188,23 +178,17 @@ class LockLossTest extends LockFixture {
         // Its thread never runs, as if it had died, too.
         LockFinisher finisher = new LockFinisher(new LockWait(true));
         LockSession session = LockTable.remoteSession(link.withFinisher(finisher), HOLDER);
-        ALock held = session.lock(0);
-        held.lock();
+        ALock held = locked(session, 0);
         long first = last(0);
         ALock next = remote(WAITER).lock(0);
         Future<?> waiting = waiter.submit(next::lock);
         awaitFollower(first);
         held.unlock();
         end.cut();
-        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
-            assertThat(waiting.isDone()).as("nobody has handed over").isFalse();
-            assertThat(keeper.recover(owner -> owner == HOLDER)).isZero();
-            waiting.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        }
-        get(() -> {
-            next.unlock();
-            return true;
-        });
+        assertThat(waiting.isDone()).as("the lock was handed over").isFalse();
+        assertThat(keeper(KEEPER).recover(owner -> owner == HOLDER)).isZero();
+        get(waiting);
+        run(next::unlock);
     }
 
     @Test
@@ -216,13 +200,10 @@ class LockLossTest extends LockFixture {
         Future<?> waiting = waiter.submit(lock::lock);
         await(() -> last(0) != 0);
         link.queuePair().toError();
-        assertThatThrownBy(() -> waiting.get(PATIENCE_SECONDS, TimeUnit.SECONDS))
-                .hasCauseInstanceOf(LockConnectionException.class);
+        assertThatThrownBy(() -> get(waiting)).hasCauseInstanceOf(LockConnectionException.class);
         reader.unlock();
-        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
-            assertThat(keeper.recover(owner -> owner == WAITER)).isZero();
-            assertThat(reader.tryLock()).isTrue();
-        }
+        assertThat(keeper(KEEPER).recover(owner -> owner == WAITER)).isZero();
+        assertThat(reader.tryLock()).isTrue();
     }
 
     @Test
@@ -234,9 +215,7 @@ class LockLossTest extends LockFixture {
             lock.lock();
             lock.unlock();
             gone.region().close();
-            assertThatThrownBy(lock::lock)
-                    .isInstanceOf(LockConnectionException.class)
-                    .hasMessageContaining("cannot be reached");
+            assertThrown(LockConnectionException.class, lock::lock, "cannot be reached");
         }
     }
 
@@ -248,8 +227,7 @@ class LockLossTest extends LockFixture {
                 .segment();
         MemorySegment lines = object.asSlice(-object.address() & 63, bytes);
         LockSession session = LockTable.create(lines, 1, 1).localSession(HOLDER);
-        ALock held = session.lock(0);
-        held.lock();
+        ALock held = locked(session, 0);
         pool.close();
         assertThatThrownBy(held::unlock).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> LockTable.attach(lines)).isInstanceOf(IllegalStateException.class);
@@ -263,17 +241,11 @@ class LockLossTest extends LockFixture {
         lock.lock();
         assertThatThrownBy(lock::lock).isInstanceOf(IllegalMonitorStateException.class);
         assertThatThrownBy(session.lock(0)::unlock).isInstanceOf(IllegalMonitorStateException.class);
-        assertThatThrownBy(() -> get(() -> {
-                    lock.unlock();
-                    return true;
-                }))
-                .hasCauseInstanceOf(IllegalMonitorStateException.class);
+        assertThatThrownBy(() -> run(lock::unlock)).hasCauseInstanceOf(IllegalMonitorStateException.class);
         lock.unlock();
         assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
         session.close();
-        assertThatThrownBy(lock::tryLock)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("closed");
+        assertThrown(IllegalStateException.class, lock::tryLock, "closed");
     }
 
     private static boolean isInterrupted(Callable<?> wait) throws Exception {
@@ -287,22 +259,18 @@ class LockLossTest extends LockFixture {
 
     @Test
     void shouldLeaveTheQueueWhenItIsInterruptedWhileItWaitsForItsBell() throws Exception {
-        ALock held = remote(HOLDER).lock(0);
-        held.lock();
+        ALock held = locked(remote(HOLDER), 0);
         long first = last(0);
         LockSession session = remoteWithBell(home.newLink());
         ALock lock = session.lock(0);
         Future<Boolean> interrupted = waiter.submit(() -> isInterrupted(() -> lock.tryLock(1, TimeUnit.DAYS)));
         awaitFollower(first);
         waiterThread.interrupt();
-        assertThat(interrupted.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(get(interrupted)).isTrue();
         held.unlock();
         assertThat((boolean) get(lock::tryLock)).as("he was skipped").isTrue();
-        get(() -> {
-            lock.unlock();
-            session.close();
-            return true;
-        });
+        run(lock::unlock);
+        run(session::close);
         assertThat(held.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
         held.unlock();
     }
@@ -322,26 +290,22 @@ class LockLossTest extends LockFixture {
             long tail = LockLayout.lock(DESCRIPTORS, 0) + (local ? LockLayout.LOCAL_TAIL : LockLayout.REMOTE_TAIL);
             await(() -> words.load(tail) != 0);
             waiterThread.interrupt();
-            assertThat(interrupted.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(get(interrupted)).isTrue();
             Lock another = table.localSession(KEEPER).readLock(0);
             assertThat(another.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
             another.unlock();
             reader.unlock();
             assertThat(get(() -> lock.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS)))
                     .isTrue();
-            get(() -> {
-                lock.unlock();
-                session.close();
-                return true;
-            });
+            run(lock::unlock);
+            run(session::close);
             readers.close();
         }
     }
 
     @Test
     void shouldLetAReaderGoThatIsInterruptedWhileItWaits() throws Exception {
-        ALock held = remote(HOLDER).lock(0);
-        held.lock();
+        ALock held = locked(remote(HOLDER), 0);
         long first = last(0);
         LockSession session = remoteWithBell(home.newLink());
         ALockReader reader = session.readLock(0);
@@ -351,15 +315,12 @@ class LockLossTest extends LockFixture {
         }));
         awaitFollower(first);
         waiterThread.interrupt();
-        assertThat(interrupted.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(get(interrupted)).isTrue();
         assertThat(reader.isHeld()).isFalse();
         held.unlock();
         assertThat((boolean) get(reader::tryLock)).isTrue();
         assertThat(held.tryLock()).as("it is read").isFalse();
-        get(() -> {
-            reader.unlock();
-            session.close();
-            return true;
-        });
+        run(reader::unlock);
+        run(session::close);
     }
 }

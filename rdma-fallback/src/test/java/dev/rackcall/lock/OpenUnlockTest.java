@@ -1,5 +1,6 @@
 package dev.rackcall.lock;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -127,9 +128,7 @@ class OpenUnlockTest {
             throw new LinkageError("planted");
         });
         assertThat(finisher.finish()).isTrue();
-        assertThatThrownBy(session.lock(0)::lock)
-                .isInstanceOf(LockConnectionException.class)
-                .hasMessageContaining("planted");
+        assertThrown(LockConnectionException.class, session.lock(0)::lock, "planted");
         assertFollowerHasTheLock();
         assertThat(other.lock(1).tryLock()).isTrue();
     }
@@ -206,15 +205,17 @@ class OpenUnlockTest {
                             : method.invoke(link.scratch(), arguments));
             RemoteTable its =
                     new RemoteTable(link.queuePair(), link.completions(), scratch, link.address(), link.key());
-            assertThatThrownBy(() -> LockTable.remoteSession(its.withFinisher(finisher), 1))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("lock-finisher");
-            assertThatThrownBy(() -> LockTable.remoteSession(
+            assertThrown(
+                    IllegalArgumentException.class,
+                    () -> LockTable.remoteSession(its.withFinisher(finisher), 1),
+                    "lock-finisher");
+            assertThrown(
+                    IllegalArgumentException.class,
+                    () -> LockTable.remoteSession(
                             its.withBell(new LockBell(0, home.region(), 8), LockPeers.create())
                                     .withFinisher(finisher),
-                            1))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("lock-finisher");
+                            1),
+                    "lock-finisher");
         }
     }
 }

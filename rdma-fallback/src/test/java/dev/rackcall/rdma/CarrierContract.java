@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
-import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.os.file.Mapping;
@@ -97,33 +96,6 @@ public abstract class CarrierContract {
         }
     }
 
-    private final class OneSeat implements CarrierProvider.Seat {
-        @Override
-        public CarrierProvider.Memory memory() {
-            return new CarrierProvider.Memory(farFile, far);
-        }
-
-        @Override
-        public int publications() {
-            return 8;
-        }
-
-        @Override
-        public void take(Carrier carrier) {
-            seated.complete(carrier);
-        }
-
-        @Override
-        public ByteBuffer refusal(Status why) {
-            return text(why.toString());
-        }
-
-        @Override
-        public void leave() {
-            seated.completeExceptionally(new IllegalStateException("the seat was left"));
-        }
-    }
-
     private static ByteBuffer text(String text) {
         return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
     }
@@ -149,7 +121,8 @@ public abstract class CarrierContract {
         listener = provider.listen(
                 anyPort(),
                 hello -> new CarrierProvider.Answer(
-                        text("welcome to " + StandardCharsets.UTF_8.decode(hello)), Optional.of(new OneSeat())));
+                        text("welcome to " + StandardCharsets.UTF_8.decode(hello)),
+                        Optional.of(new OneSeat(new CarrierProvider.Memory(farFile, far), seated))));
         CarrierProvider.Memory memory = new CarrierProvider.Memory(nearFile, near);
         CarrierProvider.Greeted greeted =
                 provider.connect(listener.address(), memory, text("me"), 8, Duration.ofSeconds(10));

@@ -1,11 +1,10 @@
 package dev.rackcall.rdma;
 
+import static dev.rackcall.rpc.contract.RpcFixture.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
@@ -54,9 +53,7 @@ abstract class DeathContract {
                 server.kill();
 
                 waiting.assertUnavailable();
-                assertThat(catchThrowableOfType(RpcException.class, () -> echo.add(1, 1))
-                                .code())
-                        .isEqualTo(Status.Code.UNAVAILABLE);
+                assertFails(Status.Code.UNAVAILABLE, () -> echo.add(1, 1));
                 server = child("serve", address);
                 server.awaitLine("serving");
             }

@@ -5,6 +5,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.net.URI;
 
 /** Servers of {@link Echo}, and channels to them. */
@@ -39,9 +40,17 @@ public final class EchoServer {
     }
 
     static RpcChannel channel(URI address) {
-        return RpcChannel.builder("/test/echo")
+        return channelTo(Echo.class, address).open();
+    }
+
+    /** A channel with small arenas. */
+    public static RpcChannel.Builder channelTo(Class<?> service, URI address) {
+        return RpcChannel.builder(ServiceDefinition.of(service).channel())
                 .address(address)
-                .arenaQuota(1 << 20)
-                .open();
+                .arenaQuota(1 << 20);
+    }
+
+    static RpcChannel.Builder channelTo(Class<?> service, RpcServer server) {
+        return channelTo(service, server.address().orElseThrow());
     }
 }

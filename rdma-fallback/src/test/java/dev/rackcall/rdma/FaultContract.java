@@ -9,6 +9,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,7 +20,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -170,13 +170,12 @@ abstract class FaultContract {
     }
 
     final void until(String what, BooleanSupplier condition) {
-        long end = System.nanoTime() + 2 * TIMEOUT.toNanos();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - end > 0) {
-                throw new AssertionError(what + ": not within " + TIMEOUT.multipliedBy(2) + ", seed " + seed + "; "
-                        + results + " results, " + unavailable + " unavailable, " + wrong);
-            }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
-        }
+        // The last value, which a failure shows, tells how far the calls got.
+        Await.equal(
+                what + ", seed " + seed,
+                "yes",
+                () -> condition.getAsBoolean()
+                        ? "yes"
+                        : "not yet: " + results + " results, " + unavailable + " unavailable, " + wrong);
     }
 }

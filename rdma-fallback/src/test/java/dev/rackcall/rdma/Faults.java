@@ -1,6 +1,7 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.soft.FaultPlan;
@@ -9,8 +10,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -140,11 +139,7 @@ public final class Faults implements AutoCloseable {
 
     /** Pieces of connections' memory that this process still maps. */
     public static long mappings() {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
-            return lines.filter(line -> line.contains("memfd:rackcall")).count();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Usage.mappings("memfd:rackcall");
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.rackcall.rdma;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedBytes;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -10,6 +11,13 @@ final class ForestService implements Forest {
     final Semaphore walked = new Semaphore(0);
     final Semaphore goOn = new Semaphore(0);
     volatile Status.Code failure = Status.Code.OK;
+
+    static Tree tree(Scope scope, long number) {
+        Tree tree = scope.create(Tree.class);
+        tree.number(number);
+        tree.text("tree " + number);
+        return tree;
+    }
 
     @Override
     public long walk(Tree first, int nodes) {
@@ -33,7 +41,7 @@ final class ForestService implements Forest {
         walked.release();
         try {
             if (!goOn.tryAcquire(30, TimeUnit.SECONDS)) {
-                throw new IllegalStateException("nobody lets it go on");
+                throw new IllegalStateException("the test does not let it go on");
             }
             return sum + walk(first, nodes);
         } catch (InterruptedException e) {

@@ -1,5 +1,6 @@
 package dev.rackcall.rdma;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -49,9 +50,7 @@ class PairHelloTest {
     @Test
     void shouldRefuseAGreetingThatEndsEarlyWhereverThatIs() throws Exception {
         byte[] frame = frame();
-        assertThatThrownBy(() -> read(new byte[0]))
-                .isInstanceOf(EOFException.class)
-                .hasMessageContaining("hung up");
+        assertThrown(EOFException.class, () -> read(new byte[0]), "hung up");
         for (int length = 1; length < frame.length; length++) {
             byte[] cut = Arrays.copyOf(frame, length);
             assertThatThrownBy(() -> read(cut))
@@ -62,9 +61,10 @@ class PairHelloTest {
 
     @Test
     void shouldRefuseAnotherProtocol() {
-        assertThatThrownBy(() -> read("GET / HTTP/1.1\r\nHost: peer\r\n\r\n".getBytes(StandardCharsets.US_ASCII)))
-                .isInstanceOf(ForeignPeerException.class)
-                .hasMessageContaining("does not speak Rackcall");
+        assertThrown(
+                ForeignPeerException.class,
+                () -> read("GET / HTTP/1.1\r\nHost: peer\r\n\r\n".getBytes(StandardCharsets.US_ASCII)),
+                "does not speak Rackcall");
     }
 
     @Test
@@ -72,9 +72,7 @@ class PairHelloTest {
         for (int length : new int[] {-1, 0, 51, Integer.MAX_VALUE}) {
             byte[] frame = frame();
             ByteBuffer.wrap(frame).putInt(LENGTH_AT, length);
-            assertThatThrownBy(() -> read(frame))
-                    .isInstanceOf(ForeignPeerException.class)
-                    .hasMessageContaining("claims " + length + " bytes");
+            assertThrown(ForeignPeerException.class, () -> read(frame), "claims " + length + " bytes");
         }
     }
 
@@ -82,15 +80,11 @@ class PairHelloTest {
     void shouldRefuseNumbersThatDoNotFit() throws Exception {
         byte[] number = frame();
         ByteBuffer.wrap(number).putInt(QUEUE_PAIR_AT, 1 << 24);
-        assertThatThrownBy(() -> read(number))
-                .isInstanceOf(ForeignPeerException.class)
-                .hasMessageContaining("24 bits");
+        assertThrown(ForeignPeerException.class, () -> read(number), "24 bits");
         for (long bytes : new long[] {0, -1, Long.MAX_VALUE}) {
             byte[] memory = frame();
             ByteBuffer.wrap(memory).putLong(BYTES_AT, bytes);
-            assertThatThrownBy(() -> read(memory))
-                    .isInstanceOf(ForeignPeerException.class)
-                    .hasMessageContaining("no memory");
+            assertThrown(ForeignPeerException.class, () -> read(memory), "no memory");
         }
     }
 

@@ -7,12 +7,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.rackcall.rdma.end.ForeignPeerException;
 import dev.rackcall.rdma.end.Hello;
 import dev.rackcall.rdma.end.PeerMemory;
-import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Gid;
 import java.io.ByteArrayOutputStream;
@@ -34,40 +34,43 @@ import org.junit.jupiter.api.Timeout;
 
 /** Broken, hostile and foreign peers. Each gets, or causes, a clear error, and no other peer is affected. */
 @Timeout(120)
-class RdmaBadInputTest {
+class RdmaBadInputTest extends RpcFixture {
     private static final long QUOTA = 1 << 20;
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
     /** For tests that wait for its end; a repeated connect needs much less. */
     private static final Duration SHORT = Duration.ofMillis(500);
 
-    private static RpcChannel channel(URI address, long quota, Duration connectTimeout) {
-        return RpcChannel.builder("/test/echo")
-                .address(address)
-                .arenaQuota(quota)
-                .connectTimeout(connectTimeout)
-                .open();
+    private static RpcChannel.Builder builder(URI address, Duration connectTimeout) {
+        return EchoServer.channelTo(Echo.class, address).connectTimeout(connectTimeout);
     }
 
-    private static RpcChannel channel(URI address) {
-        return channel(address, QUOTA, TIMEOUT);
+    private RpcChannel channel(RpcServer server) {
+        return open(builder(server.address().orElseThrow(), TIMEOUT));
     }
 
-    /**
-     * A channel that has opened the device and loaded all code, which on a busy machine takes longer than {@link
-     * #SHORT}.
-     */
-    private static RpcChannel opened(RpcServer server) {
-        RpcChannel channel = channel(server.address().orElseThrow());
-        assertThat(echo(channel).add(1, 1)).isEqualTo(2);
-        return channel;
+    private RpcServer serve() {
+        return serve(QUOTA);
+    }
+
+    private RpcServer serve(long quota) {
+        return keep(EchoServer.at("127.0.0.1", quota));
+    }
+
+    /** Opens the device and loads all code, which on a busy machine takes longer than {@link #SHORT}. */
+    private void assertServes(RpcServer server) {
+        assertThat(echo(channel(server)).add(1, 1)).isEqualTo(2);
     }
 
     private static Echo echo(RpcChannel channel) {
-        return channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
+        return channel.stub(Echo.class, within(TIMEOUT));
     }
 
     private static RpcException refused(URI address) {
-        return catchThrowableOfType(RpcException.class, () -> channel(address));
+        return catchThrowableOfType(RpcException.class, builder(address, TIMEOUT)::open);
+    }
+
+    private static URI address(ServerSocket port) {
+        return URI.create("rdma://127.0.0.1:" + port.getLocalPort());
     }
 
     private static PairHello hello(Gid gid, int queuePair, ByteBuffer packet) {
@@ -79,11 +82,8 @@ class RdmaBadInputTest {
     @Test
     void shouldNotBlameTheServerWhereOpeningTheDeviceTakesAllTheTime() throws IOException {
         try (ServerSocket nobody = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            URI address = URI.create("rdma://127.0.0.1:" + nobody.getLocalPort());
-            RpcException e =
-                    catchThrowableOfType(RpcException.class, () -> channel(address, QUOTA, Duration.ofNanos(1)));
-            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
-            assertThat(e).hasMessageContaining("opened only after the time limit of PT0.000000001S");
+            assertFails(Status.Code.UNAVAILABLE, builder(address(nobody), Duration.ofNanos(1))::open)
+                    .hasMessageContaining("opened only after the time limit of PT0.000000001S");
         }
     }
 
@@ -97,13 +97,10 @@ class RdmaBadInputTest {
 
     @Test
     void shouldNotWaitLongerThanToldForASilentPeer() throws IOException {
-        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
-                RpcChannel _ = opened(server);
-                ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            URI address = URI.create("rdma://127.0.0.1:" + silent.getLocalPort());
-            assertThatThrownBy(() -> channel(address, QUOTA, SHORT))
-                    .isInstanceOf(RpcException.class)
-                    .hasMessageContainingAll("UNAVAILABLE", address.toString(), "did not answer");
+        assertServes(serve());
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertFails(Status.Code.UNAVAILABLE, builder(address(silent), SHORT)::open)
+                    .hasMessageContainingAll(address(silent).toString(), "did not answer");
         }
     }
 
@@ -132,14 +129,13 @@ class RdmaBadInputTest {
     /** A server does so if it has too many guests, or if the client takes too long. */
     @Test
     void shouldComeAgainToAServerThatHangsUp() throws IOException {
-        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
-                Turnstile door = Turnstile.before(server.address().orElseThrow(), 3);
-                RpcChannel channel = channel(door.address())) {
+        URI address = serve().address().orElseThrow();
+        try (Turnstile door = Turnstile.before(address, 3);
+                RpcChannel channel = builder(door.address(), TIMEOUT).open()) {
             assertThat(echo(channel).add(1, 1)).isEqualTo(2);
             assertThat(door.turnedAway()).isEqualTo(3);
         }
-        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
-                Turnstile door = Turnstile.before(server.address().orElseThrow(), Integer.MAX_VALUE)) {
+        try (Turnstile door = Turnstile.before(address, Integer.MAX_VALUE)) {
             assertThat(refused(door.address())).hasMessageContainingAll("UNAVAILABLE", "hangs up", "its log says why");
             assertThat(door.turnedAway()).isBetween(2, 10);
         }
@@ -183,36 +179,31 @@ class RdmaBadInputTest {
 
     /** Two ends that are connected over TCP need not reach each other's device. */
     @Test
-    void shouldSayThatTheServersDeviceAcknowledgesNothing() throws IOException {
+    void shouldSayThatTheServersDeviceAcknowledgesNothing() throws Exception {
         Semaphore told = new Semaphore(0);
-        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
-                RpcChannel _ = opened(server);
-                FakePeer peer = FakePeer.start((client, out) -> {
-                    hello(client.gid(), 0xabcdef, client.hello().packet()).write(out);
-                    out.write(1);
-                    told.acquireUninterruptibly();
-                })) {
-            assertThatThrownBy(() -> channel(peer.address(), QUOTA, SHORT))
-                    .isInstanceOf(RpcException.class)
-                    .hasMessageContainingAll(
-                            "UNAVAILABLE", peer.address() + " answers", "acknowledges nothing", "127.0.0.1", "TLS");
+        RpcServer server = serve();
+        assertServes(server);
+        try (FakePeer peer = FakePeer.start((client, out) -> {
+            hello(client.gid(), 0xabcdef, client.hello().packet()).write(out);
+            out.write(1);
+            told.acquireUninterruptibly();
+        })) {
+            assertFails(Status.Code.UNAVAILABLE, builder(peer.address(), SHORT)::open)
+                    .hasMessageContainingAll(peer.address() + " answers", "acknowledges nothing", "127.0.0.1", "TLS");
         } finally {
             told.release();
         }
+        closeAll();
         Await.equal("devices that are open", 0, RdmaDevice::open);
     }
 
     @Test
     void shouldSayThatAMirrorDoesNotFitIntoMemory() {
-        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA)) {
-            URI address = server.address().orElseThrow();
-            assertThatThrownBy(() -> channel(address, 1L << 39, TIMEOUT))
-                    .isInstanceOf(RpcException.class)
-                    .hasMessageContainingAll("RESOURCE_EXHAUSTED", "smaller arenaQuota");
-            try (RpcChannel small = channel(address)) {
-                assertThat(echo(small).add(1, 1)).isEqualTo(2);
-            }
-        }
+        RpcServer server = serve();
+        RpcChannel.Builder large =
+                builder(server.address().orElseThrow(), TIMEOUT).arenaQuota(1L << 39);
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, large::open).hasMessageContaining("smaller arenaQuota");
+        assertServes(server);
     }
 
     // ---- what a server meets
@@ -229,37 +220,32 @@ class RdmaBadInputTest {
 
     @Test
     void shouldTellClientsOfAnotherVersionOrLayoutAndThoseThatWantTooMuch() throws Exception {
-        try (RpcServer server = EchoServer.at("127.0.0.1", 1L << 39)) {
-            URI address = server.address().orElseThrow();
-            String echo = "/test/echo";
-            assertThat(text(answer(address, RawClient.hello(2, RawClient.LAYOUT, echo, QUOTA))))
-                    .contains("protocol version 2", "same release");
-            assertThat(text(answer(address, RawClient.hello(RawClient.PROTOCOL, 77, echo, QUOTA))))
-                    .contains("layout", "77");
-            assertThat(text(answer(address, RawClient.hello(1, RawClient.LAYOUT, "/no/such", QUOTA))))
-                    .contains("no channel /no/such", echo);
-            assertThat(text(answer(address, RawClient.hello(1, RawClient.LAYOUT, echo, 1L << 38))))
-                    .contains("no memory", "smaller arenaQuota");
-            assertThat(text(answer(address, new byte[] {1, 2, 3}))).contains("handshake failed");
-            assertThat(server.connections()).isZero();
-            try (RpcChannel honest = channel(address)) {
-                assertThat(echo(honest).add(1, 1)).isEqualTo(2);
-            }
-        }
+        RpcServer server = serve(1L << 39);
+        URI address = server.address().orElseThrow();
+        String echo = "/test/echo";
+        assertThat(text(answer(address, RawClient.hello(2, RawClient.LAYOUT, echo, QUOTA))))
+                .contains("protocol version 2", "same release");
+        assertThat(text(answer(address, RawClient.hello(RawClient.PROTOCOL, 77, echo, QUOTA))))
+                .contains("layout", "77");
+        assertThat(text(answer(address, RawClient.hello(1, RawClient.LAYOUT, "/no/such", QUOTA))))
+                .contains("no channel /no/such", echo);
+        assertThat(text(answer(address, RawClient.hello(1, RawClient.LAYOUT, echo, 1L << 38))))
+                .contains("no memory", "smaller arenaQuota");
+        assertThat(text(answer(address, new byte[] {1, 2, 3}))).contains("handshake failed");
+        assertThat(server.connections()).isZero();
+        assertServes(server);
     }
 
     @Test
     void shouldServeOthersWhileGuestsSayNothingOrNonsense() throws Exception {
-        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
-                Socket silent = dial(server);
+        RpcServer server = serve();
+        try (Socket silent = dial(server);
                 Socket wordy = dial(server);
                 Socket shortSpoken = dial(server)) {
             wordy.getOutputStream().write(new byte[1 << 16]);
             shortSpoken.getOutputStream().write('R');
             shortSpoken.shutdownOutput();
-            try (RpcChannel honest = channel(server.address().orElseThrow())) {
-                assertThat(echo(honest).add(1, 1)).isEqualTo(2);
-            }
+            assertServes(server);
             assertThat(silent.isConnected()).isTrue();
         }
     }
@@ -269,8 +255,7 @@ class RdmaBadInputTest {
     void shouldRejectASilentClientAfterTheTimeout() throws IOException {
         assertThatThrownBy(() -> RdmaSettings.helloTimeout(Duration.ZERO)).hasMessageContaining("positive");
         RdmaSettings.helloTimeout(Duration.ofMillis(100));
-        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
-                Socket silent = dial(server)) {
+        try (Socket silent = dial(serve())) {
             silent.setSoTimeout((int) TIMEOUT.toMillis());
             assertThat(silent.getInputStream().read()).isNegative();
         } finally {
@@ -285,8 +270,7 @@ class RdmaBadInputTest {
         ByteArrayOutputStream frame = new ByteArrayOutputStream();
         hello(Gid.NONE, 1, ByteBuffer.allocate(60_000)).write(frame);
         byte[] bytes = frame.toByteArray();
-        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
-                Socket slow = dial(server)) {
+        try (Socket slow = dial(serve())) {
             // The pause before the next byte.
             slow.setSoTimeout(20);
             slow.getOutputStream().write(bytes, 0, 100);
@@ -327,7 +311,8 @@ class RdmaBadInputTest {
         PrintStream before = System.err;
         ByteArrayOutputStream written = new ByteArrayOutputStream();
         long begin = System.nanoTime();
-        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA)) {
+        RpcServer server = serve();
+        try {
             System.setErr(new PrintStream(written, true, StandardCharsets.UTF_8));
             for (int i = 0; i < 200; i++) {
                 try (Socket client = dial(server)) {
@@ -365,11 +350,11 @@ class RdmaBadInputTest {
         void shoot(RawClient hostile, PairHello mine, PairHello other);
     }
 
-    private static void shouldEndOnlyTheShooter(Aim aim) throws Exception {
+    private void shouldEndOnlyTheShooter(Aim aim) throws Exception {
         byte[] hello = RawClient.hello(RawClient.PROTOCOL, RawClient.LAYOUT, "/test/echo", QUOTA);
-        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
-                RpcChannel honest = channel(server.address().orElseThrow());
-                RawClient victim = RawClient.dial(server.address().orElseThrow());
+        RpcServer server = serve();
+        RpcChannel honest = channel(server);
+        try (RawClient victim = RawClient.dial(server.address().orElseThrow());
                 RawClient hostile = RawClient.dial(server.address().orElseThrow())) {
             victim.greet(hello);
             victim.connect();

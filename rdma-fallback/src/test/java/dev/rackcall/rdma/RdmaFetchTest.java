@@ -7,12 +7,13 @@ import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedBytes;
 import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Concurrently;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,14 +22,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Large arguments that stay with their caller: the server fetches what its handler reads. */
 @Timeout(120)
-class RdmaFetchTest {
+class RdmaFetchTest extends RpcFixture {
     private static final int NODES = 100_000;
     /** For walks through all nodes, which fetch some thousand pages one after the other. */
     private static final Duration PATIENT = Duration.ofSeconds(100);
@@ -37,8 +37,7 @@ class RdmaFetchTest {
     private static final String HOST = "127.0.0.9";
 
     private final ForestService service = new ForestService();
-    private Faults faults;
-    private RpcServer server;
+    private final Faults faults = keep(Faults.at(HOST, SEED));
     private RpcChannel channel;
     private Forest forest;
     private Scope scope;
@@ -46,26 +45,12 @@ class RdmaFetchTest {
 
     @BeforeEach
     void grow() {
-        faults = Faults.at(HOST, SEED);
-        server = RpcServer.builder()
-                .directory(OwnDirectory.path())
-                .service(Forest.class, service)
+        RpcServer server = serve(serving(Forest.class, service)
                 .dispatch(Dispatch.virtualThreads())
                 .arenaQuota(32 << 20)
-                .listen(URI.create("rdma://" + HOST + ":0"))
-                .start();
-        channel = RpcChannel.builder("/test/forest")
-                .address(server.address().orElseThrow())
-                .arenaQuota(32 << 20)
-                .open();
-        forest = channel.stub(Forest.class, CallOptions.DEFAULT.withTimeout(PATIENT));
-    }
-
-    @AfterEach
-    void fell() {
-        channel.close();
-        server.close();
-        faults.close();
+                .listen(URI.create("rdma://" + HOST + ":0")));
+        channel = open(EchoServer.channelTo(Forest.class, server).arenaQuota(32 << 20));
+        forest = channel.stub(Forest.class, within(PATIENT));
     }
 
     /** A chain of this many nodes in random order. */
@@ -73,10 +58,7 @@ class RdmaFetchTest {
         scope = channel.newScope(1 << 20);
         List<Forest.Tree> trees = new ArrayList<>();
         for (int i = 0; i < nodes; i++) {
-            Forest.Tree tree = scope.create(Forest.Tree.class);
-            tree.number(i);
-            tree.text("tree " + i);
-            trees.add(tree);
+            trees.add(ForestService.tree(scope, i));
         }
         Collections.shuffle(trees, new Random(SEED));
         for (int i = 0; i + 1 < nodes; i++) {
@@ -84,6 +66,13 @@ class RdmaFetchTest {
         }
         way.addAll(trees);
         return trees.getFirst();
+    }
+
+    /** Returns when the handler has begun. */
+    private CompletableFuture<Long> walkTwice(Forest stub, Forest.Tree first, int nodes) throws InterruptedException {
+        CompletableFuture<Long> call = Concurrently.start(() -> stub.walkTwice(first, nodes));
+        assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        return call;
     }
 
     private long sum(int nodes) {
@@ -115,34 +104,24 @@ class RdmaFetchTest {
     void shouldNotFollowARefIntoAScopeThatTheCallerHasClosed() {
         Forest.Tree first = plant(NODES);
         Scope closed = channel.newScope();
-        Forest.Tree elsewhere = closed.create(Forest.Tree.class);
-        elsewhere.number(7);
-        elsewhere.text("tree 7");
-        way.get(4).next(SharedObject.toRef(elsewhere));
+        way.get(4).next(SharedObject.toRef(ForestService.tree(closed, 7)));
         assertThat(forest.walk(first, 6)).isEqualTo(sum(5) + 7);
         closed.close();
-        assertThatThrownBy(() -> forest.walk(first, 6))
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("INVALID_ARGUMENT")
-                .hasMessageContaining("closed or reset");
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> forest.walk(first, 6)).hasMessageContaining("closed or reset");
         assertThat(forest.walk(first, 5)).isEqualTo(sum(5));
     }
 
     @Test
     void shouldFollowARefIntoMemoryThatTheCallerTookAfterTheCallWasSent() throws Exception {
         Forest.Tree first = plant(NODES);
-        CompletableFuture<Long> call = CompletableFuture.supplyAsync(() -> forest.walkTwice(first, 6));
-        assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        CompletableFuture<Long> call = walkTwice(forest, first, 6);
         try (Scope stale = channel.newScope()) {
             stale.create(Forest.Tree.class);
         }
         // The same memory, of another generation than the server was told with the call.
         try (Scope later = channel.newScope()) {
-            Forest.Tree elsewhere = later.create(Forest.Tree.class);
-            elsewhere.number(7);
-            elsewhere.text("tree 7");
             // On a page that the handler has not seen yet.
-            way.get(4).next(SharedObject.toRef(elsewhere));
+            way.get(4).next(SharedObject.toRef(ForestService.tree(later, 7)));
             service.goOn.release();
             assertThat(call.join()).isEqualTo(first.number() + sum(5) + 7);
             assertThat(forest.walk(first, 6)).isEqualTo(sum(5) + 7);
@@ -156,8 +135,7 @@ class RdmaFetchTest {
         long before = faults.moved();
         Forest isolated = channel.stub(Forest.class, CallOptions.DEFAULT.withIsolation(Isolation.SNAPSHOT));
         long then = sum(10);
-        CompletableFuture<Long> call = CompletableFuture.supplyAsync(() -> isolated.walkTwice(first, 10));
-        assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        CompletableFuture<Long> call = walkTwice(isolated, first, 10);
         long number = first.number();
         way.get(4).number(99);
         service.goOn.release();
@@ -187,8 +165,7 @@ class RdmaFetchTest {
     @Test
     void shouldEndACallWhoseCallerIsGone() throws Exception {
         Forest.Tree first = plant(NODES);
-        CompletableFuture<Long> call = CompletableFuture.supplyAsync(() -> forest.walkTwice(first, NODES));
-        assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        CompletableFuture<Long> call = walkTwice(forest, first, NODES);
         faults.failQueuePairs();
         service.goOn.release();
         assertThatThrownBy(call::join).hasMessageContaining("UNAVAILABLE");
@@ -199,7 +176,7 @@ class RdmaFetchTest {
     @Test
     void shouldWaitNoLongerThanTheCallersDeadline() {
         Forest.Tree first = plant(NODES);
-        Forest hurried = channel.stub(Forest.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(2)));
+        Forest hurried = channel.stub(Forest.class, within(Duration.ofSeconds(2)));
         // A network that delivers nothing in time.
         faults.slow(Duration.ofSeconds(5));
         assertThatThrownBy(() -> hurried.walk(first, NODES)).hasMessageContaining("DEADLINE_EXCEEDED");

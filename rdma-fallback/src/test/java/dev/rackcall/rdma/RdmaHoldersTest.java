@@ -1,9 +1,9 @@
 package dev.rackcall.rdma;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
@@ -15,15 +15,13 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
-import java.nio.file.Path;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Several nodes that share no memory use their channel's arena: one writes, the server is the home, the others fetch
@@ -34,18 +32,10 @@ class RdmaHoldersTest extends ShelfNodes {
     private static final int PAGES = 20_000;
     private static final String HOST = "127.0.0.11";
 
-    @TempDir
-    Path directory;
-
-    private final Faults faults = Faults.at(HOST, SEED);
+    private final Faults faults = keep(Faults.at(HOST, SEED));
 
     RdmaHoldersTest() {
         super(HOST, channel -> channel);
-    }
-
-    @AfterEach
-    void closeFaults() {
-        faults.close();
     }
 
     /** Required: bytes are fetched on demand. */
@@ -140,11 +130,8 @@ class RdmaHoldersTest extends ShelfNodes {
         }
         // The server is told before the scope's memory is reused, and tells all nodes that have fetched.
         Await.until("the reader has heard", () -> isGone(found));
-        assertThat(catchThrowableOfType(RpcException.class, () -> read.read(found, 1))
-                        .code())
-                .isEqualTo(Status.Code.INVALID_ARGUMENT);
-        RpcException gone = catchThrowableOfType(RpcException.class, () -> read.get(1));
-        assertThat(gone).hasMessageContaining("gone").hasMessageContaining("closed");
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> read.read(found, 1));
+        assertThrown(RpcException.class, () -> read.get(1), "gone", "closed");
         // New objects there are not taken for the former ones.
         try (Scope other = writer.newSharedScope()) {
             written.put(2, chain(other, 100, 7000).getFirst());
@@ -224,23 +211,18 @@ class RdmaHoldersTest extends ShelfNodes {
     /** A home that is busy when a scope is closed learns of it at its next look. */
     @Test
     void shouldEndScopesForOthersAlsoIfTheHomeCannotBeToldAtOnce() throws Exception {
-        try (RpcServer slow = RpcServer.builder()
-                        .directory(directory)
-                        .service(Shelf.class, shelf)
-                        .stuckAfter(Duration.ofMinutes(1))
-                        .listen(anyPort())
-                        .start();
-                RpcChannel node = openAt(slow);
-                RpcChannel other = openAt(slow)) {
-            Shelf patient = node.stub(Shelf.class, CallOptions.DEFAULT.withTimeout(Duration.ofMinutes(1)));
+        RpcServer slow = serve(shelves().directory(directory.resolve("slow")).stuckAfter(Duration.ofMinutes(1)));
+        RpcChannel node = openAt(slow);
+        RpcChannel other = openAt(slow);
+        try {
+            Shelf patient = node.stub(Shelf.class, within(Duration.ofMinutes(1)));
             Scope scope = node.newSharedScope();
             Page first = chain(scope, 100, 0).getFirst();
             patient.put(1, first);
-            Page found = other.stub(Shelf.class, CallOptions.DEFAULT.withTimeout(Duration.ofMinutes(1)))
-                    .get(1);
+            Page found = other.stub(Shelf.class, within(Duration.ofMinutes(1))).get(1);
             assertThat(ShelfService.numbers(found, 100)).isEqualTo(numbers(0, 100));
             CompletableFuture<Void> held = CompletableFuture.runAsync(() -> patient.hold(-2, first));
-            assertThat(shelf.holding.await(30, TimeUnit.SECONDS)).isTrue();
+            Await.latch(shelf.holding);
             // The handler occupies the poller that would learn of it, until another thread polls.
             scope.close();
             shelf.letGo.countDown();
@@ -251,8 +233,8 @@ class RdmaHoldersTest extends ShelfNodes {
         }
     }
 
-    private static RpcChannel openAt(RpcServer slow) {
-        return channelTo(slow).defaultTimeout(Duration.ofMillis(300)).open();
+    private RpcChannel openAt(RpcServer slow) {
+        return open(channelTo(slow).defaultTimeout(Duration.ofMillis(300)));
     }
 
     @Test
@@ -266,11 +248,9 @@ class RdmaHoldersTest extends ShelfNodes {
             assertThat(written.read(secret, 1)).isEqualTo(numbers(99, 1));
             Page found = read.get(1);
             assertThat(found.number()).isZero();
-            RefException e = catchThrowableOfType(RefException.class, () -> found.next(found));
-            assertThat(e).hasMessageContaining("open for others");
+            assertThrown(RefException.class, () -> found.next(found), "open for others");
             written.put(2, secret);
-            assertThat(catchThrowableOfType(RpcException.class, () -> read.get(2)))
-                    .hasMessageContaining("open for others");
+            assertThrown(RpcException.class, () -> read.get(2), "open for others");
         }
     }
 
@@ -279,22 +259,19 @@ class RdmaHoldersTest extends ShelfNodes {
     void shouldSayThatWhatWasANodesIsGoneWhileItsMemoryIsNot() throws Exception {
         RpcChannel node = open();
         Page first = chain(node.newSharedScope(), 100, 0).getFirst();
-        CompletableFuture<RpcException> held = CompletableFuture.supplyAsync(() -> catchThrowableOfType(
-                RpcException.class, () -> node.stub(Shelf.class).hold(1, first)));
+        CompletableFuture<Status.Code> held =
+                Concurrently.start(() -> codeOf(() -> node.stub(Shelf.class).hold(1, first)));
         try {
-            assertThat(shelf.holding.await(30, TimeUnit.SECONDS)).isTrue();
+            Await.latch(shelf.holding);
             Page found = read.get(1);
             assertThat(ShelfService.numbers(found, 100)).isEqualTo(numbers(0, 100));
             node.close();
             Await.until("the reader has heard", () -> isGoneAtAll(found));
-            RpcException gone = catchThrowableOfType(RpcException.class, () -> read.get(1));
-            assertThat(gone).hasMessageContaining("gone").hasMessageContaining("node");
-            assertThat(gone.code()).isEqualTo(Status.Code.INTERNAL);
+            assertFails(Status.Code.INTERNAL, () -> read.get(1)).hasMessageContainingAll("gone", "node");
         } finally {
-            node.close();
             shelf.letGo.countDown();
         }
-        assertThat(held.get(30, TimeUnit.SECONDS)).isNotNull();
+        assertThat(held.get(30, TimeUnit.SECONDS)).isNotEqualTo(Status.Code.OK);
     }
 
     @Test
@@ -303,10 +280,7 @@ class RdmaHoldersTest extends ShelfNodes {
             read.put(2, chain(scope, 100, 50).getFirst());
             Page found;
             try (ChildJvm child = ChildJvm.start(
-                    EchoChild.class,
-                    directory,
-                    "share",
-                    server.address().orElseThrow().toString())) {
+                    EchoChild.class, directory, "share", server.address().orElseThrow())) {
                 child.awaitLine("shared");
                 found = read.get(1);
                 assertThat(ShelfService.numbers(read.get(1), 10)).isEqualTo(numbers(0, 10));

@@ -1,16 +1,17 @@
 package dev.rackcall.rdma;
 
+import static dev.rackcall.rpc.contract.RpcFixture.assertFails;
+import static dev.rackcall.rpc.contract.RpcFixture.codeOf;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -42,11 +43,7 @@ class RdmaPortTest {
         @Override
         public long add(long first, long second) {
             called.countDown();
-            try {
-                mayReturn.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            Await.latch(mayReturn);
             return first + second;
         }
     }
@@ -76,9 +73,7 @@ class RdmaPortTest {
         mayReturn.countDown();
         try (RpcServer endpoint = start()) {
             client.portDown();
-            RpcException refused = catchThrowableOfType(RpcException.class, () -> open(endpoint));
-            assertThat(refused.code()).isEqualTo(Status.Code.UNAVAILABLE);
-            assertThat(refused)
+            assertFails(Status.Code.UNAVAILABLE, () -> open(endpoint))
                     .hasMessageContainingAll(
                             endpoint.address().orElseThrow().toString(), "no connection over RDMA", "from here", DOWN);
 
@@ -94,9 +89,8 @@ class RdmaPortTest {
         mayReturn.countDown();
         try (RpcServer endpoint = start()) {
             server.portDown();
-            RpcException refused = catchThrowableOfType(RpcException.class, () -> open(endpoint));
-            assertThat(refused.code()).isEqualTo(Status.Code.UNAVAILABLE);
-            assertThat(refused).hasMessageContainingAll("no connection over RDMA at the server", DOWN);
+            assertFails(Status.Code.UNAVAILABLE, () -> open(endpoint))
+                    .hasMessageContainingAll("no connection over RDMA at the server", DOWN);
             // The client is told before its place is free again.
             Await.equal("connections", 0, endpoint::connections);
 
@@ -118,17 +112,13 @@ class RdmaPortTest {
         try (RpcServer endpoint = start();
                 RpcChannel channel = open(endpoint)) {
             Echo echo = echo(channel);
-            CompletableFuture<Status.Code> pending =
-                    CompletableFuture.supplyAsync(() -> catchThrowableOfType(RpcException.class, () -> echo.add(1, 1))
-                            .code());
-            called.await();
+            CompletableFuture<Status.Code> pending = Concurrently.start(() -> codeOf(() -> echo.add(1, 1)));
+            Await.latch(called);
             hit.portDown();
             mayReturn.countDown();
             assertThat(pending.join()).isEqualTo(Status.Code.UNAVAILABLE);
 
-            RpcException next = catchThrowableOfType(RpcException.class, () -> echo.add(2, 2));
-            assertThat(next.code()).isEqualTo(Status.Code.UNAVAILABLE);
-            assertThat(next).hasMessageContaining(DOWN);
+            assertFails(Status.Code.UNAVAILABLE, () -> echo.add(2, 2)).hasMessageContaining(DOWN);
 
             hit.portUp();
             assertThat(echo.add(3, 3)).isEqualTo(6);

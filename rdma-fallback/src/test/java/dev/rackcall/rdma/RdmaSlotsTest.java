@@ -1,22 +1,19 @@
 package dev.rackcall.rdma;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,10 +25,6 @@ class RdmaSlotsTest extends ShelfNodes {
 
     RdmaSlotsTest() {
         super("127.0.0.15", channel -> channel.slots(SLOTS));
-    }
-
-    private static Status.Code codeOf(Runnable call) {
-        return catchThrowableOfType(RpcException.class, call::run).code();
     }
 
     /** As many calls as there are slots; the test decides when they are answered. */
@@ -51,11 +44,9 @@ class RdmaSlotsTest extends ShelfNodes {
             List<CompletableFuture<Page>> under = takeAll(read);
             assertThat(ShelfService.numbers(found, PAGES)).isEqualTo(numbers(0, PAGES));
             // The reserved slots serve no other calls.
-            Shelf hasty = reader.stub(Shelf.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(50)));
+            Shelf hasty = reader.stub(Shelf.class, within(Duration.ofMillis(50)));
             assertThat(codeOf(() -> hasty.get(1))).isIn(Status.Code.RESOURCE_EXHAUSTED, Status.Code.DEADLINE_EXCEEDED);
-            assertThat(under).noneMatch(CompletableFuture::isDone);
-            shelf.never.completeExceptionally(new IllegalStateException("nobody has put it there"));
-            assertThat(under).allSatisfy(future -> assertThat(future).failsWithin(Duration.ofSeconds(30)));
+            failAll(under);
             assertThat(SharedObject.refOf(read.get(1))).isEqualTo(SharedObject.refOf(found));
         }
     }
@@ -69,41 +60,33 @@ class RdmaSlotsTest extends ShelfNodes {
         scope.close();
         Await.until("the reader has heard", () -> isGoneAtAll(found));
         writer.newSharedScope().close();
+        failAll(under);
+    }
+
+    private void failAll(List<CompletableFuture<Page>> under) {
         assertThat(under).noneMatch(CompletableFuture::isDone);
-        shelf.never.completeExceptionally(new IllegalStateException("nobody has put it there"));
+        shelf.never.completeExceptionally(new IllegalStateException("the test ends it"));
         assertThat(under).allSatisfy(future -> assertThat(future).failsWithin(Duration.ofSeconds(30)));
     }
 
     /** Each thread keeps its call's slot while it asks for the object that its answer names. */
     @Test
     void shouldReadAnswersThatNameAnothersObjectsInMoreThreadsThanThereAreSlots() throws Exception {
-        int threads = 4 * SLOTS;
-        try (Scope scope = writer.newSharedScope();
-                ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+        try (Scope scope = writer.newSharedScope()) {
             written.put(1, chain(scope, PAGES, 0).getFirst());
-            List<CompletableFuture<Void>> done = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
-                done.add(CompletableFuture.runAsync(
-                        () -> {
-                            for (int round = 0; round < 20; round++) {
-                                assertThat(ShelfService.numbers(read.get(1), 10))
-                                        .isEqualTo(numbers(0, 10));
-                            }
-                        },
-                        pool));
-            }
-            for (CompletableFuture<Void> each : done) {
-                each.get(50, TimeUnit.SECONDS);
-            }
+            Concurrently.run(4 * SLOTS, thread -> {
+                for (int round = 0; round < 20; round++) {
+                    assertThat(ShelfService.numbers(read.get(1), 10)).isEqualTo(numbers(0, 10));
+                }
+            });
         }
     }
 
     @Test
     void shouldRefuseNumbersOfSlotsByTheirName() {
         for (int slots : new int[] {1, 3, 4095}) {
-            RpcException refused = catchThrowableOfType(
-                    RpcException.class, () -> channelTo(server).slots(slots).open());
-            assertThat(refused).hasMessageContaining(slots + " slots asked");
+            assertThrown(
+                    RpcException.class, () -> channelTo(server).slots(slots).open(), slots + " slots asked");
         }
     }
 }

@@ -7,9 +7,11 @@ import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Concurrently;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.util.concurrent.CompletableFuture;
@@ -24,48 +26,34 @@ import org.junit.jupiter.params.provider.EnumSource;
  * registered for it.
  */
 @Timeout(60)
-class RdmaTamperTest {
+class RdmaTamperTest extends RpcFixture {
     private static final String HOST = "127.0.0.1";
-
-    private static Forest.Tree tree(Scope scope, long number) {
-        Forest.Tree tree = scope.create(Forest.Tree.class);
-        tree.number(number);
-        tree.text("tree " + number);
-        return tree;
-    }
 
     /**
      * The sum of the trees that a handler reads: 1 before, and 1 and 2 after the tamperer has made 2 a 20 where the
      * handler reads.
      */
-    private static long sumBesideATamperer(Isolation isolation) throws Exception {
+    private long sumBesideATamperer(Isolation isolation) throws Exception {
         ForestService service = new ForestService();
-        try (Faults device = Faults.at(HOST, 1);
-                RpcServer server = RpcServer.builder()
-                        .directory(OwnDirectory.path())
-                        .service(Forest.class, service)
-                        .dispatch(Dispatch.virtualThreads())
-                        .listen(URI.create("rdma://" + HOST + ":0"))
-                        .start();
-                RpcChannel channel = RpcChannel.builder("/test/forest")
-                        .address(server.address().orElseThrow())
-                        .arenaQuota(1 << 20)
-                        .open();
-                Scope scope = channel.newScope()) {
-            Forest.Tree first = tree(scope, 1);
-            Forest.Tree second = tree(scope, 2);
-            first.next(SharedObject.toRef(second));
-            Forest forest = channel.stub(Forest.class, CallOptions.DEFAULT.withIsolation(isolation));
-            CompletableFuture<Long> sum = CompletableFuture.supplyAsync(() -> forest.walkTwice(first, 2));
-            assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
-            second.number(20);
-            second.text("tree 20");
-            long from = Ref.offset(SharedObject.refOf(first));
-            MemorySegment all = scope.arena().memory().asSlice(from, Ref.offset(scope.allocate(Long.BYTES)) - from);
-            device.overwrite(all);
-            service.goOn.release();
-            return sum.join();
-        }
+        Faults device = keep(Faults.at(HOST, 1));
+        RpcServer server = serve(serving(Forest.class, service)
+                .dispatch(Dispatch.virtualThreads())
+                .listen(URI.create("rdma://" + HOST + ":0")));
+        RpcChannel channel = open(EchoServer.channelTo(Forest.class, server));
+        Scope scope = channel.newScope();
+        Forest.Tree first = ForestService.tree(scope, 1);
+        Forest.Tree second = ForestService.tree(scope, 2);
+        first.next(SharedObject.toRef(second));
+        Forest forest = channel.stub(Forest.class, CallOptions.DEFAULT.withIsolation(isolation));
+        CompletableFuture<Long> sum = Concurrently.start(() -> forest.walkTwice(first, 2));
+        assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        second.number(20);
+        second.text("tree 20");
+        long from = Ref.offset(SharedObject.refOf(first));
+        MemorySegment all = scope.arena().memory().asSlice(from, Ref.offset(scope.allocate(Long.BYTES)) - from);
+        device.overwrite(all);
+        service.goOn.release();
+        return sum.join();
     }
 
     @ParameterizedTest

@@ -1,11 +1,10 @@
 package dev.rackcall.rdma;
 
+import static dev.rackcall.rpc.contract.RpcFixture.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
@@ -57,9 +56,7 @@ class RdmaTlsTest {
         RdmaDevice device = RdmaDevice.acquire(DeviceKind.BEST, InetAddress.ofLiteral(SERVER));
         RdmaSettings.softwareDevices(options);
         try (RpcServer endpoint = EchoServer.at(SERVER, 1 << 20)) {
-            try (RpcChannel channel = RpcChannel.builder("/test/echo")
-                    .address(endpoint.address().orElseThrow())
-                    .arenaQuota(1 << 20)
+            try (RpcChannel channel = EchoServer.channelTo(Echo.class, endpoint)
                     .connectTimeout(TIMEOUT)
                     .open()) {
                 return channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT))
@@ -74,9 +71,7 @@ class RdmaTlsTest {
 
     /** If the server's device cannot be reached, opening the channel fails and says what to check. */
     private static void shouldSayWhy(SoftOptions options) {
-        RpcException refused = catchThrowableOfType(RpcException.class, () -> call(options));
-        assertThat(refused.code()).isEqualTo(Status.Code.UNAVAILABLE);
-        assertThat(refused)
+        assertFails(Status.Code.UNAVAILABLE, () -> call(options))
                 .hasMessageContainingAll(
                         "rdma://" + SERVER, "acknowledges nothing", "RETRY_EXCEEDED", "TLS", "certificate");
     }

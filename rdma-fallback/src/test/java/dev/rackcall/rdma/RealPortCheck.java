@@ -1,11 +1,10 @@
 package dev.rackcall.rdma;
 
+import static dev.rackcall.rpc.contract.RpcFixture.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
@@ -79,15 +78,12 @@ class RealPortCheck {
             assertThat(server.connections()).isEqualTo(1);
 
             set("down", PortState.DOWN);
-            RpcException refused = catchThrowableOfType(RpcException.class, () -> open(address));
-            assertThat(refused.code()).isEqualTo(Status.Code.UNAVAILABLE);
-            assertThat(refused)
+            assertFails(Status.Code.UNAVAILABLE, () -> open(address))
                     .hasMessageContainingAll(address.toString(), "port 1 of " + DEVICE + " is DOWN", "plug it in");
 
             // The TCP addresses are mostly in the same network.
-            RpcException unreached = catchThrowableOfType(RpcException.class, () -> open(NOBODY));
-            assertThat(unreached.code()).isEqualTo(Status.Code.UNAVAILABLE);
-            assertThat(unreached).hasMessageContaining("port 1 of " + DEVICE + " is DOWN");
+            assertFails(Status.Code.UNAVAILABLE, () -> open(NOBODY))
+                    .hasMessageContaining("port 1 of " + DEVICE + " is DOWN");
 
             set("up", PortState.ACTIVE);
             assertThat(add(before)).isEqualTo(2);

@@ -3,6 +3,7 @@ package dev.rackcall.rdma;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Library.Page;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
@@ -14,11 +15,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /** A shelf over RDMA: its server, which is the home, and two nodes, one that writes and one that reads. */
-abstract class ShelfNodes {
+abstract class ShelfNodes extends RpcFixture {
     /** For the order of the pages in their scope. */
     static final long SEED = 815;
 
@@ -45,38 +45,24 @@ abstract class ShelfNodes {
 
     @BeforeEach
     void openNodes() {
-        server = RpcServer.builder()
-                .directory(OwnDirectory.path())
-                .service(Shelf.class, shelf)
-                .listen(anyPort())
-                .start();
+        server = serve(shelves());
         writer = open();
         reader = open();
         written = writer.stub(Shelf.class);
         read = reader.stub(Shelf.class);
     }
 
-    @AfterEach
-    void closeNodes() {
-        reader.close();
-        writer.close();
-        server.close();
+    RpcServer.Builder shelves() {
+        return serving(Shelf.class, shelf).listen(URI.create("rdma://" + host + ":0"));
     }
 
-    URI anyPort() {
-        return URI.create("rdma://" + host + ":0");
-    }
-
-    /** A further node; the test closes it. */
+    /** A further node. */
     RpcChannel open() {
-        return change.apply(channelTo(server)).open();
+        return open(change.apply(channelTo(server)));
     }
 
-    /** To a server at any address. */
     static RpcChannel.Builder channelTo(RpcServer server) {
-        return RpcChannel.builder("/test/shelf")
-                .address(server.address().orElseThrow())
-                .arenaQuota(8 << 20);
+        return EchoServer.channelTo(Shelf.class, server).arenaQuota(8 << 20);
     }
 
     /** A chain of this many pages in random order, numbered from {@code from} on. */

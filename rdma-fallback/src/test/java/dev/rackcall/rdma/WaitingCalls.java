@@ -1,12 +1,12 @@
 package dev.rackcall.rdma;
 
+import static dev.rackcall.rpc.contract.RpcFixture.codeOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
@@ -18,10 +18,7 @@ record WaitingCalls(CompletableFuture<Integer> asynchronous, CompletableFuture<S
     private static final int MILLIS = 110_000;
 
     static WaitingCalls of(Echo echo) {
-        return new WaitingCalls(
-                echo.later(1, MILLIS),
-                CompletableFuture.supplyAsync(() -> catchThrowableOfType(RpcException.class, () -> echo.block(MILLIS))
-                        .code()));
+        return new WaitingCalls(echo.later(1, MILLIS), Concurrently.start(() -> codeOf(() -> echo.block(MILLIS))));
     }
 
     /** They end because of the death, and not by themselves. */

@@ -204,7 +204,7 @@ class PageAllocatorInterleavingTest {
             world.drop(run);
             boolean freed = pages.free(run.head, run.generation);
             assertThat(freed || run.lost)
-                    .as("a free that failed though nobody took the run")
+                    .as("a free that failed though no process took the run")
                     .isTrue();
             // Only its own free or another's adoption can have succeeded, unless the other died before the model knew.
             assertThat(freed && run.lost && !anyoneDead())

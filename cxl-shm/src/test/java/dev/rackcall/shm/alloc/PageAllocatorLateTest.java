@@ -163,7 +163,7 @@ class PageAllocatorLateTest {
     }
 
     @Test
-    void shouldReuseAnIdleRunUnlessSomebodyElseTakesIt() {
+    void shouldReuseAnIdleRunUnlessAnotherProcessTakesIt() {
         long[] late = new long[1];
         long[] other = new long[1];
         int steps = interruptEverywhere(

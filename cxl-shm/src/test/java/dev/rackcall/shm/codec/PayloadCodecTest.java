@@ -1,5 +1,6 @@
 package dev.rackcall.shm.codec;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -128,27 +129,23 @@ class PayloadCodecTest {
     @ParameterizedTest
     @ValueSource(strings = {"\uD83D", "a\uDE80b", "\uD83D\uD83D", "ends with \uD83D"})
     void shouldRefuseTextThatUtf8CannotExpress(String text) {
-        assertThatThrownBy(() -> memory.writer(64).writeString(text, "title"))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("'title'")
-                .hasMessageContaining("surrogate");
+        assertThrown(
+                PayloadException.class, () -> memory.writer(64).writeString(text, "title"), "'title'", "surrogate");
     }
 
     @Test
     void shouldNameTheArgumentThatIsNull() {
         PayloadWriter out = memory.writer(64);
-        assertThatThrownBy(() -> out.writeString(null, "key"))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("'key' is null")
-                .hasMessageContaining("Optional");
+        assertThrown(PayloadException.class, () -> out.writeString(null, "key"), "'key' is null", "Optional");
         assertThatThrownBy(() -> out.writeBytes(null, "value")).hasMessageContaining("'value' is null");
         assertThatThrownBy(() -> PrimitiveArrays.writeLongs(out, null, "numbers"))
                 .hasMessageContaining("'numbers' is null");
         assertThatThrownBy(() -> out.writeEnum(null, "color")).hasMessageContaining("'color' is null");
         assertThatThrownBy(() -> out.writeObject(null, "legacy")).hasMessageContaining("'legacy' is null");
-        assertThatThrownBy(() -> PayloadWriter.requiredIn(null, "an element", "tags"))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("an element of 'tags' is null");
+        assertThrown(
+                PayloadException.class,
+                () -> PayloadWriter.requiredIn(null, "an element", "tags"),
+                "an element of 'tags' is null");
     }
 
     @Test
@@ -207,9 +204,10 @@ class PayloadCodecTest {
     void shouldNotTrustGrowthThatDoesNotGrow() {
         PayloadWriter out = PayloadWriter.create((old, used, needed) -> old);
         out.begin(memory.allocate(10));
-        assertThatThrownBy(() -> out.writeString("longer than ten", "text"))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("10 bytes where 19 were needed");
+        assertThrown(
+                IllegalStateException.class,
+                () -> out.writeString("longer than ten", "text"),
+                "10 bytes where 19 were needed");
     }
 
     @Test
@@ -235,13 +233,10 @@ class PayloadCodecTest {
         in.begin(out.buffer(), 8, 8);
         assertThat(in.remaining()).isEqualTo(8);
         assertThat(in.readLong()).isEqualTo(2);
-        assertThatThrownBy(in::readByte)
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("1 bytes expected, but 0 remain");
+        assertThrown(PayloadException.class, in::readByte, "1 bytes expected, but 0 remain");
         assertThatThrownBy(() -> in.begin(out.buffer(), 60, 5)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> in.begin(out.buffer(), -1, 5)).isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> in.begin(out.buffer(), 0, Long.MAX_VALUE))
-                .isInstanceOf(IndexOutOfBoundsException.class);
+        assertThrown(IndexOutOfBoundsException.class, () -> in.begin(out.buffer(), 0, Long.MAX_VALUE));
     }
 
     @Test
@@ -271,46 +266,35 @@ class PayloadCodecTest {
     }
 
     @Test
-    void shouldRefuseValuesThatNobodyWrites() {
-        assertThatThrownBy(memory.readHex("02")::readBoolean)
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("boolean is 2");
-        assertThatThrownBy(() -> PrimitiveArrays.readBooleans(memory.readHex("01000000 80")))
-                .isInstanceOf(PayloadException.class);
-        assertThatThrownBy(() -> memory.readHex("07000000").readEnum(TimeUnit.values()))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("ordinal 7")
-                .hasMessageContaining("java.util.concurrent.TimeUnit");
-        assertThatThrownBy(() -> memory.readHex("ffffffff").readEnum(TimeUnit.values()))
-                .isInstanceOf(PayloadException.class);
-        assertThatThrownBy(memory.readHex("00")::expectEnd)
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("1 bytes are left over");
+    void shouldRefuseInvalidValues() {
+        assertThrown(PayloadException.class, memory.readHex("02")::readBoolean, "boolean is 2");
+        assertThrown(PayloadException.class, () -> PrimitiveArrays.readBooleans(memory.readHex("01000000 80")));
+        assertThrown(
+                PayloadException.class,
+                () -> memory.readHex("07000000").readEnum(TimeUnit.values()),
+                "ordinal 7",
+                "java.util.concurrent.TimeUnit");
+        assertThrown(PayloadException.class, () -> memory.readHex("ffffffff").readEnum(TimeUnit.values()));
+        assertThrown(PayloadException.class, memory.readHex("00")::expectEnd, "1 bytes are left over");
     }
 
     @Test
     void shouldCheckCountsBeforeAnythingIsAllocated() {
         assertThat(memory.readHex("02000000 0000000000000000").readCount(4)).isEqualTo(2);
-        assertThatThrownBy(() -> memory.readHex("03000000 0000000000000000").readCount(4))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("3 elements of at least 4 bytes, but 8 bytes remain");
+        assertThrown(
+                PayloadException.class,
+                () -> memory.readHex("03000000 0000000000000000").readCount(4),
+                "3 elements of at least 4 bytes, but 8 bytes remain");
         assertThatThrownBy(() -> memory.readHex("ffffff7f 00").readCount(1)).isInstanceOf(PayloadException.class);
         for (String count : new String[] {"ffffff7f", "00000080", "ffffffff"}) {
             assertThatThrownBy(memory.readHex(count)::readBytes).isInstanceOf(PayloadException.class);
-            assertThatThrownBy(() -> PrimitiveArrays.readBooleans(memory.readHex(count)))
-                    .isInstanceOf(PayloadException.class);
-            assertThatThrownBy(() -> PrimitiveArrays.readShorts(memory.readHex(count)))
-                    .isInstanceOf(PayloadException.class);
-            assertThatThrownBy(() -> PrimitiveArrays.readChars(memory.readHex(count)))
-                    .isInstanceOf(PayloadException.class);
-            assertThatThrownBy(() -> PrimitiveArrays.readInts(memory.readHex(count)))
-                    .isInstanceOf(PayloadException.class);
-            assertThatThrownBy(() -> PrimitiveArrays.readLongs(memory.readHex(count)))
-                    .isInstanceOf(PayloadException.class);
-            assertThatThrownBy(() -> PrimitiveArrays.readFloats(memory.readHex(count)))
-                    .isInstanceOf(PayloadException.class);
-            assertThatThrownBy(() -> PrimitiveArrays.readDoubles(memory.readHex(count)))
-                    .isInstanceOf(PayloadException.class);
+            assertThrown(PayloadException.class, () -> PrimitiveArrays.readBooleans(memory.readHex(count)));
+            assertThrown(PayloadException.class, () -> PrimitiveArrays.readShorts(memory.readHex(count)));
+            assertThrown(PayloadException.class, () -> PrimitiveArrays.readChars(memory.readHex(count)));
+            assertThrown(PayloadException.class, () -> PrimitiveArrays.readInts(memory.readHex(count)));
+            assertThrown(PayloadException.class, () -> PrimitiveArrays.readLongs(memory.readHex(count)));
+            assertThrown(PayloadException.class, () -> PrimitiveArrays.readFloats(memory.readHex(count)));
+            assertThrown(PayloadException.class, () -> PrimitiveArrays.readDoubles(memory.readHex(count)));
         }
     }
 
@@ -322,9 +306,7 @@ class PayloadCodecTest {
             out.enter("Node");
             in.enter("Node");
         }
-        assertThatThrownBy(() -> out.enter("Node"))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("Node is nested more than 128 deep");
+        assertThrown(PayloadException.class, () -> out.enter("Node"), "Node is nested more than 128 deep");
         assertThatThrownBy(() -> in.enter("Node")).isInstanceOf(PayloadException.class);
         out.begin(memory.allocate(8));
         out.enter("Node");
@@ -333,12 +315,12 @@ class PayloadCodecTest {
 
     @Test
     void shouldRefuseObjectsWithoutACodec() {
-        assertThatThrownBy(() -> memory.writer(8).writeObject(new Object(), "legacy"))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("java.lang.Object")
-                .hasMessageContaining("registered");
-        assertThatThrownBy(() -> memory.readHex("00000000").readObject(String.class))
-                .isInstanceOf(PayloadException.class);
+        assertThrown(
+                PayloadException.class,
+                () -> memory.writer(8).writeObject(new Object(), "legacy"),
+                "java.lang.Object",
+                "registered");
+        assertThrown(PayloadException.class, () -> memory.readHex("00000000").readObject(String.class));
     }
 
     @Test
@@ -357,9 +339,10 @@ class PayloadCodecTest {
         PayloadWriter out = memory.writer(64).objects(codec);
         out.writeObject(12, "number");
         assertThat(TestMemory.read(out).objects(codec).readObject(String.class)).isEqualTo("12");
-        assertThatThrownBy(() -> TestMemory.read(out).objects(codec).readObject(Integer.class))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("java.lang.String where java.lang.Integer belongs");
+        assertThrown(
+                PayloadException.class,
+                () -> TestMemory.read(out).objects(codec).readObject(Integer.class),
+                "java.lang.String where java.lang.Integer belongs");
     }
 
     @Test

@@ -11,7 +11,6 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
-import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,6 +18,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,86 +37,120 @@ class PayloadRandomTest {
         memory.close();
     }
 
-    /** A kind of value, with methods to create, write and read it. */
-    private enum Kind {
-        BOOLEAN,
-        BYTE,
-        SHORT,
-        CHAR,
-        INT,
-        LONG,
-        FLOAT,
-        DOUBLE,
-        STRING,
-        BYTES,
-        BOOLEANS,
-        SHORTS,
-        CHARS,
-        INTS,
-        LONGS,
-        FLOATS,
-        DOUBLES,
-        ENUM,
-        UUID,
-        BIG_INTEGER,
-        BIG_DECIMAL,
-        DURATION,
-        INSTANT,
-        LOCAL_DATE,
-        LOCAL_TIME,
-        LOCAL_DATE_TIME,
-        OFFSET_DATE_TIME;
+    private static final TimeUnit[] UNITS = TimeUnit.values();
 
-        static final Kind[] ALL = values();
-        static final TimeUnit[] UNITS = TimeUnit.values();
+    private interface Write<T> {
+        void write(PayloadWriter out, T value, String name);
+    }
 
-        Object make(Random random) {
-            int length = random.nextInt(20);
-            return switch (this) {
-                case BOOLEAN -> random.nextBoolean();
-                case BYTE -> (byte) random.nextInt();
-                case SHORT -> (short) random.nextInt();
-                case CHAR -> (char) random.nextInt();
-                case INT -> random.nextInt();
-                case LONG -> random.nextLong();
-                case FLOAT -> random.nextFloat();
-                case DOUBLE -> random.nextDouble();
-                case STRING -> text(random, length);
-                case BYTES -> bytes(random, length);
-                case BOOLEANS -> {
-                    boolean[] value = new boolean[length];
-                    Arrays.fill(value, 0, length / 2, true);
-                    yield value;
-                }
-                case SHORTS -> {
-                    short[] value = new short[length];
-                    Arrays.fill(value, (short) random.nextInt());
-                    yield value;
-                }
-                case CHARS -> text(random, length).toCharArray();
-                case INTS -> random.ints(length).toArray();
-                case LONGS -> random.longs(length).toArray();
-                case FLOATS -> {
-                    float[] value = new float[length];
-                    Arrays.fill(value, random.nextFloat());
-                    yield value;
-                }
-                case DOUBLES -> random.doubles(length).toArray();
-                case ENUM -> UNITS[random.nextInt(UNITS.length)];
-                case UUID -> new UUID(random.nextLong(), random.nextLong());
-                case BIG_INTEGER -> new BigInteger(bytes(random, length + 1));
-                case BIG_DECIMAL -> new BigDecimal(new BigInteger(bytes(random, length + 1)), random.nextInt(100));
-                case DURATION -> Duration.ofSeconds(random.nextInt(), random.nextInt(1_000_000_000));
-                case INSTANT -> Instant.ofEpochSecond(random.nextInt(), random.nextInt(1_000_000_000));
-                case LOCAL_DATE -> LocalDate.ofEpochDay(random.nextInt(1_000_000));
-                case LOCAL_TIME -> LocalTime.ofSecondOfDay(random.nextInt(86_400));
-                case LOCAL_DATE_TIME -> dateTime(random);
-                case OFFSET_DATE_TIME ->
-                    dateTime(random).atOffset(ZoneOffset.ofTotalSeconds(random.nextInt(36_000) - 18_000));
-            };
+    /** A kind of value: how to create, write and read it. */
+    private record Kind<T>(String name, Function<Random, T> make, Write<T> write, Function<PayloadReader, T> read) {
+        static final List<Kind<?>> ALL = List.of(
+                plain("boolean", Random::nextBoolean, PayloadWriter::writeBoolean, PayloadReader::readBoolean),
+                plain("byte", r -> (byte) r.nextInt(), PayloadWriter::writeByte, PayloadReader::readByte),
+                plain("short", r -> (short) r.nextInt(), PayloadWriter::writeShort, PayloadReader::readShort),
+                plain("char", r -> (char) r.nextInt(), PayloadWriter::writeChar, PayloadReader::readChar),
+                plain("int", Random::nextInt, PayloadWriter::writeInt, PayloadReader::readInt),
+                plain("long", Random::nextLong, PayloadWriter::writeLong, PayloadReader::readLong),
+                plain("float", Random::nextFloat, PayloadWriter::writeFloat, PayloadReader::readFloat),
+                plain("double", Random::nextDouble, PayloadWriter::writeDouble, PayloadReader::readDouble),
+                new Kind<>("String", Kind::text, PayloadWriter::writeString, PayloadReader::readString),
+                new Kind<>("bytes", r -> bytes(r, length(r)), PayloadWriter::writeBytes, PayloadReader::readBytes),
+                new Kind<>("booleans", Kind::flags, PrimitiveArrays::writeBooleans, PrimitiveArrays::readBooleans),
+                new Kind<>("shorts", Kind::shorts, PrimitiveArrays::writeShorts, PrimitiveArrays::readShorts),
+                new Kind<>(
+                        "chars", r -> text(r).toCharArray(), PrimitiveArrays::writeChars, PrimitiveArrays::readChars),
+                new Kind<>(
+                        "ints",
+                        r -> r.ints(length(r)).toArray(),
+                        PrimitiveArrays::writeInts,
+                        PrimitiveArrays::readInts),
+                new Kind<>(
+                        "longs",
+                        r -> r.longs(length(r)).toArray(),
+                        PrimitiveArrays::writeLongs,
+                        PrimitiveArrays::readLongs),
+                new Kind<>("floats", Kind::floats, PrimitiveArrays::writeFloats, PrimitiveArrays::readFloats),
+                new Kind<>(
+                        "doubles",
+                        r -> r.doubles(length(r)).toArray(),
+                        PrimitiveArrays::writeDoubles,
+                        PrimitiveArrays::readDoubles),
+                new Kind<>(
+                        "enum",
+                        r -> UNITS[r.nextInt(UNITS.length)],
+                        PayloadWriter::writeEnum,
+                        in -> in.readEnum(UNITS)),
+                new Kind<>(
+                        "UUID", r -> new UUID(r.nextLong(), r.nextLong()), JdkValues::writeUUID, JdkValues::readUUID),
+                new Kind<>("BigInteger", Kind::integer, JdkValues::writeBigInteger, JdkValues::readBigInteger),
+                new Kind<>(
+                        "BigDecimal",
+                        r -> new BigDecimal(integer(r), r.nextInt(100)),
+                        JdkValues::writeBigDecimal,
+                        JdkValues::readBigDecimal),
+                new Kind<>(
+                        "Duration",
+                        r -> Duration.ofSeconds(r.nextInt(), r.nextInt(1_000_000_000)),
+                        JdkValues::writeDuration,
+                        JdkValues::readDuration),
+                new Kind<>(
+                        "Instant",
+                        r -> Instant.ofEpochSecond(r.nextInt(), r.nextInt(1_000_000_000)),
+                        JdkValues::writeInstant,
+                        JdkValues::readInstant),
+                new Kind<>(
+                        "LocalDate",
+                        r -> LocalDate.ofEpochDay(r.nextInt(1_000_000)),
+                        JdkValues::writeLocalDate,
+                        JdkValues::readLocalDate),
+                new Kind<>(
+                        "LocalTime",
+                        r -> LocalTime.ofSecondOfDay(r.nextInt(86_400)),
+                        JdkValues::writeLocalTime,
+                        JdkValues::readLocalTime),
+                new Kind<>("LocalDateTime", Kind::time, JdkValues::writeLocalDateTime, JdkValues::readLocalDateTime),
+                new Kind<>(
+                        "OffsetDateTime",
+                        r -> time(r).atOffset(ZoneOffset.ofTotalSeconds(r.nextInt(36_000) - 18_000)),
+                        JdkValues::writeOffsetDateTime,
+                        JdkValues::readOffsetDateTime));
+
+        private static <T> Kind<T> plain(
+                String name,
+                Function<Random, T> make,
+                BiConsumer<PayloadWriter, T> write,
+                Function<PayloadReader, T> read) {
+            return new Kind<>(name, make, (out, value, _) -> write.accept(out, value), read);
         }
 
-        private static LocalDateTime dateTime(Random random) {
+        private static int length(Random random) {
+            return random.nextInt(20);
+        }
+
+        private static boolean[] flags(Random random) {
+            boolean[] value = new boolean[length(random)];
+            Arrays.fill(value, 0, value.length / 2, true);
+            return value;
+        }
+
+        private static short[] shorts(Random random) {
+            short[] value = new short[length(random)];
+            Arrays.fill(value, (short) random.nextInt());
+            return value;
+        }
+
+        private static float[] floats(Random random) {
+            float[] value = new float[length(random)];
+            Arrays.fill(value, random.nextFloat());
+            return value;
+        }
+
+        private static BigInteger integer(Random random) {
+            return new BigInteger(bytes(random, length(random) + 1));
+        }
+
+        private static LocalDateTime time(Random random) {
             return LocalDateTime.ofEpochSecond(random.nextInt(), random.nextInt(1_000_000_000), ZoneOffset.UTC);
         }
 
@@ -126,7 +161,8 @@ class PayloadRandomTest {
         }
 
         /** Characters of one to four UTF-8 bytes, mostly all ASCII. */
-        private static String text(Random random, int length) {
+        private static String text(Random random) {
+            int length = length(random);
             int[] limits = {0x80, 0x80, 0x800, 0xD800, 0x110000};
             StringBuilder text = new StringBuilder();
             int limit = limits[random.nextInt(limits.length)];
@@ -139,93 +175,40 @@ class PayloadRandomTest {
             return text.toString();
         }
 
-        void write(PayloadWriter out, Object value) {
-            switch (this) {
-                case BOOLEAN -> out.writeBoolean((Boolean) value);
-                case BYTE -> out.writeByte((Byte) value);
-                case SHORT -> out.writeShort((Short) value);
-                case CHAR -> out.writeChar((Character) value);
-                case INT -> out.writeInt((Integer) value);
-                case LONG -> out.writeLong((Long) value);
-                case FLOAT -> out.writeFloat((Float) value);
-                case DOUBLE -> out.writeDouble((Double) value);
-                case STRING -> out.writeString((String) value, "value");
-                case BYTES -> out.writeBytes((byte[]) value, "value");
-                case BOOLEANS -> PrimitiveArrays.writeBooleans(out, (boolean[]) value, "value");
-                case SHORTS -> PrimitiveArrays.writeShorts(out, (short[]) value, "value");
-                case CHARS -> PrimitiveArrays.writeChars(out, (char[]) value, "value");
-                case INTS -> PrimitiveArrays.writeInts(out, (int[]) value, "value");
-                case LONGS -> PrimitiveArrays.writeLongs(out, (long[]) value, "value");
-                case FLOATS -> PrimitiveArrays.writeFloats(out, (float[]) value, "value");
-                case DOUBLES -> PrimitiveArrays.writeDoubles(out, (double[]) value, "value");
-                case ENUM -> out.writeEnum((TimeUnit) value, "value");
-                case UUID -> JdkValues.writeUUID(out, (UUID) value, "value");
-                case BIG_INTEGER -> JdkValues.writeBigInteger(out, (BigInteger) value, "value");
-                case BIG_DECIMAL -> JdkValues.writeBigDecimal(out, (BigDecimal) value, "value");
-                case DURATION -> JdkValues.writeDuration(out, (Duration) value, "value");
-                case INSTANT -> JdkValues.writeInstant(out, (Instant) value, "value");
-                case LOCAL_DATE -> JdkValues.writeLocalDate(out, (LocalDate) value, "value");
-                case LOCAL_TIME -> JdkValues.writeLocalTime(out, (LocalTime) value, "value");
-                case LOCAL_DATE_TIME -> JdkValues.writeLocalDateTime(out, (LocalDateTime) value, "value");
-                case OFFSET_DATE_TIME -> JdkValues.writeOffsetDateTime(out, (OffsetDateTime) value, "value");
-            }
+        void writeTo(PayloadWriter out, Object value) {
+            @SuppressWarnings("unchecked") // made by this kind
+            T its = (T) value;
+            write.write(out, its, "value");
         }
 
-        Object read(PayloadReader in) {
-            return switch (this) {
-                case BOOLEAN -> in.readBoolean();
-                case BYTE -> in.readByte();
-                case SHORT -> in.readShort();
-                case CHAR -> in.readChar();
-                case INT -> in.readInt();
-                case LONG -> in.readLong();
-                case FLOAT -> in.readFloat();
-                case DOUBLE -> in.readDouble();
-                case STRING -> in.readString();
-                case BYTES -> in.readBytes();
-                case BOOLEANS -> PrimitiveArrays.readBooleans(in);
-                case SHORTS -> PrimitiveArrays.readShorts(in);
-                case CHARS -> PrimitiveArrays.readChars(in);
-                case INTS -> PrimitiveArrays.readInts(in);
-                case LONGS -> PrimitiveArrays.readLongs(in);
-                case FLOATS -> PrimitiveArrays.readFloats(in);
-                case DOUBLES -> PrimitiveArrays.readDoubles(in);
-                case ENUM -> in.readEnum(UNITS);
-                case UUID -> JdkValues.readUUID(in);
-                case BIG_INTEGER -> JdkValues.readBigInteger(in);
-                case BIG_DECIMAL -> JdkValues.readBigDecimal(in);
-                case DURATION -> JdkValues.readDuration(in);
-                case INSTANT -> JdkValues.readInstant(in);
-                case LOCAL_DATE -> JdkValues.readLocalDate(in);
-                case LOCAL_TIME -> JdkValues.readLocalTime(in);
-                case LOCAL_DATE_TIME -> JdkValues.readLocalDateTime(in);
-                case OFFSET_DATE_TIME -> JdkValues.readOffsetDateTime(in);
-            };
+        @Override
+        public String toString() {
+            return name;
         }
     }
 
-    private record Script(List<Kind> kinds, List<Object> values) {
+    private record Script(List<Kind<?>> kinds, List<Object> values) {
         static Script of(Random random) {
             Script script = new Script(new ArrayList<>(), new ArrayList<>());
             int length = 1 + random.nextInt(12);
             for (int i = 0; i < length; i++) {
-                Kind kind = Kind.ALL[random.nextInt(Kind.ALL.length)];
+                Kind<?> kind = Kind.ALL.get(random.nextInt(Kind.ALL.size()));
                 script.kinds.add(kind);
-                script.values.add(kind.make(random));
+                script.values.add(kind.make().apply(random));
             }
             return script;
         }
 
         byte[] write(PayloadWriter out) {
             for (int i = 0; i < kinds.size(); i++) {
-                kinds.get(i).write(out, values.get(i));
+                kinds.get(i).writeTo(out, values.get(i));
             }
             return TestMemory.bytes(out);
         }
 
         List<Object> read(PayloadReader in) {
             List<Object> read = new ArrayList<>();
-            kinds.forEach(kind -> read.add(kind.read(in)));
+            kinds.forEach(kind -> read.add(kind.read().apply(in)));
             in.expectEnd();
             return read;
         }
@@ -263,7 +246,7 @@ class PayloadRandomTest {
     }
 
     @Test
-    void shouldSurviveBytesThatNobodyWrote() {
+    void shouldSurviveTamperedBytes() {
         Random random = new Random(SEED);
         int refused = 0;
         for (int round = 0; round < 20_000; round++) {

@@ -1,5 +1,6 @@
 package dev.rackcall.shm.os;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -29,9 +30,7 @@ class AffinityTest {
 
     @Test
     void shouldNameTheProcessorsThatThereAre() throws Exception {
-        assertThatThrownBy(() -> Affinity.pin(8000))
-                .isInstanceOf(OsException.class)
-                .hasMessageContaining("available: [");
+        assertThrown(OsException.class, () -> Affinity.pin(8000), "available: [");
         assertThatThrownBy(() -> Affinity.pin(-1)).isInstanceOf(IllegalArgumentException.class);
         try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
             assertThat(executor.submit(() -> {

@@ -1,8 +1,8 @@
 package dev.rackcall.shm.os;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
@@ -39,12 +39,9 @@ class FutexTest {
                     .isTrue();
             assertThat(Futex.await(mapping.memory(), 0, 1, 1_000_000)).isFalse();
             assertThat(Futex.wake(mapping.memory(), 0, 1)).isZero();
-            assertThatThrownBy(() -> Futex.await(mapping.memory(), 0, 1, -1))
-                    .isInstanceOf(IllegalArgumentException.class);
-            assertThatThrownBy(() -> Futex.await(mapping.memory(), 4096, 1, 1))
-                    .isInstanceOf(IndexOutOfBoundsException.class);
-            assertThatThrownBy(() -> Futex.await(mapping.memory(), 2, 1, 1))
-                    .isInstanceOf(IllegalArgumentException.class);
+            assertThrown(IllegalArgumentException.class, () -> Futex.await(mapping.memory(), 0, 1, -1));
+            assertThrown(IndexOutOfBoundsException.class, () -> Futex.await(mapping.memory(), 4096, 1, 1));
+            assertThrown(IllegalArgumentException.class, () -> Futex.await(mapping.memory(), 2, 1, 1));
         }
     }
 

@@ -34,25 +34,9 @@ class NativeLayoutTest {
             .toList();
 
     private static final List<String> HEADERS = List.of(
-            "errno.h",
-            "fcntl.h",
-            "linux/futex.h",
-            "linux/mempolicy.h",
-            "poll.h",
-            "sched.h",
-            "stddef.h",
-            "stdio.h",
-            "sys/epoll.h",
-            "sys/eventfd.h",
-            "sys/mman.h",
-            "sys/resource.h",
-            "sys/socket.h",
-            "sys/stat.h",
-            "sys/syscall.h",
-            "sys/uio.h",
-            "sys/un.h",
-            "time.h",
-            "unistd.h");
+            ("errno.h fcntl.h linux/futex.h linux/mempolicy.h poll.h sched.h stddef.h stdio.h sys/epoll.h sys/eventfd.h "
+                            + "sys/mman.h sys/resource.h sys/socket.h sys/stat.h sys/syscall.h sys/uio.h sys/un.h time.h unistd.h")
+                    .split(" "));
 
     @TempDir
     private Path directory;
@@ -109,24 +93,16 @@ class NativeLayoutTest {
     }
 
     private void structures() throws ReflectiveOperationException {
-        structure("epoll_event", "socket.EventPoll", "EVENT_BYTES", "EVENTS", "events", "DATA", "data");
-        structure("sockaddr_un", "socket.SocketAddress", "SOCKADDR_BYTES", "FAMILY", "sun_family", "PATH", "sun_path");
+        structure("epoll_event", "socket.EventPoll", "EVENT_BYTES", "EVENTS events, DATA data");
+        structure("sockaddr_un", "socket.SocketAddress", "SOCKADDR_BYTES", "FAMILY sun_family, PATH sun_path");
         expect("sizeof(((struct sockaddr_un *) 0)->sun_path) - 1", constant("socket.SocketAddress", "MAX_PATH_BYTES"));
         structure(
                 "msghdr",
                 "socket.MessageHeader",
                 "MSGHDR_BYTES",
-                "IOV",
-                "msg_iov",
-                "IOV_COUNT",
-                "msg_iovlen",
-                "CONTROL",
-                "msg_control",
-                "CONTROL_LENGTH",
-                "msg_controllen",
-                "FLAGS",
-                "msg_flags");
-        structure("iovec", "socket.MessageHeader", "IOVEC_BYTES");
+                "IOV msg_iov, IOV_COUNT msg_iovlen, CONTROL msg_control, CONTROL_LENGTH msg_controllen, "
+                        + "FLAGS msg_flags");
+        structure("iovec", "socket.MessageHeader", "IOVEC_BYTES", "");
         expect("offsetof(struct iovec, iov_base)", 0);
         expect("offsetof(struct iovec, iov_len)", 8);
         expect("offsetof(struct cmsghdr, cmsg_len)", 0);
@@ -138,28 +114,9 @@ class NativeLayoutTest {
                 "statx",
                 "file.FileStatus",
                 "STATX_BYTES",
-                "BLKSIZE",
-                "stx_blksize",
-                "NLINK",
-                "stx_nlink",
-                "UID",
-                "stx_uid",
-                "MODE",
-                "stx_mode",
-                "INO",
-                "stx_ino",
-                "SIZE",
-                "stx_size",
-                "BLOCKS",
-                "stx_blocks",
-                "RDEV_MAJOR",
-                "stx_rdev_major",
-                "RDEV_MINOR",
-                "stx_rdev_minor",
-                "DEV_MAJOR",
-                "stx_dev_major",
-                "DEV_MINOR",
-                "stx_dev_minor");
+                "BLKSIZE stx_blksize, NLINK stx_nlink, UID stx_uid, MODE stx_mode, INO stx_ino, "
+                        + "SIZE stx_size, BLOCKS stx_blocks, RDEV_MAJOR stx_rdev_major, RDEV_MINOR stx_rdev_minor, "
+                        + "DEV_MAJOR stx_dev_major, DEV_MINOR stx_dev_minor");
         expect("S_IFMT", constant("file.FileStatus", "TYPE_MASK"));
         expect("S_IFREG", constant("file.FileStatus", "REGULAR"));
         expect("S_IFCHR", constant("file.FileStatus", "CHARACTER_DEVICE"));
@@ -167,17 +124,8 @@ class NativeLayoutTest {
                 "flock",
                 "file.RecordLock",
                 "FLOCK_BYTES",
-                "TYPE",
-                "l_type",
-                "WHENCE",
-                "l_whence",
-                "START",
-                "l_start",
-                "LENGTH",
-                "l_len",
-                "PID",
-                "l_pid");
-        structure("rusage", "PageFaults", "RUSAGE_BYTES", "MINFLT", "ru_minflt");
+                "TYPE l_type, WHENCE l_whence, START l_start, LENGTH l_len, PID l_pid");
+        structure("rusage", "PageFaults", "RUSAGE_BYTES", "MINFLT ru_minflt");
         expect("F_WRLCK", constant("file.RecordLock", "F_WRLCK"));
         expect("F_UNLCK", constant("file.RecordLock", "F_UNLCK"));
         expect("offsetof(struct pollfd, events)", constant("socket.SocketMessages", "POLLFD_EVENTS"));
@@ -211,14 +159,12 @@ class NativeLayoutTest {
         expect("SYS_mseal", Abi.SYS_MSEAL);
     }
 
-    /**
-     * The structure's size, then pairs of a Java constant and the C field with that offset: all offsets of the class.
-     */
-    private void structure(String name, String layout, String size, String... fields)
-            throws ReflectiveOperationException {
+    /** @param fields pairs of a Java constant and the C field with that offset: all offsets of the class */
+    private void structure(String name, String layout, String size, String fields) throws ReflectiveOperationException {
         expect("sizeof(struct " + name + ")", constant(layout, size));
-        for (int i = 0; i < fields.length; i += 2) {
-            expect("offsetof(struct " + name + ", " + fields[i + 1] + ")", constant(layout, fields[i]));
+        for (String pair : fields.isEmpty() ? new String[0] : fields.split(", ")) {
+            String[] names = pair.split(" ");
+            expect("offsetof(struct " + name + ", " + names[1] + ")", constant(layout, names[0]));
         }
     }
 

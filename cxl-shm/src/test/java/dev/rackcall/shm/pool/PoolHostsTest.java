@@ -1,5 +1,6 @@
 package dev.rackcall.shm.pool;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -89,27 +90,21 @@ class PoolHostsTest {
     @Test
     void shouldRefuseToReclaimItself() {
         try (Pool a = host(0, BOOT_0)) {
-            assertThatThrownBy(() -> a.reclaimHost(0))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("this host");
+            assertThrown(IllegalArgumentException.class, () -> a.reclaimHost(0), "this host");
         }
     }
 
     @Test
     void shouldNoticeThatTwoHostsHaveOneNumber() {
         try (Pool a = host(0, BOOT_0)) {
-            assertThatThrownBy(() -> host(0, BOOT_1))
-                    .isInstanceOf(PoolException.class)
-                    .hasMessageContainingAll("host number 0", "a1", "reclaimHost(0)");
+            assertThrown(PoolException.class, () -> host(0, BOOT_1), "host number 0", "a1", "reclaimHost(0)");
             assertThat(a.others()).isZero();
         }
     }
 
     @Test
     void shouldRefuseNumbersThatNoHostHas() {
-        assertThatThrownBy(() -> host(64, BOOT_0))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("64", "0 to 63");
+        assertThrown(IllegalArgumentException.class, () -> host(64, BOOT_0), "64", "0 to 63");
         assertThatThrownBy(() -> host(-1, BOOT_0)).isInstanceOf(IllegalArgumentException.class);
     }
 

@@ -1,9 +1,9 @@
 package dev.rackcall.shm.pool;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.rackcall.shm.Ref;
@@ -54,9 +54,13 @@ class PoolOptionsTest {
     @Test
     void shouldSayThatRequiredHugePagesAreMissing() throws IOException {
         assumeThat(freeHugePages()).as("free huge pages of this host").isZero();
-        assertThatThrownBy(() -> Pool.memfd("test", BYTES, PoolOptions.create().hugePages(Wish.REQUIRE)))
-                .isInstanceOf(PoolException.class)
-                .hasMessageContainingAll("pool test", "huge pages", "vm.nr_hugepages", "only prefer");
+        assertThrown(
+                PoolException.class,
+                () -> Pool.memfd("test", BYTES, PoolOptions.create().hugePages(Wish.REQUIRE)),
+                "pool test",
+                "huge pages",
+                "vm.nr_hugepages",
+                "only prefer");
     }
 
     @Test
@@ -71,9 +75,13 @@ class PoolOptionsTest {
     @Test
     void shouldTakeANamedFileAsItsFileSystemHasIt() {
         Path path = directory.resolve("pool");
-        assertThatThrownBy(() -> Pool.file(path, BYTES, PoolOptions.create().hugePages(Wish.REQUIRE)))
-                .isInstanceOf(PoolException.class)
-                .hasMessageContainingAll(path.toString(), "4096 bytes", "hugetlbfs", "only prefer");
+        assertThrown(
+                PoolException.class,
+                () -> Pool.file(path, BYTES, PoolOptions.create().hugePages(Wish.REQUIRE)),
+                path.toString(),
+                "4096 bytes",
+                "hugetlbfs",
+                "only prefer");
         assertThat(directory).isEmptyDirectory();
         try (Pool pool = Pool.file(path, BYTES, PoolOptions.create().hugePages(Wish.PREFER))) {
             assertUsable(pool);
@@ -119,9 +127,12 @@ class PoolOptionsTest {
     void shouldRefuseOrDoWithoutANodeThatIsNotThere() {
         assumeThat(Numa.available()).as("libnuma on this host").isPresent();
         int missing = Numa.available().get().nodes();
-        assertThatThrownBy(() -> Pool.memfd("test", BYTES, PoolOptions.create().numaNode(missing, Wish.REQUIRE)))
-                .isInstanceOf(PoolException.class)
-                .hasMessageContainingAll("memory node " + missing, "nodes 0 to " + (missing - 1), "only prefer");
+        assertThrown(
+                PoolException.class,
+                () -> Pool.memfd("test", BYTES, PoolOptions.create().numaNode(missing, Wish.REQUIRE)),
+                "memory node " + missing,
+                "nodes 0 to " + (missing - 1),
+                "only prefer");
         try (Pool pool = Pool.memfd("test", BYTES, PoolOptions.create().numaNode(missing, Wish.PREFER))) {
             assertUsable(pool);
         }
@@ -131,11 +142,14 @@ class PoolOptionsTest {
     void shouldSayThatLibnumaIsMissing() {
         try (SharedFile file = SharedFile.memfd("test", BYTES);
                 Mapping mapping = file.map()) {
-            assertThatThrownBy(() -> PoolOptions.create()
+            assertThrown(
+                    PoolException.class,
+                    () -> PoolOptions.create()
                             .numaNode(0, Wish.REQUIRE)
-                            .place(mapping.memory(), file.kind(), Optional.empty()))
-                    .isInstanceOf(PoolException.class)
-                    .hasMessageContainingAll("memory node 0", "libnuma.so.1", "install");
+                            .place(mapping.memory(), file.kind(), Optional.empty()),
+                    "memory node 0",
+                    "libnuma.so.1",
+                    "install");
             assertThatCode(() -> PoolOptions.create()
                             .numaNode(0, Wish.PREFER)
                             .place(mapping.memory(), file.kind(), Optional.empty()))

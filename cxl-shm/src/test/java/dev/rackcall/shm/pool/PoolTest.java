@@ -1,5 +1,6 @@
 package dev.rackcall.shm.pool;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,6 +14,7 @@ import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.NamedFile;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.Usage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +22,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +47,7 @@ class PoolTest {
     // ---- sharing
 
     @Test
-    void shouldShareAMemfdWithWhoeverGetsItsDescriptor() {
+    void shouldShareAMemfdWithTheProcessThatGetsItsDescriptor() {
         try (Pool mine = Pool.memfd("test", BYTES)) {
             Pool theirs = Pool.join(copyOf(mine));
             Scope scope = theirs.arena().newScope();
@@ -215,9 +216,12 @@ class PoolTest {
     @Test
     void shouldSayWhatIsFullAndWhatToDo() {
         try (Pool pool = Pool.file(path, BYTES)) {
-            assertThatThrownBy(() -> pool.arena().newScope(2 * BYTES))
-                    .isInstanceOf(OutOfArenaException.class)
-                    .hasMessageContainingAll("arena " + pool.arena().id(), "is full", "close scopes");
+            assertThrown(
+                    OutOfArenaException.class,
+                    () -> pool.arena().newScope(2 * BYTES),
+                    "arena " + pool.arena().id(),
+                    "is full",
+                    "close scopes");
         }
     }
 
@@ -231,7 +235,7 @@ class PoolTest {
     // ---- devices, replaced by a file
 
     @Test
-    void shouldWaitForWhoeverMakesThePool() throws Exception {
+    void shouldWaitForTheProcessThatMakesThePool() throws Exception {
         SharedFile device = SharedFile.createFile(path, BYTES);
         try (Mapping mapping = device.map()) {
             Participants maker = new Participants(device, mapping.memory());
@@ -289,17 +293,7 @@ class PoolTest {
             Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(mode));
             assertRefused(() -> Pool.open(path), path.toString());
         }
-        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
-            assertThat(descriptors.filter(this::isOfThePool)).isEmpty();
-        }
-    }
-
-    private boolean isOfThePool(Path descriptor) {
-        try {
-            return Files.isSameFile(descriptor, path);
-        } catch (IOException e) {
-            return false; // closed since it was listed, or not a file
-        }
+        assertThat(Usage.descriptors(path.toString())).isZero();
     }
 
     /** A change of the layout needs a change of the page that describes it. */

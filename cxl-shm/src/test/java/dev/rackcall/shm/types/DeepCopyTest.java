@@ -1,7 +1,7 @@
 package dev.rackcall.shm.types;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.rackcall.shm.Ref;
@@ -126,13 +126,14 @@ class DeepCopyTest {
                         .next()
                         .isNull())
                 .isFalse();
-        assertThatExceptionOfType(SharedDataException.class)
-                .isThrownBy(() -> DeepCopy.limitedTo(1, 1 << 20).copy(first, target))
-                .withMessageContaining("1 objects")
-                .withMessageContaining("limitedTo");
-        assertThatExceptionOfType(SharedDataException.class)
-                .isThrownBy(
-                        () -> DeepCopy.limitedTo(10, 2L * DOCUMENT.bytes() - 1).copy(first, target));
+        assertThrown(
+                SharedDataException.class,
+                () -> DeepCopy.limitedTo(1, 1 << 20).copy(first, target),
+                "1 objects",
+                "limitedTo");
+        assertThrown(
+                SharedDataException.class,
+                () -> DeepCopy.limitedTo(10, 2L * DOCUMENT.bytes() - 1).copy(first, target));
         assertThatIllegalArgumentException().isThrownBy(() -> DeepCopy.limitedTo(0, 1));
     }
 
@@ -144,9 +145,7 @@ class DeepCopyTest {
         long ref = SharedObject.refOf(document);
         long authorField = TestMemory.offsetOf(DOCUMENT, "author");
         space.memory(ref).set(ObjectLayout.LONG, space.offset(ref) + authorField, ref);
-        assertThatExceptionOfType(RefException.class)
-                .isThrownBy(() -> DeepCopy.DEFAULT.copy(document, target))
-                .withMessageContaining("Author");
+        assertThrown(RefException.class, () -> DeepCopy.DEFAULT.copy(document, target), "Author");
     }
 
     @Test

@@ -1,8 +1,8 @@
 package dev.rackcall.shm.types;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
@@ -89,11 +89,7 @@ class FlyweightTest {
         assertThat(document.next().isNull()).isTrue();
         assertThat(document.scores().toArray()).containsExactly(0, 0, 0);
         assertThat(document.neighbours().isNull(0)).isTrue();
-        assertThatExceptionOfType(RefException.class)
-                .isThrownBy(document::author)
-                .withMessageContaining("Document.author")
-                .withMessageContaining("null")
-                .withMessageContaining("Optional");
+        assertThrown(RefException.class, document::author, "Document.author", "null", "Optional");
     }
 
     @Test
@@ -136,11 +132,12 @@ class FlyweightTest {
 
     @Test
     void shouldRefuseTheRefOfAPartInPlace() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> SharedObject.refOf(document.position()))
-                .withMessageContaining("Point")
-                .withMessageContaining("inside Ref(")
-                .withMessageContaining("no Ref of its own");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> SharedObject.refOf(document.position()),
+                "Point",
+                "inside Ref(",
+                "no Ref of its own");
         assertThat(document.position()).isEqualTo(document.position()).isNotEqualTo(document);
     }
 
@@ -166,16 +163,12 @@ class FlyweightTest {
 
     @Test
     void shouldRefuseNullWithTheNameOfTheField() {
-        assertThatNullPointerException()
-                .isThrownBy(() -> document.author(null))
-                .withMessageContaining("Document.author");
+        assertThrown(NullPointerException.class, () -> document.author(null), "Document.author");
         assertThatNullPointerException().isThrownBy(() -> document.title(null)).withMessageContaining("Document.title");
         assertThatNullPointerException().isThrownBy(() -> document.code(null)).withMessageContaining("Document.code");
         assertThatNullPointerException().isThrownBy(() -> document.color(null)).withMessageContaining("Document.color");
         assertThatNullPointerException().isThrownBy(() -> document.blob(null)).withMessageContaining("Document.blob");
-        assertThatNullPointerException()
-                .isThrownBy(() -> document.next((Ref<Document>) null))
-                .withMessageContaining("Document.next");
+        assertThrown(NullPointerException.class, () -> document.next((Ref<Document>) null), "Document.next");
     }
 
     @Test
@@ -201,19 +194,14 @@ class FlyweightTest {
                 return this;
             }
         };
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> document.author(onHeap))
-                .withMessageContaining("no shared object");
+        assertThrown(IllegalArgumentException.class, () -> document.author(onHeap), "no shared object");
     }
 
     @Test
     void shouldRefuseAFixedStringThatIsTooLong() {
         document.code("1234567");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> document.code("123456\u00e9"))
-                .withMessageContaining("Document.code")
-                .withMessageContaining("8 bytes")
-                .withMessageContaining("7");
+        assertThrown(
+                IllegalArgumentException.class, () -> document.code("123456\u00e9"), "Document.code", "8 bytes", "7");
         assertThat(document.code()).isEqualTo("1234567");
     }
 
@@ -226,10 +214,7 @@ class FlyweightTest {
         received.next(SharedObject.toRef(received));
         assertThat(document.id()).isEqualTo(5);
         assertThat(document.code()).isEqualTo("code");
-        assertThatExceptionOfType(ScopeException.class)
-                .isThrownBy(() -> received.title("x"))
-                .withMessageContaining("Document.title")
-                .withMessageContaining("scope");
+        assertThrown(ScopeException.class, () -> received.title("x"), "Document.title", "scope");
         assertThatExceptionOfType(ScopeException.class).isThrownBy(() -> received.blob(new byte[1]));
     }
 
@@ -246,19 +231,18 @@ class FlyweightTest {
     @Test
     void shouldNotAttachToAnotherType() {
         long ref = SharedObject.refOf(document);
-        assertThatExceptionOfType(RefException.class)
-                .isThrownBy(() -> AUTHOR.attach(scope.space(), ref))
-                .withMessageContaining(Ref.describe(ref))
-                .withMessageContaining(AUTHOR.name())
-                .withMessageContaining(DOCUMENT.name());
+        assertThrown(
+                RefException.class,
+                () -> AUTHOR.attach(scope.space(), ref),
+                Ref.describe(ref),
+                AUTHOR.name(),
+                DOCUMENT.name());
     }
 
     @Test
     void shouldNotAttachToMemoryWithoutObject() {
         long ref = scope.allocate(DOCUMENT.bytes());
-        assertThatExceptionOfType(RefException.class)
-                .isThrownBy(() -> DOCUMENT.attach(scope.space(), ref))
-                .withMessageContaining("holds no object");
+        assertThrown(RefException.class, () -> DOCUMENT.attach(scope.space(), ref), "holds no object");
     }
 
     @Test
@@ -273,9 +257,7 @@ class FlyweightTest {
         RefSpace space = scope.space();
         for (int bytes : new int[] {0, 8, DOCUMENT.bytes() - 8, DOCUMENT.bytes() + 8, -1, Integer.MAX_VALUE}) {
             space.memory(ref).set(ObjectLayout.LONG, space.offset(ref), ObjectLayout.header(DOCUMENT.typeId(), bytes));
-            assertThatExceptionOfType(RefException.class)
-                    .isThrownBy(() -> DOCUMENT.attach(space, ref))
-                    .withMessageContaining("damaged");
+            assertThrown(RefException.class, () -> DOCUMENT.attach(space, ref), "damaged");
         }
     }
 
@@ -285,14 +267,8 @@ class FlyweightTest {
         long ref = SharedObject.refOf(document);
         fill(space, ref, DOCUMENT.bytes());
         Document received = DOCUMENT.attach(space, ref);
-        assertThatExceptionOfType(SharedDataException.class)
-                .isThrownBy(received::color)
-                .withMessageContaining("Document.color")
-                .withMessageContaining("65535")
-                .withMessageContaining("3 constants");
-        assertThatExceptionOfType(SharedDataException.class)
-                .isThrownBy(received::code)
-                .withMessageContaining("Document.code");
+        assertThrown(SharedDataException.class, received::color, "Document.color", "65535", "3 constants");
+        assertThrown(SharedDataException.class, received::code, "Document.code");
         assertThatExceptionOfType(RefException.class).isThrownBy(received::title);
         assertThatExceptionOfType(RefException.class).isThrownBy(received::author);
     }
@@ -327,13 +303,9 @@ class FlyweightTest {
     void shouldRefuseAccessBeforeTheFirstMove() {
         Document unattached = DOCUMENT.flyweight();
         assertThatIllegalStateException().isThrownBy(unattached::id).withMessageContaining("on no object yet");
-        assertThatIllegalStateException()
-                .isThrownBy(() -> unattached.title("x"))
-                .withMessageContaining("on no object yet");
+        assertThrown(IllegalStateException.class, () -> unattached.title("x"), "on no object yet");
         assertThatIllegalStateException().isThrownBy(unattached::position).withMessageContaining("on no object yet");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> SharedObject.refOf(unattached))
-                .withMessageContaining("on no object yet");
+        assertThrown(IllegalArgumentException.class, () -> SharedObject.refOf(unattached), "on no object yet");
         assertThat(unattached).hasToString("Document on no object").isEqualTo(unattached);
     }
 
@@ -345,9 +317,7 @@ class FlyweightTest {
         assertThat(SharedObject.liveRefOf(author)).isEqualTo(SharedObject.refOf(author));
         other.close();
         assertThatExceptionOfType(RefException.class).isThrownBy(() -> SharedObject.liveRefOf(author));
-        assertThatExceptionOfType(RefException.class)
-                .isThrownBy(document::author)
-                .withMessageContaining("scope was closed");
+        assertThrown(RefException.class, document::author, "scope was closed");
         assertThatExceptionOfType(RefException.class).isThrownBy(author::name);
         assertThatExceptionOfType(ScopeException.class).isThrownBy(() -> other.create(Author.class));
     }

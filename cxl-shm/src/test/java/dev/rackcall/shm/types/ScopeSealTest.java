@@ -1,5 +1,6 @@
 package dev.rackcall.shm.types;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -55,11 +56,12 @@ class ScopeSealTest {
         Point point = scope.create(Point.class);
         scope.seal(seal);
 
-        assertThatThrownBy(() -> point.x(1))
-                .isInstanceOf(SealedScopeException.class)
-                .hasMessageContaining(CALL)
-                .hasMessageContaining(scope.arena().toString())
-                .hasMessageContaining("offset 0x" + Long.toHexString(Ref.offset(scope.firstRun())));
+        assertThrown(
+                SealedScopeException.class,
+                () -> point.x(1),
+                CALL,
+                scope.arena().toString(),
+                "offset 0x" + Long.toHexString(Ref.offset(scope.firstRun())));
         assertThat(point.x()).isZero();
         scope.unseal();
         point.x(1);
@@ -148,7 +150,7 @@ class ScopeSealTest {
     }
 
     @Test
-    void shouldReleaseASealThatNobodyNeedsWhenTheScopeIsUsed() {
+    void shouldReleaseAnEndedSealWhenTheScopeIsUsed() {
         Point point = scope.create(Point.class);
         List<Runnable> uses = List.of(() -> point.x(4), () -> scope.allocate(8), () -> scope.seal(new TestSeal()));
         for (Runnable use : uses) {
@@ -170,9 +172,7 @@ class ScopeSealTest {
         Scope detached = scope.arena().newScope();
         detached.detach();
 
-        assertThatThrownBy(() -> closed.seal(seal))
-                .isInstanceOf(ScopeException.class)
-                .hasMessageContaining(CALL);
+        assertThrown(ScopeException.class, () -> closed.seal(seal), CALL);
         assertThatThrownBy(() -> detached.seal(seal)).isInstanceOf(ScopeException.class);
         detached.close();
     }

@@ -1,5 +1,6 @@
 package dev.rackcall.shm.types;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
@@ -152,9 +153,7 @@ class SharedListTest {
     void shouldNotGrowWithoutScope() {
         SharedIntList list = SharedIntList.create(scope);
         SharedIntList received = SharedIntList.TYPE.attach(scope.space(), SharedObject.refOf(list));
-        assertThatExceptionOfType(ScopeException.class)
-                .isThrownBy(() -> received.add(1))
-                .withMessageContaining("SharedIntList");
+        assertThrown(ScopeException.class, () -> received.add(1), "SharedIntList");
         list.add(1);
         received.add(2);
         assertThat(list.toArray()).containsExactly(1, 2);
@@ -175,10 +174,7 @@ class SharedListTest {
         long ref = SharedObject.refOf(list);
         for (int size : new int[] {-1, 9, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
             space.memory(ref).set(ObjectLayout.INT, space.offset(ref) + GrowableList.SIZE, size);
-            assertThatExceptionOfType(SharedDataException.class)
-                    .isThrownBy(list::size)
-                    .withMessageContaining(String.valueOf(size))
-                    .withMessageContaining("8");
+            assertThrown(SharedDataException.class, list::size, String.valueOf(size), "8");
             assertThatExceptionOfType(SharedDataException.class).isThrownBy(() -> list.get(0));
             assertThatExceptionOfType(SharedDataException.class).isThrownBy(() -> list.add(1));
         }

@@ -1,5 +1,6 @@
 package dev.rackcall.shm.types;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
@@ -130,8 +131,7 @@ class SharedMapTest {
         for (int i = 1; i < 100; i++) {
             map.put(i, value);
         }
-        assertThatExceptionOfType(java.util.ConcurrentModificationException.class)
-                .isThrownBy(cursor::next);
+        assertThrown(java.util.ConcurrentModificationException.class, cursor::next);
     }
 
     @Test
@@ -159,10 +159,7 @@ class SharedMapTest {
         long ref = SharedObject.refOf(map);
         long odd = SharedObject.refOf(MapSlots.withLongKeys(POINT).createOf(scope, 9));
         space.memory(ref).set(ObjectLayout.LONG, space.offset(ref) + MapSlots.MAP_TABLE, odd);
-        assertThatExceptionOfType(SharedDataException.class)
-                .isThrownBy(() -> map.get(1))
-                .withMessageContaining("9 slots")
-                .withMessageContaining("power of two");
+        assertThrown(SharedDataException.class, () -> map.get(1), "9 slots", "power of two");
     }
 
     @Test
@@ -178,9 +175,7 @@ class SharedMapTest {
         RefSpace space = scope.space();
         long ref = SharedObject.refOf(map);
         space.memory(ref).set(ObjectLayout.LONG, space.offset(ref) + MapSlots.MAP_TABLE, SharedObject.refOf(full));
-        assertThatExceptionOfType(SharedDataException.class)
-                .isThrownBy(() -> map.get(1))
-                .withMessageContaining("damaged");
+        assertThrown(SharedDataException.class, () -> map.get(1), "damaged");
         assertThatExceptionOfType(SharedDataException.class).isThrownBy(() -> map.put(1, value));
         assertThatExceptionOfType(SharedDataException.class).isThrownBy(() -> map.remove(7));
     }

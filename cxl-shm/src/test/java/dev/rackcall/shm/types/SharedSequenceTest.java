@@ -1,5 +1,6 @@
 package dev.rackcall.shm.types;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -109,8 +110,7 @@ class SharedSequenceTest {
             assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> array.get(index));
             assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> array.set(index, 0));
         }
-        assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                .isThrownBy(() -> array.copyFrom(new long[4], 0, 0, 4));
+        assertThrown(IndexOutOfBoundsException.class, () -> array.copyFrom(new long[4], 0, 0, 4));
         assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> array.copyTo(2, new long[4], 0, 2));
         assertThatIllegalArgumentException().isThrownBy(() -> SharedLongArray.create(scope, -1));
     }
@@ -130,10 +130,7 @@ class SharedSequenceTest {
         assertThat(received.get(0, cursor)).isFalse();
         assertThat(received.get(1, cursor)).isTrue();
         assertThat(cursor.x()).isEqualTo(5);
-        assertThatExceptionOfType(RefException.class)
-                .isThrownBy(() -> received.get(0))
-                .withMessageContaining("element 0")
-                .withMessageContaining("null");
+        assertThrown(RefException.class, () -> received.get(0), "element 0", "null");
         array.setNull(1);
         assertThat(received.isNull(1)).isTrue();
     }
@@ -149,9 +146,7 @@ class SharedSequenceTest {
                             ObjectLayout.LONG,
                             space.offset(ref),
                             ObjectLayout.header(SharedLongArray.TYPE.typeId(), bytes));
-            assertThatExceptionOfType(RefException.class)
-                    .isThrownBy(() -> SharedLongArray.TYPE.attach(space, ref))
-                    .withMessageContaining("damaged");
+            assertThrown(RefException.class, () -> SharedLongArray.TYPE.attach(space, ref), "damaged");
         }
     }
 }

@@ -1,7 +1,7 @@
 package dev.rackcall.shm.types;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.rackcall.shm.sample.Author;
 import dev.rackcall.shm.sample.Document;
@@ -38,14 +38,13 @@ class SharedTypeTest {
 
     @Test
     void shouldExplainWhatIsMissing() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> SharedType.of(Runnable.class))
-                .withMessageContaining("java.lang.Runnable_Shared")
-                .withMessageContaining("@Shared")
-                .withMessageContaining("annotationProcessorPaths");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> SharedType.of(SharedList.class))
-                .withMessageContaining("SharedList.typeOf");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> SharedType.of(Runnable.class),
+                "java.lang.Runnable_Shared",
+                "@Shared",
+                "annotationProcessorPaths");
+        assertThrown(IllegalArgumentException.class, () -> SharedType.of(SharedList.class), "SharedList.typeOf");
     }
 
     @Test

@@ -84,7 +84,7 @@ class AgentTest {
     }
 
     @Test
-    void shouldSayThatNobodyAnswers() throws Exception {
+    void shouldSayThatAHostDoesNotAnswer() throws Exception {
         Agent b = hosts.agent("b");
         ControlAddress address = b.address();
         hosts.drop(b);
@@ -120,10 +120,7 @@ class AgentTest {
         Agent again = hosts.agent("b");
         MemoryRegion ours = Hosts.region(tenant, 64);
         MemoryRegion theirs = Hosts.region(again.admit("t"), 64);
-        former.push(WorkRequest.create(1, 64)
-                .write(theirs.address(), theirs.remoteKey())
-                .from(ours, 0, 8)
-                .signaled());
+        former.push(Hosts.write(theirs, ours, 1));
         assertThat(Hosts.pop(former, 1).getFirst().status()).isNotEqualTo(CompletionStatus.SUCCESS);
         assertThat(tenant.connect(b.host()).epoch())
                 .as("the life that only the second meta server knows")
@@ -142,9 +139,7 @@ class AgentTest {
         hosts = newHosts(Hosts.SHORT_LEASE);
         Agent a = hosts.agent("a");
         // A host that registers and never renews, like a dead one.
-        hosts.agent(
-                "c",
-                options -> options.withTimes(Duration.ofDays(1), options.lanes().validity()));
+        hosts.agent("c", Hosts::neverRenewing);
         assertThat(hosts.meta().hosts()).isEqualTo(2);
         Hosts.waitUntil("the lease of c to end", () -> hosts.meta().hosts() == 1);
         Hosts.waitUntil(
@@ -158,14 +153,9 @@ class AgentTest {
         Tenant tenant = a.admit("t");
         MemoryRegion theirs = Hosts.region(b.admit("t"), 64);
         MemoryRegion ours = Hosts.region(tenant, 64);
-        WorkRequest request = WorkRequest.create(1, 64);
-        request.write(theirs.address(), theirs.remoteKey())
-                .from(ours, 0, 8)
-                .id(1)
-                .signaled();
+        WorkRequest request = Hosts.write(theirs, ours, 1);
         VirtualQueue former = tenant.connect(b.host());
-        former.push(request);
-        assertThat(Hosts.pop(former, 1).getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
+        Hosts.does(former, request);
         hosts.drop(b);
         Agent again = hosts.agent("b");
         former.push(request);
@@ -176,8 +166,7 @@ class AgentTest {
         VirtualQueue now = tenant.connect(b.host());
         assertThat(now.epoch()).isEqualTo(again.epoch()).isNotEqualTo(former.epoch());
         MemoryRegion fresh = Hosts.region(again.admit("t"), 64);
-        now.push(Hosts.write(fresh, ours, 2));
-        Hosts.succeeds(now, 2);
+        Hosts.does(now, Hosts.write(fresh, ours, 2));
     }
 
     @Test

@@ -18,14 +18,14 @@ class MissingCallersTest {
     /** A restarted meta server has an empty table at first. */
     @ParameterizedTest
     @ValueSource(longs = {0, -1, Long.MAX_VALUE - 1})
-    void shouldTakeAsGoneOnlyWhoIsMissingForALease(long now) {
+    void shouldTakeAsGoneOnlyCallersThatAreMissingForALease(long now) {
         assertThat(missing.isGone(LIFE, Optional.empty(), now)).isFalse();
         assertThat(missing.isGone(LIFE, Optional.empty(), now + LEASE - 1)).isFalse();
         assertThat(missing.isGone(LIFE, Optional.empty(), now + LEASE)).isTrue();
     }
 
     @Test
-    void shouldCountAnewForWhoCameBack() {
+    void shouldStartTheCountAgainForACallerThatCameBack() {
         assertThat(missing.isGone(LIFE, Optional.empty(), 0)).isFalse();
         assertThat(missing.isGone(LIFE, Optional.of(EPOCH), 1)).isFalse();
         assertThat(missing.isGone(LIFE, Optional.empty(), LEASE)).isFalse();

@@ -151,17 +151,12 @@ class OwnQueuePairTest {
         VirtualQueue queue = busy.connect(server.agent().host());
         Lane shared = QueueLanes.lane(queue);
         int before = attentive.queuePairs();
-        WorkRequest count = WorkRequest.create(1, 0)
-                .fetchAndAdd(server.region().address(), server.region().remoteKey(), 1)
-                .from(mine, 0, 8)
-                .signaled();
+        WorkRequest count = Hosts.add(server.region(), mine, 0);
         long pushed = 0;
         while (QueueLanes.lane(queue) == shared || pushed < 10) {
-            assertThat(queue.push(count.id(pushed))).isTrue();
-            Hosts.succeeds(queue, pushed++);
+            Hosts.does(queue, count.id(pushed++));
         }
-        assertThat(queue.push(count.id(pushed))).isTrue();
-        Hosts.succeeds(queue, pushed++);
+        Hosts.does(queue, count.id(pushed++));
         assertThat(attentive.queuePairs()).isEqualTo(before + 1);
         assertThat(server.region().memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(pushed);
     }
@@ -243,12 +238,8 @@ class OwnQueuePairTest {
     /** Breaks a queue pair: a request passes the check and fails at the peer, whose region is closed meanwhile. */
     private void breaks(Tenant breaker, MemoryRegion theirs, Server server) {
         MemoryRegion brief = Hosts.region(server.agent().admit("brief"), 64);
-        WorkRequest read = WorkRequest.create(1, 0);
+        WorkRequest read = Hosts.read(brief, theirs, 1);
         try (VirtualQueue bad = breaker.connect(server.agent().host())) {
-            read.read(brief.address(), brief.remoteKey())
-                    .from(theirs, 0, 8)
-                    .id(1)
-                    .signaled();
             Hosts.waitUntil("room", () -> bad.push(read));
             assertThat(Hosts.pop(bad, 1).getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
             brief.close();

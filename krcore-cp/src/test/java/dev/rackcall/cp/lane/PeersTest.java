@@ -56,7 +56,7 @@ class PeersTest {
     }
 
     @Test
-    void shouldKeepThoseThatSomebodyUses() {
+    void shouldKeepPeersInUse() {
         LanePeer a = acquire("a");
         LanePeer b = acquire("b");
         LanePeer c = acquire("c");

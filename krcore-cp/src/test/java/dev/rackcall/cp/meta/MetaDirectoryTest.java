@@ -1,7 +1,7 @@
 package dev.rackcall.cp.meta;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.ControlPlaneException;
@@ -61,9 +61,10 @@ class MetaDirectoryTest {
     @Test
     void shouldSayThatNoneIsNamed() {
         assertThat(names.current()).isEmpty();
-        assertThatThrownBy(names::get)
-                .isInstanceOf(ControlPlaneException.class)
-                .hasMessageContaining("the directory names no meta server (/rackcall/meta); start one");
+        assertThrown(
+                ControlPlaneException.class,
+                names::get,
+                "the directory names no meta server (/rackcall/meta); start one");
     }
 
     @Test

@@ -113,7 +113,7 @@ class MetaLeaseTest {
     }
 
     @Test
-    void shouldTakeWhoRenewsTooLateAsNew() {
+    void shouldTakeAHostThatRenewsTooLateAsNew() {
         begin(0);
         time.addAndGet(NEARLY + 2);
         Hosts.waitUntil("all leases to end", () -> meta.hosts() == 0);

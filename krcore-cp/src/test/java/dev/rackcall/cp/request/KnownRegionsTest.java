@@ -63,7 +63,7 @@ class KnownRegionsTest {
     }
 
     @Test
-    void shouldAskOnceForAllWhoNeedTheAnswer() throws Exception {
+    void shouldAskOnceForAllThreadsThatNeedTheAnswer() throws Exception {
         answers.add(OLD);
         KnownRegions regions = regions();
         List<Future<Optional<RegionRecord>>> all = new ArrayList<>();
@@ -92,7 +92,7 @@ class KnownRegionsTest {
     }
 
     @Test
-    void shouldAskForWhatIsUsedBeforeItExpiresAndLetNobodyWaitForThat() throws Exception {
+    void shouldRefreshUsedRecordsBeforeTheyExpireWithoutAWait() throws Exception {
         answers.add(OLD);
         answers.add(NEW);
         mayAnswer.countDown();

@@ -7,10 +7,10 @@ import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,7 +34,7 @@ class AgentPumpTest {
                 told::countDown);
         pump.start();
         broken.set(true);
-        assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+        Await.latch(told);
         pump.close();
     }
 
@@ -50,14 +50,14 @@ class AgentPumpTest {
                 },
                 told::countDown);
         pump.start();
-        assertThat(goesOn.await(10, TimeUnit.SECONDS)).isTrue();
+        Await.latch(goesOn);
         // A device that has failed for good ends the agent.
-        assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+        Await.latch(told);
         pump.close();
     }
 
     @Test
-    void shouldEndItsTenantsAndAdmitNobodyOnceTheDeviceFailed() throws Exception {
+    void shouldEndItsTenantsAndAdmitNoneOnceTheDeviceFailed() throws Exception {
         AtomicBoolean broken = new AtomicBoolean();
         try (Hosts hosts = new Hosts(16)) {
             Agent agent = hosts.agent("agent");

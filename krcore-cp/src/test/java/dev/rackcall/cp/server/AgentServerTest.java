@@ -24,14 +24,15 @@ import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.NamedFile;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
+import dev.rackcall.testkit.Usage;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -43,11 +44,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -82,7 +81,7 @@ class AgentServerTest {
     }
 
     private Child mortalAgent() throws InterruptedException {
-        return Child.start(MortalAgent.class, hosts.meta().address().toString(), "outer", folder.toString());
+        return Child.start(MortalAgent.class, hosts.meta().address(), "outer", folder);
     }
 
     private Tenant join() {
@@ -92,8 +91,7 @@ class AgentServerTest {
     private void works(Tenant tenant) {
         MemoryRegion ours = Hosts.region(tenant, 64);
         try (VirtualQueue queue = tenant.connect(peer.host())) {
-            queue.push(Hosts.write(theirs, ours, 1));
-            Hosts.succeeds(queue, 1);
+            Hosts.does(queue, Hosts.write(theirs, ours, 1));
         }
         ours.close();
     }
@@ -141,7 +139,7 @@ class AgentServerTest {
         int mine = SessionLayout.VERSION;
         Path socket = SessionFiles.socketIn(folder);
         try (UnixSocket door = UnixSocket.listen(socket, 4)) {
-            FutureTask<Boolean> agentOfTomorrow = new FutureTask<>(() -> {
+            CompletableFuture<Boolean> agentOfTomorrow = Concurrently.start(() -> {
                 Optional<UnixSocket> tenant = door.accept();
                 while (tenant.isEmpty()) {
                     Thread.yield();
@@ -160,7 +158,7 @@ class AgentServerTest {
                     return hello.version() == mine;
                 }
             });
-            Thread.ofPlatform().daemon().start(agentOfTomorrow);
+
             Hosts.fails(
                     Kind.REFUSED,
                     "speaks version " + (mine + 1) + ", this process version " + mine + "; update the older side",
@@ -172,13 +170,13 @@ class AgentServerTest {
     @Test
     void shouldSayThatItHasAsManyTenantsAsItMay() {
         AgentServer server = hosts.keep(AgentServer.open(agent, folder, new Admission(1, Duration.ofMillis(20))));
-        try (Tenant only = AgentFolder.join(folder, "only")) {
-            for (int i = 0; i < 3; i++) {
-                Hosts.fails(
-                        Kind.QUOTA_EXCEEDED,
-                        "it has 1 tenants, as many as it may, and none has left within 20 ms; end some",
-                        () -> AgentFolder.join(folder, "one too many"));
-            }
+        Tenant only = join();
+        for (int i = 0; i < 3; i++) {
+            Hosts.fails(
+                    Kind.QUOTA_EXCEEDED,
+                    "it has 1 tenants, as many as it may, and none has left within 20 ms; end some",
+                    () -> AgentFolder.join(folder, "one too many"));
+
             assertThat(server.tenants()).isEqualTo(1);
             works(only);
         }
@@ -186,12 +184,11 @@ class AgentServerTest {
 
     /** Processes that have just ended must not keep new ones out. */
     @Test
-    void shouldLetANewcomerWaitForThePlaceOfOneWhoLeaves() throws Exception {
+    void shouldLetANewTenantWaitForThePlaceOfOneThatLeaves() throws Exception {
         Admission admission = new Admission(1, LONG);
         hosts.keep(AgentServer.open(agent, folder, admission));
         Tenant first = AgentFolder.join(folder, "first");
-        FutureTask<Tenant> second = new FutureTask<>(() -> AgentFolder.join(folder, "second"));
-        Thread.ofPlatform().start(second);
+        CompletableFuture<Tenant> second = Concurrently.start(() -> AgentFolder.join(folder, "second"));
         Hosts.waitUntil("the second one to wait", () -> admission.waiting() == 1);
         first.close();
         try (Tenant tenant = second.get()) {
@@ -212,7 +209,7 @@ class AgentServerTest {
 
     /** More newcomers than are allowed at a time. */
     @Test
-    void shouldListenAgainWhenManyHaveGoneWhoSaidNothing() {
+    void shouldListenAgainWhenManySilentClientsHaveGone() {
         serve();
         for (int round = 0; round < 2; round++) {
             List<UnixSocket> silent = new ArrayList<>();
@@ -227,17 +224,15 @@ class AgentServerTest {
     }
 
     @Test
-    void shouldEndWhileANewcomerWaitsForAPlace() throws Exception {
+    void shouldEndWhileANewTenantWaitsForAPlace() throws Exception {
         Admission admission = new Admission(1, LONG);
         AgentServer server = hosts.keep(AgentServer.open(agent, folder, admission));
-        try (Tenant only = AgentFolder.join(folder, "only")) {
-            FutureTask<Tenant> second = new FutureTask<>(() -> AgentFolder.join(folder, "t"));
-            Thread.ofPlatform().start(second);
-            Hosts.waitUntil("the second one to wait", () -> admission.waiting() == 1);
-            server.close();
-            assertThatThrownBy(second::get).hasMessageContaining("ended during the hello");
-            assertThat(only.ping(Duration.ofSeconds(5))).isFalse();
-        }
+        Tenant only = join();
+        CompletableFuture<Tenant> second = Concurrently.start(() -> AgentFolder.join(folder, "t"));
+        Hosts.waitUntil("the second one to wait", () -> admission.waiting() == 1);
+        server.close();
+        assertThatThrownBy(second::get).hasMessageContaining("ended during the hello");
+        assertThat(only.ping(Duration.ofSeconds(5))).isFalse();
     }
 
     @Test
@@ -313,17 +308,18 @@ class AgentServerTest {
     void shouldCleanUpAfterATenantThatIsKilled() throws Exception {
         AgentServer server = serve();
         int queuePairs = agent.queuePairs();
-        String[] arguments = {
-            folder.toString(), "peer", Long.toString(theirs.address()), Integer.toString(theirs.remoteKey())
-        };
+
         Tenant peers = peer.admit("reader");
         MemoryRegion landing = Hosts.region(peers, 64);
         try (Tenant living = AgentFolder.join(folder, "living");
-                Child child = Child.start(MortalTenant.class, (Object[]) arguments)) {
+                Child child = Child.start(MortalTenant.class, folder, "peer", theirs.address(), theirs.remoteKey())) {
             VirtualQueue before = peers.connect(agent.host());
-            request.read(child.address(), child.key()).from(landing, 0, 8).id(1).signaled();
-            before.push(request);
-            Hosts.succeeds(before, 1);
+            Hosts.does(
+                    before,
+                    request.read(child.address(), child.key())
+                            .from(landing, 0, 8)
+                            .id(1)
+                            .signaled());
             child.close();
             Hosts.waitUntil("the dead tenant to be removed", () -> server.tenants() == 1);
             VirtualQueue after = peers.connect(agent.host());
@@ -351,21 +347,17 @@ class AgentServerTest {
             VirtualQueue queue = tenant.connect(peer.host());
             WorkRequest write = WorkRequest.create(1, 0);
             write.write(theirs.address(), theirs.remoteKey()).from(ours, 0, 8).signaled();
-            queue.push(write.id(1));
-            Hosts.succeeds(queue, 1);
+            Hosts.does(queue, write.id(1));
             first.close();
-            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            assertHasEnded(tenant);
             Hosts.waitUntil("the queue to fail", () -> queue.state() == QueuePairState.ERROR);
             assertThat(queue.failure().orElseThrow()).contains("has ended");
             Hosts.fails(Kind.QUEUE_FAILED, "has ended", () -> queue.push(write));
             try (Child second = mortalAgent()) {
                 try (VirtualQueue again = tenant.connect(peer.host())) {
                     // The region has other keys now, which the request must name.
-                    again.push(write.write(theirs.address() + 8, theirs.remoteKey())
-                            .from(ours, 0, 8)
-                            .id(2)
-                            .signaled());
-                    Hosts.succeeds(again, 2);
+                    write.write(theirs.address() + 8, theirs.remoteKey()).from(ours, 0, 8);
+                    Hosts.does(again, write.id(2).signaled());
                     assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(77);
                 }
                 assertThat(queue.state()).isEqualTo(QueuePairState.ERROR);
@@ -423,7 +415,7 @@ class AgentServerTest {
         MessagePort port = tenant.bind(7);
         Arrivals arrivals = Arrivals.create(1);
         first.close();
-        assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+        assertHasEnded(tenant);
         Hosts.fails(Kind.QUEUE_FAILED, "has ended", () -> port.receive(arrivals));
         Hosts.fails(Kind.QUEUE_FAILED, "bind it again", () -> port.give(incoming, 0, 64, 1));
         port.close();
@@ -447,7 +439,7 @@ class AgentServerTest {
         Tenant tenant = join();
         MemoryRegion tooLarge = tenant.allocate(8192, EnumSet.of(Access.LOCAL_WRITE));
         first.close();
-        assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+        assertHasEnded(tenant);
         hosts.keep(AgentServer.open(agent, folder, Uid.current(), 4096));
         for (int i = 0; i < 2; i++) {
             Hosts.fails(Kind.QUOTA_EXCEEDED, "may share 4096", () -> tenant.connect(peer.host()));
@@ -461,14 +453,23 @@ class AgentServerTest {
         AgentServer server = serve();
         Tenant tenant = join();
         server.close();
+        Thread waiting = waitForTheNextAgent(tenant);
+        assertThat(tenant.ping(Duration.ofMillis(1))).isFalse();
+        assertThat(waiting.join(Duration.ofMillis(300))).as("has ended").isFalse();
+        waiting.join(Duration.ofSeconds(20));
+    }
+
+    private static void assertHasEnded(Tenant tenant) {
         assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+    }
+
+    private Thread waitForTheNextAgent(Tenant tenant) {
+        assertHasEnded(tenant);
         Thread waiting = Thread.ofPlatform()
                 .start(() ->
                         Hosts.fails(Kind.UNREACHABLE, "no agent process listens", () -> tenant.connect(peer.host())));
         Hosts.waitUntil("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
-        assertThat(tenant.ping(Duration.ofMillis(1))).isFalse();
-        assertThat(waiting.join(Duration.ofMillis(300))).as("has ended").isFalse();
-        waiting.join(Duration.ofSeconds(20));
+        return waiting;
     }
 
     @Test
@@ -495,12 +496,12 @@ class AgentServerTest {
             MemoryRegion ofTheFirst = tenant.register(file, mine.memory(), EnumSet.allOf(Access.class));
             writes(tenant, ofTheFirst, mine.memory(), 6);
             first.close();
-            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            assertHasEnded(tenant);
             // This agent's quota does not allow the region twice.
             AgentServer second = hosts.keep(AgentServer.open(agent, folder, Uid.current(), 8192));
             MemoryRegion again = tenant.register(file, mine.memory(), EnumSet.allOf(Access.class));
             file.close();
-            Hosts.waitUntil("all descriptors of it to be closed", () -> descriptors("mine-for-a-life") == 0);
+            Hosts.waitUntil("all descriptors of it to be closed", () -> Usage.descriptors("mine-for-a-life") == 0);
             writes(tenant, again, mine.memory(), 7);
             ofTheFirst.close();
             writes(tenant, again, mine.memory(), 8);
@@ -513,34 +514,14 @@ class AgentServerTest {
         assertThat(region.memory()).isEqualTo(memory);
         memory.set(ValueLayout.JAVA_LONG, 4096, value);
         try (VirtualQueue queue = tenant.connect(peer.host())) {
-            queue.push(request.write(theirs.address(), theirs.remoteKey())
-                    .from(region, 4096, 8)
-                    .id(1)
-                    .signaled());
-            Hosts.succeeds(queue, 1);
+            request.write(theirs.address(), theirs.remoteKey()).from(region, 4096, 8);
+            Hosts.does(queue, request.id(1).signaled());
         }
         assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(value);
     }
 
-    /** Descriptors of this process for a memfd of this name. */
-    private static long descriptors(String name) {
-        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
-            return all.filter(fd -> leadsTo(fd, name)).count();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private static boolean leadsTo(Path fd, String name) {
-        try {
-            return Files.readSymbolicLink(fd).toString().contains(name);
-        } catch (IOException gone) {
-            return false;
-        }
-    }
-
     @Test
-    void shouldLetWhoeverWantsToHearOfMessagesHearOfTheEnd() throws Exception {
+    void shouldReportTheEndToListenersForMessages() throws Exception {
         AgentServer server = serve();
         Tenant tenant = join();
         AtomicInteger told = new AtomicInteger();
@@ -554,7 +535,7 @@ class AgentServerTest {
         // Callbacks run in the order of binding.
         tenant.bind(10, last::countDown);
         server.close();
-        assertThat(last.await(20, TimeUnit.SECONDS)).isTrue();
+        Await.latch(last);
         assertThat(told).hasValue(1);
         assertThat(toldTheClosed).hasValue(0);
         Hosts.fails(Kind.QUEUE_FAILED, "has ended", () -> port.receive(Arrivals.create(1)));
@@ -566,11 +547,7 @@ class AgentServerTest {
         Tenant tenant = join();
         MemoryRegion region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
         server.close();
-        assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
-        Thread waiting = Thread.ofPlatform()
-                .start(() ->
-                        Hosts.fails(Kind.UNREACHABLE, "no agent process listens", () -> tenant.connect(peer.host())));
-        Hosts.waitUntil("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
+        Thread waiting = waitForTheNextAgent(tenant);
         region.close();
         assertThat(waiting.isAlive()).as("still waits").isTrue();
         waiting.join(Duration.ofSeconds(20));

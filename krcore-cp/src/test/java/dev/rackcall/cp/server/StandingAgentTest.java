@@ -1,5 +1,6 @@
 package dev.rackcall.cp.server;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,6 +15,7 @@ import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.cp.client.Patience;
 import dev.rackcall.cp.session.SessionFiles;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.nio.file.Path;
@@ -54,14 +56,10 @@ class StandingAgentTest {
     /** An agent whose pump stops while {@link #standsStill}. */
     private AgentServer serve(Agent agent) {
         return hosts.keep(AgentServer.open(agent, folder, () -> {
-            try {
-                if (standsStill) {
-                    stands.countDown();
-                    assertThat(goesOn.await(60, TimeUnit.SECONDS)).isTrue();
-                    standsStill = false;
-                }
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
+            if (standsStill) {
+                stands.countDown();
+                Await.latch(goesOn);
+                standsStill = false;
             }
             return agent.poll();
         }));
@@ -70,7 +68,7 @@ class StandingAgentTest {
     /** Stops the pump until {@link #goesOn}; requests made from now on wait for that. */
     private void standStill() throws InterruptedException {
         standsStill = true;
-        assertThat(stands.await(60, TimeUnit.SECONDS)).isTrue();
+        Await.latch(stands);
     }
 
     /** Listens without ever replying; the kernel accepts connections. */
@@ -148,7 +146,7 @@ class StandingAgentTest {
 
     /** A listening socket without replies, like an agent that was stopped while it started. */
     @Test
-    void shouldWaitForTheNextAgentWithItsOwnTimeAndHoldUpNobody() throws Exception {
+    void shouldWaitForTheNextAgentWithItsOwnTimeAndDelayNoOtherThread() throws Exception {
         AgentServer first = serve(hosts.agent("agent"));
         try (Tenant tenant = AgentFolder.join(folder, "t")) {
             MemoryRegion region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
@@ -165,9 +163,7 @@ class StandingAgentTest {
             assertThat(patient).isNotDone();
 
             tenant.close();
-            assertThatThrownBy(() -> patient.get(20, TimeUnit.SECONDS))
-                    .isInstanceOf(ExecutionException.class)
-                    .hasMessageContaining("tenant t is closed");
+            assertThrown(ExecutionException.class, () -> patient.get(20, TimeUnit.SECONDS), "tenant t is closed");
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.rackcall.cp.table;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.Hosts;
@@ -158,9 +158,7 @@ class RecordTableTest {
                 record.set(ValueLayout.JAVA_LONG, at + 40, 4);
             }
         }
-        assertThatThrownBy(() -> find(table, 1))
-                .isInstanceOf(StaleTableException.class)
-                .hasMessageContaining("torn");
+        assertThrown(StaleTableException.class, () -> find(table, 1), "torn");
         table.put(1, payload(4));
         assertThat(find(table, 1)).contains(4L);
     }
@@ -171,13 +169,12 @@ class RecordTableTest {
         table.put(1, payload(3));
         TableLocation now = table.location();
         TableLocation former = new TableLocation(now.address(), now.key(), now.log2Buckets(), EPOCH - 1);
-        assertThatThrownBy(() -> reader.find(target, former, 64, 1, ByteBuffer::getLong))
-                .isInstanceOf(StaleTableException.class)
-                .hasMessageContaining("epoch");
+        assertThrown(StaleTableException.class, () -> reader.find(target, former, 64, 1, ByteBuffer::getLong), "epoch");
         TableLocation elsewhere = new TableLocation(now.address(), now.key() + 1, now.log2Buckets(), EPOCH);
-        assertThatThrownBy(() -> reader.find(target, elsewhere, 64, 1, ByteBuffer::getLong))
-                .isInstanceOf(StaleTableException.class)
-                .hasMessageContaining("REMOTE_ACCESS_ERROR");
+        assertThrown(
+                StaleTableException.class,
+                () -> reader.find(target, elsewhere, 64, 1, ByteBuffer::getLong),
+                "REMOTE_ACCESS_ERROR");
         assertThat(find(table, 1)).as("the reader still works").contains(3L);
     }
 }

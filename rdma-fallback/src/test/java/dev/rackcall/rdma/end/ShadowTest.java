@@ -1,7 +1,7 @@
 package dev.rackcall.rdma.end;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -116,14 +116,9 @@ class ShadowTest {
 
     @Test
     void shouldRefuseWhatIsNotInsideTheMemory() {
-        assertThatThrownBy(() -> shadow.update(BYTES - 8, 16, this::send))
-                .isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> shadow.update(4, 8, this::send))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("4");
-        assertThatThrownBy(() -> Shadow.of(memory, copy.asSlice(64)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("same length");
+        assertThrown(IndexOutOfBoundsException.class, () -> shadow.update(BYTES - 8, 16, this::send));
+        assertThrown(IllegalArgumentException.class, () -> shadow.update(4, 8, this::send), "4");
+        assertThrown(IllegalArgumentException.class, () -> Shadow.of(memory, copy.asSlice(64)), "same length");
     }
 
     /** Fills the memory word by word. */

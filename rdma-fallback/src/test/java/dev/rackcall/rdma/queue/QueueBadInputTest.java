@@ -1,5 +1,6 @@
 package dev.rackcall.rdma.queue;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -8,16 +9,16 @@ import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.MessagePort;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.rdma.OwnDirectory;
+import dev.rackcall.rdma.EchoServer;
 import dev.rackcall.rdma.end.Hello;
 import dev.rackcall.rdma.end.PeerMemory;
-import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
@@ -38,42 +39,32 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Broken, hostile and missing peers. Each gets, or causes, a clear error, and no other peer is affected. */
 @Timeout(120)
-class QueueBadInputTest {
+class QueueBadInputTest extends RpcFixture {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-    private final QueueHosts hosts = QueueHosts.open();
+    private final QueueHosts hosts = keep(QueueHosts.open());
     /** Another tenant at the clients' host. */
-    private final Tenant stranger = hosts.near().admit("stranger");
+    private final Tenant stranger = keep(hosts.near().admit("stranger"));
 
     private RpcServer server;
 
     @BeforeEach
     void serve() {
-        server = RpcServer.builder()
-                .directory(OwnDirectory.path())
-                .service(Echo.class, new EchoService())
-                .listen(hosts.anyPort())
-                .start();
+        server = serveAt(hosts.anyPort());
     }
 
-    @AfterEach
-    void end() {
-        server.close();
-        stranger.close();
-        hosts.close();
+    private RpcServer serveAt(URI address) {
+        return serve(serving(Echo.class, new EchoService()).listen(address));
     }
 
     private static RpcChannel channel(URI address, Duration connectTimeout) {
-        return RpcChannel.builder("/test/echo")
-                .address(address)
-                .arenaQuota(1 << 20)
+        return EchoServer.channelTo(Echo.class, address)
                 .connectTimeout(connectTimeout)
                 .open();
     }
@@ -83,11 +74,17 @@ class QueueBadInputTest {
     }
 
     private static Echo echo(RpcChannel channel) {
-        return channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
+        return channel.stub(Echo.class, within(TIMEOUT));
     }
 
     private static RpcException refused(String address) {
         return catchThrowableOfType(RpcException.class, () -> channel(URI.create(address), TIMEOUT));
+    }
+
+    private void assertServes() {
+        try (RpcChannel channel = channel()) {
+            assertThat(echo(channel).add(1, 2)).isEqualTo(3);
+        }
     }
 
     private int port() {
@@ -117,23 +114,20 @@ class QueueBadInputTest {
 
     @Test
     void shouldRefuseToListenAtATakenPort() {
-        assertThatThrownBy(() -> RpcServer.builder()
-                        .directory(OwnDirectory.path().resolveSibling("rackcall-other"))
-                        .service(Echo.class, new EchoService())
-                        .listen(server.address().orElseThrow())
-                        .start())
-                .hasMessageContainingAll("FAILED_PRECONDITION", "cannot listen", "bound");
+        assertFails(Status.Code.FAILED_PRECONDITION, another(server.address().orElseThrow())::start)
+                .hasMessageContainingAll("cannot listen", "bound");
     }
 
     @Test
     void shouldRefuseToListenInTheNameOfAnotherHost() {
-        assertThatThrownBy(() -> RpcServer.builder()
-                        .directory(OwnDirectory.path().resolveSibling("rackcall-other"))
-                        .service(Echo.class, new EchoService())
-                        .listen(URI.create("vq://elsewhere:0"))
-                        .start())
-                .hasMessageContainingAll(
-                        "FAILED_PRECONDITION", "cannot listen at vq://elsewhere:0", "that of another host", "--host");
+        assertFails(Status.Code.FAILED_PRECONDITION, another(URI.create("vq://elsewhere:0"))::start)
+                .hasMessageContainingAll("cannot listen at vq://elsewhere:0", "that of another host", "--host");
+    }
+
+    private RpcServer.Builder another(URI address) {
+        return serving(Echo.class, new EchoService())
+                .directory(directory.resolve("another"))
+                .listen(address);
     }
 
     @Test
@@ -141,9 +135,7 @@ class QueueBadInputTest {
         MemoryRegion memory = hosts.servers().allocate(8192, EnumSet.of(Access.LOCAL_WRITE));
         try (MessagePort silent = hosts.servers().bind(65002)) {
             silent.give(memory, 0, 8192, 1);
-            assertThatThrownBy(() -> channel(URI.create("vq://server:65002"), Duration.ofMillis(100)))
-                    .isInstanceOfSatisfying(
-                            RpcException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE))
+            assertFails(Status.Code.UNAVAILABLE, () -> channel(URI.create("vq://server:65002"), Duration.ofMillis(100)))
                     .hasMessageContaining("did not answer");
         }
     }
@@ -158,9 +150,7 @@ class QueueBadInputTest {
         assertThat(refused(server.address().orElseThrow().toString()))
                 .hasMessageContainingAll("RESOURCE_EXHAUSTED", "at the server", "virtual queues");
         all.forEach(VirtualQueue::close);
-        try (RpcChannel channel = channel()) {
-            assertThat(echo(channel).add(1, 2)).isEqualTo(3);
-        }
+        assertServes();
     }
 
     /** Not even a region for the refusal is left. */
@@ -174,9 +164,7 @@ class QueueBadInputTest {
                         "its tenant of the control plane has as many memory regions",
                         "AgentOptions.withQuota");
         all.forEach(MemoryRegion::close);
-        try (RpcChannel channel = channel()) {
-            assertThat(echo(channel).add(1, 2)).isEqualTo(3);
-        }
+        assertServes();
     }
 
     /** A connection registers more memory when it first sends more than fits into a slot. */
@@ -186,9 +174,8 @@ class QueueBadInputTest {
             Echo echo = echo(channel);
             assertThat(echo.add(1, 2)).isEqualTo(3);
             List<MemoryRegion> all = allRegions(hosts.clients());
-            assertThat(catchThrowableOfType(RpcException.class, () -> echo.bytes(new byte[100_000])))
+            assertFails(Status.Code.UNAVAILABLE, () -> echo.bytes(new byte[100_000]))
                     .hasMessageContainingAll(
-                            "UNAVAILABLE",
                             "its connection has ended: tenant clients has 1024 memory regions and may have no more",
                             "AgentOptions.withQuota");
             all.forEach(MemoryRegion::close);
@@ -206,9 +193,8 @@ class QueueBadInputTest {
             }
             assertThat(echo.add(1, 2)).isEqualTo(3);
             List<MemoryRegion> all = allRegions(hosts.servers());
-            assertThat(catchThrowableOfType(RpcException.class, echo::notes))
+            assertFails(Status.Code.UNAVAILABLE, echo::notes)
                     .hasMessageContainingAll(
-                            "UNAVAILABLE",
                             "its connection has ended: the peer has ended it: its tenant of the control plane has as many memory regions",
                             "AgentOptions.withQuota");
             all.forEach(MemoryRegion::close);
@@ -219,12 +205,11 @@ class QueueBadInputTest {
     /** As many as a tenant may have. */
     private static List<MemoryRegion> allRegions(Tenant tenant) {
         List<MemoryRegion> all = new ArrayList<>();
-        assertThatThrownBy(() -> {
-                    while (true) {
-                        all.add(tenant.allocate(64, EnumSet.of(Access.LOCAL_WRITE)));
-                    }
-                })
-                .isInstanceOf(ControlPlaneException.class);
+        assertThrown(ControlPlaneException.class, () -> {
+            while (true) {
+                all.add(tenant.allocate(64, EnumSet.of(Access.LOCAL_WRITE)));
+            }
+        });
         return all;
     }
 
@@ -255,11 +240,7 @@ class QueueBadInputTest {
     }
 
     private static CarrierProvider.Answer refusalOnce(CountDownLatch open) {
-        try {
-            open.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
+        Await.latch(open);
         return new CarrierProvider.Answer(ByteBuffer.wrap(new byte[] {7}), Optional.empty());
     }
 
@@ -309,15 +290,10 @@ class QueueBadInputTest {
                 random.nextBytes(noise);
                 say(port(), ByteBuffer.wrap(noise, 0, length).slice());
             }
-            for (int kind = 1; kind <= 7; kind++) {
-                ByteBuffer header = ByteBuffer.allocate(QueueMessage.BYTES);
-                new QueueMessage(kind, random.nextLong(), 1).write(header);
-                say(port(), header.flip());
+            sayHeaders(port(), 1, 7);
+            for (int claimed : new int[] {99, 101, -1, Integer.MAX_VALUE}) {
+                say(port(), hello(1, 1 << 20, 100, claimed));
             }
-            say(port(), hello(1, 1 << 20, 100, 99));
-            say(port(), hello(1, 1 << 20, 100, 101));
-            say(port(), hello(1, 1 << 20, 100, -1));
-            say(port(), hello(1, 1 << 20, 100, Integer.MAX_VALUE));
             say(port(), hello(1, 0, 100, 100));
             say(port(), hello(1, Long.MAX_VALUE, 100, 100));
             assertThat(echo.add(3, 4)).isEqualTo(7);
@@ -362,13 +338,18 @@ class QueueBadInputTest {
             Echo echo = echo(channel);
             assertThat(echo.add(1, 2)).isEqualTo(3);
             int inbox = QueueHub.carriersOf(hosts.servers()).getFirst().port();
-            Random random = new Random(4);
-            for (int kind = 2; kind <= 6; kind++) {
-                ByteBuffer header = ByteBuffer.allocate(QueueMessage.BYTES);
-                new QueueMessage(kind, random.nextLong(), 1).write(header);
-                say(inbox, header.flip());
-            }
+            sayHeaders(inbox, 2, 6);
             assertThat(echo.add(3, 4)).isEqualTo(7);
+        }
+    }
+
+    /** Sends messages of these kinds for connections that do not exist. */
+    private void sayHeaders(int port, int firstKind, int lastKind) {
+        Random random = new Random(4);
+        for (int kind = firstKind; kind <= lastKind; kind++) {
+            ByteBuffer header = ByteBuffer.allocate(QueueMessage.BYTES);
+            new QueueMessage(kind, random.nextLong(), 1).write(header);
+            say(port, header.flip());
         }
     }
 
@@ -380,8 +361,7 @@ class QueueBadInputTest {
             Echo echo = echo(channel);
             assertThat(echo.add(1, 2)).isEqualTo(3);
             hosts.clients().close();
-            assertThat(catchThrowableOfType(RpcException.class, () -> echo.add(1, 2)))
-                    .hasMessageContaining("UNAVAILABLE");
+            assertFails(Status.Code.UNAVAILABLE, () -> echo.add(1, 2));
         }
         Await.equal("connections", 0, server::connections);
     }
@@ -392,9 +372,7 @@ class QueueBadInputTest {
             Echo echo = echo(channel);
             assertThat(echo.add(1, 2)).isEqualTo(3);
             hosts.servers().close();
-            Await.until(
-                    "the connection has ended",
-                    () -> catchThrowableOfType(RpcException.class, () -> echo.add(1, 2)) != null);
+            Await.until("the connection has ended", () -> codeOf(() -> echo.add(1, 2)) != Status.Code.OK);
         }
     }
 }

@@ -7,6 +7,7 @@ import dev.rackcall.rdma.end.CarrierLocks;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.time.Duration;
@@ -18,6 +19,9 @@ import org.junit.jupiter.api.Test;
 
 /** Two carriers over virtual queues between two hosts. */
 class QueueCarrierTest extends CarrierContract {
+    /** A thousand in the long tests. */
+    private static final int TURNS = Integer.getInteger("rackcall.kills", 0) > 0 ? 1000 : 300;
+
     private final QueueHosts hosts = hosts();
 
     QueueHosts hosts() {
@@ -72,24 +76,18 @@ class QueueCarrierTest extends CarrierContract {
     @Test
     void shouldWakeSleepersWithoutReminders() throws Exception {
         QueueHub.remind(false);
-        int turns = 1000;
-        CompletableFuture<Integer> answered = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().start(() -> {
-            try {
-                for (int turn = 1; turn <= turns; turn++) {
-                    awaitFar(turn);
-                    publishAmongOthers(server, turn);
-                }
-                answered.complete(turns);
-            } catch (Exception | Error e) {
-                answered.completeExceptionally(e);
+        CompletableFuture<Integer> answered = Concurrently.start(() -> {
+            for (int turn = 1; turn <= TURNS; turn++) {
+                awaitFar(turn);
+                publishAmongOthers(server, turn);
             }
+            return TURNS;
         });
-        for (int turn = 1; turn <= turns; turn++) {
+        for (int turn = 1; turn <= TURNS; turn++) {
             publishAmongOthers(client, turn);
             awaitNear(turn);
         }
-        assertThat(answered.get(30, TimeUnit.SECONDS)).isEqualTo(turns);
+        assertThat(answered.get(30, TimeUnit.SECONDS)).isEqualTo(TURNS);
     }
 
     /** Only publications wake a listening peer. */

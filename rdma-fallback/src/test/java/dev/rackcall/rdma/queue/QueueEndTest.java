@@ -1,7 +1,7 @@
 package dev.rackcall.rdma.queue;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.os.file.Mapping;
@@ -22,9 +22,7 @@ class QueueEndTest {
             QueueEnd end = new QueueEnd(hosts.clients(), new CarrierProvider.Memory(file, mapping.memory()), 0);
             end.close();
             long before = QueueHosts.mappings();
-            assertThatThrownBy(() -> end.own(file))
-                    .isInstanceOf(VerbsException.class)
-                    .hasMessageContaining("closed");
+            assertThrown(VerbsException.class, () -> end.own(file), "closed");
             // Fewer if memory of an earlier test was still being unmapped.
             assertThat(QueueHosts.mappings()).isLessThanOrEqualTo(before);
         }

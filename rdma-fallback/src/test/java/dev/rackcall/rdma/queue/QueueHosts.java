@@ -7,6 +7,7 @@ import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.cp.server.AgentServer;
+import dev.rackcall.testkit.Usage;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.soft.FaultPlan;
@@ -176,11 +177,7 @@ public final class QueueHosts implements AutoCloseable {
 
     /** Mappings of connections and regions in this process. */
     public static long mappings() {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
-            return lines.filter(line -> line.contains("memfd:rackcall")).count();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Usage.mappings("memfd:rackcall");
     }
 
     /** Deletes a folder and what is in it. */

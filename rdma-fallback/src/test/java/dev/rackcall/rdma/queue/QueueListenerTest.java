@@ -17,7 +17,7 @@ class QueueListenerTest {
     void open() {
         hosts = QueueHosts.served();
         listener = new QueueListener(hosts.servers(), URI.create("vq://server:65005"), hello -> {
-            throw new IllegalStateException("nobody comes");
+            throw new IllegalStateException("no client is expected");
         });
         assertThat(listener.isTrying()).isFalse();
     }

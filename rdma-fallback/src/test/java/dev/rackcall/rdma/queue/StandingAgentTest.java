@@ -1,8 +1,9 @@
 package dev.rackcall.rdma.queue;
 
+import static dev.rackcall.rpc.contract.RpcFixture.assertFails;
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
@@ -12,17 +13,16 @@ import dev.rackcall.cp.client.Patience;
 import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.os.file.OwnerLock;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
@@ -62,14 +62,10 @@ class StandingAgentTest {
             hosts.closeDoor(QueueHosts.CLIENT);
             assertThat(hosts.clients().ping(Duration.ofSeconds(5))).isFalse();
             try (UnixSocket _ = silent(hosts.folder(QueueHosts.CLIENT))) {
-                RpcException e = catchThrowableOfType(
-                        RpcException.class,
-                        () -> RpcChannel.builder("/a/channel")
-                                .address(URI.create("vq://server:7"))
-                                .connectTimeout(SHORT)
-                                .open());
-                assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
-                assertThat(e)
+                RpcChannel.Builder channel = RpcChannel.builder("/a/channel")
+                        .address(URI.create("vq://server:7"))
+                        .connectTimeout(SHORT);
+                assertFails(Status.Code.UNAVAILABLE, channel::open)
                         .hasMessageMatching(
                                 "(?s).*the next one at .* has not admitted this tenant within [0-9]{1,3} ms.*");
             }
@@ -85,9 +81,7 @@ class StandingAgentTest {
             assertThat(host.obstacle()).isEmpty();
             FutureTask<Tenant> patient = start(new FutureTask<>(() -> Patience.within(LONG, host::get)));
             for (int i = 0; i < 2; i++) {
-                assertThatThrownBy(() -> Patience.within(SHORT, host::get))
-                        .isInstanceOfSatisfying(
-                                RpcException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE))
+                assertFails(Status.Code.UNAVAILABLE, () -> Patience.within(SHORT, host::get))
                         .hasMessageContaining("has not taken this process in yet; is it stopped?");
             }
             assertThat(patient).isNotDone();
@@ -126,9 +120,7 @@ class StandingAgentTest {
     void shouldSayThatThereIsNoAgentWithoutWaitingForOne() {
         HostTenant host = new HostTenant(() -> folder);
         assertThat(host.obstacle()).isPresent();
-        assertThatThrownBy(() -> Patience.within(LONG, host::get))
-                .isInstanceOfSatisfying(
-                        RpcException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE))
+        assertFails(Status.Code.UNAVAILABLE, () -> Patience.within(LONG, host::get))
                 .hasMessageContainingAll("no agent process serves in " + folder, "QueueSettings.use");
     }
 
@@ -145,20 +137,13 @@ class StandingAgentTest {
             for (int round = 0; round < 10; round++) {
                 try (Tenant tenant = agent.admit("t" + round)) {
                     CyclicBarrier together = new CyclicBarrier(users);
-                    List<FutureTask<QueueHub>> all = new ArrayList<>();
-                    for (int i = 0; i < users; i++) {
-                        FutureTask<QueueHub> one = new FutureTask<>(() -> {
-                            together.await();
-                            return QueueHub.of(tenant);
-                        });
-                        Thread.ofPlatform().daemon().start(one);
-                        all.add(one);
-                    }
-                    QueueHub hub = all.getFirst().get(100, TimeUnit.SECONDS);
-                    for (FutureTask<QueueHub> one : all) {
-                        assertThat(one.get(100, TimeUnit.SECONDS)).isSameAs(hub);
-                        hub.release();
-                    }
+                    List<QueueHub> hubs = Concurrently.call(users, thread -> {
+                        together.await();
+                        return QueueHub.of(tenant);
+                    });
+                    QueueHub hub = hubs.getFirst();
+                    assertThat(hubs).allSatisfy(each -> assertThat(each).isSameAs(hub));
+                    hubs.forEach(QueueHub::release);
                 }
             }
         }
@@ -180,9 +165,7 @@ class StandingAgentTest {
                 Thread.ofPlatform().daemon().start(patient);
                 assertThatThrownBy(() -> Patience.within(SHORT, () -> QueueHub.of(hosts.clients())))
                         .hasMessageContaining("is it stopped?");
-                assertThatThrownBy(() -> first.get(100, TimeUnit.SECONDS))
-                        .isInstanceOf(ExecutionException.class)
-                        .hasMessageContaining("is it stopped?");
+                assertThrown(ExecutionException.class, () -> first.get(100, TimeUnit.SECONDS), "is it stopped?");
                 assertThat(patient).isNotDone();
             }
             hosts.openDoor(QueueHosts.CLIENT);

@@ -114,7 +114,7 @@ class FutureCallbackTest extends RpcFixture {
     }
 
     @Test
-    void shouldNotRunACallbackInsideSomebodyElsesCall() {
+    void shouldNotRunACallbackInsideAnotherCall() {
         AtomicReference<Thread> ran = new AtomicReference<>();
         CompletableFuture<Void> callback = attach(() -> {
             ran.set(Thread.currentThread());

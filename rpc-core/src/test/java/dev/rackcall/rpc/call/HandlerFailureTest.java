@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.call;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcException;
@@ -74,20 +74,19 @@ class HandlerFailureTest extends RpcFixture {
                     throw new IllegalStateException("expected in this test");
                 })));
         Feed feed = connect(Feed.class);
-        assertThatThrownBy(() -> {
+        assertThrown(
+                RpcException.class,
+                () -> {
                     try (Stream<Feed.Item> items = feed.items()) {
                         items.forEach(item -> {});
                     }
-                })
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("/test/feed/items: the handler threw IllegalStateException");
+                },
+                "/test/feed/items: the handler threw IllegalStateException");
         assertThat(server.connections()).isEqualTo(1);
     }
 
     @Test
     void shouldRefuseAnExceptionWhoseStatusIsOk() {
-        assertThatThrownBy(() -> new RpcException(Status.OK))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("a call that succeeds returns");
+        assertThrown(IllegalArgumentException.class, () -> new RpcException(Status.OK), "a call that succeeds returns");
     }
 }

@@ -82,7 +82,7 @@ class LateResultTest extends RpcFixture {
 
     @ParameterizedTest
     @EnumSource
-    void shouldGiveBackWhatNobodyGets(End end) throws Exception {
+    void shouldReleaseResultsThatTheirCallerDoesNotGet(End end) throws Exception {
         RpcChannel channel = open(channel(LateBooks.class).arenaQuota(256 << 10));
         LateBooks books = channel.stub(LateBooks.class);
         for (int i = 0; i < CALLS; i++) {

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.call;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -60,8 +61,7 @@ class MisuseTest extends RpcFixture {
         serve(server());
         Echo echo = connect(Echo.class);
         assertThatThrownBy(() -> echo.later(1, -1).join())
-                .hasMessageContaining("INTERNAL")
-                .hasMessageContaining("null instead of a CompletableFuture");
+                .hasMessageContainingAll("INTERNAL", "null instead of a CompletableFuture");
         assertFails(Status.Code.INTERNAL, () -> echo.failAfter(-1).close())
                 .hasMessageContaining("null instead of a Stream");
         assertFails(Status.Code.INTERNAL, () -> echo.header("x"));
@@ -198,15 +198,16 @@ class MisuseTest extends RpcFixture {
     }
 
     @Test
-    void shouldTellWhoeverFillsTheSharedArena() {
+    void shouldReportAFullSharedArena() {
         serve(server().sharedQuota(1 << 20));
         RpcChannel channel = open(channel(Library.class));
         Library library = channel.stub(Library.class);
         try (Scope scope = channel.newSharedScope()) {
-            assertThatThrownBy(() -> LibraryService.fill(scope, "too much", 100_000))
-                    .isInstanceOf(OutOfArenaException.class)
-                    .hasMessageContaining("is full")
-                    .hasMessageContaining("quota");
+            assertThrown(
+                    OutOfArenaException.class,
+                    () -> LibraryService.fill(scope, "too much", 100_000),
+                    "is full",
+                    "quota");
             assertThat(library.write("meanwhile", 1).title()).isEqualTo("meanwhile");
         }
         try (Scope scope = channel.newSharedScope()) {

@@ -109,7 +109,7 @@ class RuntimeDirectoryTest {
     }
 
     @Test
-    void shouldRefuseADirectoryOfSomebodyElse() throws IOException {
+    void shouldRefuseADirectoryOfAnotherUser() throws IOException {
         Files.createDirectory(directory);
         try {
             Files.setAttribute(directory, "unix:uid", SOMEBODY);
@@ -134,7 +134,7 @@ class RuntimeDirectoryTest {
     }
 
     @Test
-    void shouldServeFromAPlaceThatNobodyCanWriteOnlyIfItCan() {
+    void shouldRefuseADirectoryThatCannotBeWritten() {
         // Not even root can create directories there.
         directory = Path.of("/proc/self/rackcall");
         assertFails(Status.Code.FAILED_PRECONDITION, this::serve)
@@ -185,7 +185,7 @@ class RuntimeDirectoryTest {
 
     /** Cleaning a directory that is no runtime directory deletes nothing. */
     @Test
-    void shouldTakeNobodyElsesLockFileForADeadServers() throws IOException {
+    void shouldTakeNoOtherProgramsLockFileForADeadServers() throws IOException {
         Files.createDirectory(
                 directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
         Path dead = file("dead.lock", "pid 1 of long ago\n", "rw-------");

@@ -63,9 +63,10 @@ class VersionTest extends RpcFixture {
         RpcServer server = serve(Feed.class, TODAY);
         RpcChannel channel = open(Feed.class);
         assertFails(Status.Code.FAILED_PRECONDITION, () -> channel.stub(SealedVault.class))
-                .hasMessageContaining("channel /test/feed serves " + Feed.class.getName() + ", not "
-                        + SealedVault.class.getName() + ": ")
-                .hasMessageContaining("or open /test/sealed, the channel of the latter")
+                .hasMessageContainingAll(
+                        "channel /test/feed serves " + Feed.class.getName() + ", not " + SealedVault.class.getName()
+                                + ": ",
+                        "or open /test/sealed, the channel of the latter")
                 .message()
                 .doesNotContain("multiply")
                 .matches(".*Fingerprints: [0-9a-f]{16} here, [0-9a-f]{16} there");

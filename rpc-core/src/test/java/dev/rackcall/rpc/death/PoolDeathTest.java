@@ -89,7 +89,7 @@ class PoolDeathTest extends RpcFixture {
     }
 
     @Test
-    void shouldNotWaitForEverAtADoorThatNobodyAttends() {
+    void shouldNotWaitForAServerThatIsGone() {
         Pool doomed = hosts.host(0);
         serve(doomed);
         doomed.close();

@@ -151,7 +151,7 @@ class ServerEndTest extends RpcFixture {
         AtomicBoolean over = new AtomicBoolean();
         Callable<Boolean> client = () -> {
             while (!over.get()) {
-                // The client is told only that nobody serves.
+                // The client only hears that there is no server.
                 assertThat(codeOf(() -> channel(Echo.class).open().close()))
                         .isIn(Status.Code.OK, Status.Code.NOT_FOUND, Status.Code.UNAVAILABLE);
             }

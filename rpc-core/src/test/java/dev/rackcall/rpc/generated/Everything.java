@@ -46,7 +46,7 @@ interface Everything extends Inherited<String, Everything.Point> {
             Color color) {}
 
     /** Arrays of primitives, and of other things. */
-    @SuppressWarnings("ArrayRecordComponent") // they travel; nobody compares them
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record ArraysOf(
             boolean[] truths,
             byte[] bytes,

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.generated;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -102,10 +103,11 @@ class GeneratedServiceTest {
         }
         assertThat(stub.tree(deep)).isEqualTo(deep);
         Tree tooDeep = new Tree(0, Optional.of(deep), List.of(), "");
-        assertThatThrownBy(() -> stub.tree(tooDeep))
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("INVALID_ARGUMENT")
-                .hasMessageContaining("Everything.Tree is nested more than 128 deep");
+        assertThrown(
+                RpcException.class,
+                () -> stub.tree(tooDeep),
+                "INVALID_ARGUMENT",
+                "Everything.Tree is nested more than 128 deep");
     }
 
     @Test
@@ -234,10 +236,11 @@ class GeneratedServiceTest {
         assertThat(stub.later(new Point(1, 2))).isCompleted();
         byte[] arguments = calls.lastArguments();
         arguments[3] = (byte) 0x80;
-        assertThatThrownBy(() -> calls.dispatch(index("later"), arguments))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("record Everything.Point refuses its components")
-                .hasMessageContaining("left of everything");
+        assertThrown(
+                PayloadException.class,
+                () -> calls.dispatch(index("later"), arguments),
+                "record Everything.Point refuses its components",
+                "left of everything");
         assertThat(service.calls).containsExactly("later");
     }
 
@@ -265,9 +268,10 @@ class GeneratedServiceTest {
                         .as("%s, %d of %d bytes, seed %d", methods.get(i), length, arguments.length, SEED)
                         .isInstanceOf(PayloadException.class);
             }
-            assertThatThrownBy(() -> calls.dispatch(method, Arrays.copyOf(arguments, arguments.length + 1)))
-                    .isInstanceOf(PayloadException.class)
-                    .hasMessageContaining("left over");
+            assertThrown(
+                    PayloadException.class,
+                    () -> calls.dispatch(method, Arrays.copyOf(arguments, arguments.length + 1)),
+                    "left over");
             for (int round = 0; round < 1_000; round++) {
                 byte[] tampered = arguments.clone();
                 for (int changes = 1 + random.nextInt(3); changes > 0; changes--) {
@@ -292,9 +296,10 @@ class GeneratedServiceTest {
 
     @Test
     void shouldRefuseMethodsThatAreNotThere() {
-        assertThatThrownBy(() -> calls.dispatch(definition.methods().size(), new byte[0]))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("/test/everything");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> calls.dispatch(definition.methods().size(), new byte[0]),
+                "/test/everything");
     }
 
     @Test

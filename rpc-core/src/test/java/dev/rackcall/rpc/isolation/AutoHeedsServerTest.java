@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.isolation;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -58,10 +59,11 @@ class AutoHeedsServerTest extends VaultFixture {
     @Test
     void shouldSayWhyAServerThatBelievesNoSealRefuses() {
         start(Isolation.AUTO);
-        assertThatThrownBy(() -> ChangingCaller.call(directory))
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("RESOURCE_EXHAUSTED")
-                .hasMessageContaining("this server takes up to 64");
+        assertThrown(
+                RpcException.class,
+                () -> ChangingCaller.call(directory),
+                "RESOURCE_EXHAUSTED",
+                "this server takes up to 64");
     }
 
     /** Where AUTO may seal a scope that seldom changes, it does so after 16 calls. */

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.isolation;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -98,9 +99,10 @@ class HugePageConnectionTest extends VaultFixture {
 
         assertThat(sealing.sum(coin)).isEqualTo(5);
         assertThat(IsolationEvents.counters().seals() - seals).isEqualTo(1);
-        assertThatThrownBy(() -> Seals.guarded(() ->
-                        scope.arena().memory().set(ValueLayout.JAVA_LONG, Ref.offset(scope.firstRun()) + HUGE + 8, 1)))
-                .isInstanceOf(SealedScopeException.class);
+        assertThrown(
+                SealedScopeException.class,
+                () -> Seals.guarded(() ->
+                        scope.arena().memory().set(ValueLayout.JAVA_LONG, Ref.offset(scope.firstRun()) + HUGE + 8, 1)));
         neighbour.value(1);
         coin.value(6);
         assertThat(sealing.sum(coin)).isEqualTo(6);

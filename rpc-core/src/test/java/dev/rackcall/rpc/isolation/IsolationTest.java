@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.isolation;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -168,9 +169,10 @@ class IsolationTest extends VaultFixture {
         try (Scope scope = channel.newScope()) {
             Coin coin = coins(scope, 2);
 
-            assertThatThrownBy(() -> vault(Isolation.DEFAULT).sumTrusted(coin))
-                    .isInstanceOf(RpcException.class)
-                    .hasMessageContaining("came as TRUSTED, but AUTO is demanded");
+            assertThrown(
+                    RpcException.class,
+                    () -> vault(Isolation.DEFAULT).sumTrusted(coin),
+                    "came as TRUSTED, but AUTO is demanded");
             assertThat(vault(Isolation.AUTO).sumTrusted(coin)).isEqualTo(1);
             assertThat(vault(Isolation.SEALED).sumTrusted(coin)).isEqualTo(1);
         }

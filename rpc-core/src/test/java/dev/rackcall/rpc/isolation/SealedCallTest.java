@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.isolation;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -97,9 +98,7 @@ class SealedCallTest extends VaultFixture {
     }
 
     private void isSealedBy(String method) {
-        assertThatThrownBy(() -> coin.value(6))
-                .isInstanceOf(SealedScopeException.class)
-                .hasMessageContaining("is sealed by /test/sealed/" + method);
+        assertThrown(SealedScopeException.class, () -> coin.value(6), "is sealed by /test/sealed/" + method);
         assertThat(coin.value()).isEqualTo(5);
     }
 
@@ -235,7 +234,7 @@ class SealedCallTest extends VaultFixture {
     }
 
     @Test
-    void shouldOpenAScopeAtOnceForWhoeverStoresPastItsObjects() {
+    void shouldOpenAScopeAtOnceForStoresPastItsObjects() {
         RpcChannel raw = open(channel(SealedVault.class).keepSealed(0));
         Scope there = raw.newScope();
         Coin coinThere = coin(there, 5);
@@ -244,8 +243,9 @@ class SealedCallTest extends VaultFixture {
         assertThat(there.isSealed()).isFalse();
         Seals.guarded(() -> there.arena().memory().set(ValueLayout.JAVA_LONG, free, 1));
 
-        assertThatThrownBy(() -> RpcChannel.builder("/test/sealed").keepSealed(-1))
-                .isInstanceOf(IllegalArgumentException.class);
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> RpcChannel.builder("/test/sealed").keepSealed(-1));
     }
 
     @Test
@@ -254,10 +254,11 @@ class SealedCallTest extends VaultFixture {
         MemorySegment memory = scope.arena().memory();
         long free = Ref.offset(scope.firstRun()) + 2000;
 
-        assertThatThrownBy(() -> Seals.guarded(() -> memory.set(ValueLayout.JAVA_LONG, free, 1)))
-                .isInstanceOf(SealedScopeException.class)
-                .hasMessageContaining("/test/sealed/value, which has ended")
-                .hasMessageContaining("store again");
+        assertThrown(
+                SealedScopeException.class,
+                () -> Seals.guarded(() -> memory.set(ValueLayout.JAVA_LONG, free, 1)),
+                "/test/sealed/value, which has ended",
+                "store again");
         Seals.guarded(() -> memory.set(ValueLayout.JAVA_LONG, free, 1));
         assertThat(vault().value(coin)).isEqualTo(5);
     }

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.runtime;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,6 +8,7 @@ import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.testkit.Concurrently;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,9 +31,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
-import java.util.concurrent.Callable;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -155,25 +154,25 @@ class KryoCodecTest {
 
     @Test
     void shouldSayWhereToRegister() {
-        assertThatThrownBy(() -> write(new Stranger()))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining(Stranger.class.getName() + " is not registered")
-                .hasMessageContaining("@RpcService(registered = ...)");
+        assertThrown(
+                PayloadException.class,
+                () -> write(new Stranger()),
+                Stranger.class.getName() + " is not registered",
+                "@RpcService(registered = ...)");
         Holder holder = new Holder();
         holder.any = new Stranger();
-        assertThatThrownBy(() -> write(holder))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("a " + Holder.class.getName() + " cannot be encoded: class "
-                        + Stranger.class.getName() + " is not registered");
+        assertThrown(
+                PayloadException.class,
+                () -> write(holder),
+                "a " + Holder.class.getName() + " cannot be encoded: class " + Stranger.class.getName()
+                        + " is not registered");
     }
 
     @Test
     void shouldRefuseComparators() {
         Holder holder = new Holder();
         holder.sorted = new TreeMap<>(Comparator.reverseOrder());
-        assertThatThrownBy(() -> write(holder))
-                .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("java.util.TreeMap with a comparator cannot travel");
+        assertThrown(PayloadException.class, () -> write(holder), "java.util.TreeMap with a comparator cannot travel");
         assertThatThrownBy(() -> write(new TreeSet<>(Comparator.<String>reverseOrder())))
                 .hasMessageContaining("java.util.TreeSet with a comparator");
     }
@@ -198,19 +197,10 @@ class KryoCodecTest {
 
     @Test
     void shouldServeManyThreadsAtATime() throws Exception {
-        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<Boolean>> results = new ArrayList<>();
-            for (int i = 0; i < 200; i++) {
-                int number = i;
-                results.add(threads.submit((Callable<Boolean>) () -> {
-                    Node node = new Node("node " + number);
-                    return read(write(node), Node.class).name.equals(node.name);
-                }));
-            }
-            for (Future<Boolean> result : results) {
-                assertThat(result.get(30, TimeUnit.SECONDS)).isTrue();
-            }
-        }
+        Concurrently.run(200, number -> {
+            Node node = new Node("node " + number);
+            assertThat(read(write(node), Node.class).name).isEqualTo(node.name);
+        });
     }
 
     @Test
@@ -231,7 +221,7 @@ class KryoCodecTest {
      * for.
      */
     @Test
-    void shouldSurviveBytesThatNobodyWrote() {
+    void shouldSurviveTamperedBytes() {
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         Random random = new Random(SEED);
         Node node = new Node("first");
@@ -250,6 +240,7 @@ class KryoCodecTest {
             for (int changes = 1 + random.nextInt(4); changes > 0; changes--) {
                 bytes[random.nextInt(bytes.length)] = (byte) (random.nextBoolean() ? 0xff : random.nextInt());
             }
+            int number = round;
             long before = threads.getCurrentThreadAllocatedBytes();
             try {
                 read(bytes);
@@ -259,7 +250,7 @@ class KryoCodecTest {
                 throw new AssertionError("seed " + SEED + ", round " + round + ", " + Arrays.toString(bytes), e);
             }
             assertThat(threads.getCurrentThreadAllocatedBytes() - before)
-                    .as("bytes allocated, seed %d, round %d, %s", SEED, round, Arrays.toString(bytes))
+                    .as(() -> "bytes allocated, seed " + SEED + ", round " + number + ", " + Arrays.toString(bytes))
                     .isLessThan(4_000_000);
         }
         assertThat(refused).as("tampered objects that were noticed").isPositive();

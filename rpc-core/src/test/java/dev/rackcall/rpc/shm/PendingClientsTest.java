@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.shm;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
@@ -85,9 +85,10 @@ class PendingClientsTest extends RpcFixture {
         EventPoll closed = EventPoll.create();
         closed.close();
         PendingClients unable = new PendingClients(closed, PATIENCE);
-        assertThatThrownBy(() -> unable.add(
-                        new PendingClients.Guest(pair.left(), pair.left().peer(), null, 0), 1))
-                .isInstanceOf(IllegalStateException.class);
+        assertThrown(
+                IllegalStateException.class,
+                () -> unable.add(
+                        new PendingClients.Guest(pair.left(), pair.left().peer(), null, 0), 1));
         assertThat(isHungUpOn(pair.right())).isTrue();
         assertThat(unable.size()).isZero();
     }

@@ -77,7 +77,7 @@ class StrangerTest extends RpcFixture {
 
     @Test
     void shouldRefuseClientsOfOtherUsers() throws Exception {
-        assumeTrue(Uid.current() == 0, "NOT TESTED: only root can be somebody else");
+        assumeTrue(Uid.current() == 0, "NOT TESTED: only root can change its user");
         RpcServer server = serve(Echo.class, new EchoService());
         Path socket = RuntimeDirectory.at(directory).socket("/test/echo");
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));

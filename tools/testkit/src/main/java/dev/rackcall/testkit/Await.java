@@ -19,7 +19,10 @@ public final class Await {
     /** A condition that another thread is about to make true needs no sleep. */
     private static final int EAGER_LOOKS = 100;
 
+    private static final long EAGER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+    /** A pause is this much longer than a look, so that looking leaves the processors to what the test waits for. */
+    private static final int PAUSES_A_LOOK = 5;
 
     private Await() {}
 
@@ -43,18 +46,22 @@ public final class Await {
     /** Waits until the value is as expected; fails after {@link #BOUND} and reports the last value. */
     public static <T> void equal(String what, T expected, Supplier<T> value) {
         long start = System.nanoTime();
-        T found = value.get();
-        for (int looks = 1; !Objects.equals(found, expected); looks++) {
-            if (System.nanoTime() - start >= BOUND.toNanos()) {
+        for (int looks = 1; ; looks++) {
+            long began = System.nanoTime();
+            T found = value.get();
+            if (Objects.equals(found, expected)) {
+                return;
+            }
+            long ended = System.nanoTime();
+            if (ended - start >= BOUND.toNanos()) {
                 throw new AssertionError(
                         what + ": expected " + expected + " within " + BOUND + ", but it still is " + found);
             }
-            if (looks < EAGER_LOOKS) {
+            if (looks < EAGER_LOOKS && ended - start < EAGER_NANOS) {
                 Thread.yield();
             } else {
-                LockSupport.parkNanos(PAUSE_NANOS);
+                LockSupport.parkNanos(Math.max(PAUSE_NANOS, PAUSES_A_LOOK * (ended - began)));
             }
-            found = value.get();
         }
     }
 }

@@ -20,13 +20,12 @@ public final class Usage {
     public static Map<String, Integer> now() {
         Map<String, Integer> counts = new TreeMap<>();
         descriptors(counts);
-        try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
-            maps.filter(line -> line.contains("memfd:rackcall")).forEach(line -> count(counts, "mapping"));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        int mappings = (int) mappings("memfd:rackcall");
+        if (mappings > 0) {
+            counts.put("mapping", mappings);
         }
-        for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            if (thread.getName().startsWith("rackcall")) {
+        for (Thread thread : threads()) {
+            if (thread != null && thread.getName().startsWith("rackcall")) {
                 count(counts, "thread " + thread.getName().replaceAll("[0-9]+$", "N"));
             }
         }
@@ -45,22 +44,55 @@ public final class Usage {
         return grown;
     }
 
+    /** Descriptors of this process for files whose names contain {@code part}. */
+    public static long descriptors(String part) {
+        try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
+            return fds.filter(fd -> target(fd).contains(part)).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Mappings of this process of files whose names contain {@code part}. */
+    public static long mappings(String part) {
+        try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+            return maps.filter(line -> line.contains(part)).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** All platform threads, and null; their stack traces, which the JDK gives with them elsewhere, would cost more. */
+    private static Thread[] threads() {
+        ThreadGroup all = Thread.currentThread().getThreadGroup();
+        while (all.getParent() != null) {
+            all = all.getParent();
+        }
+        Thread[] threads = new Thread[2 * all.activeCount() + 100];
+        all.enumerate(threads);
+        return threads;
+    }
+
+    private static String target(Path fd) {
+        try {
+            return Files.readSymbolicLink(fd).toString();
+        } catch (IOException e) {
+            // Closed after the directory was read; its number may have been reused.
+            return "";
+        }
+    }
+
     private static void descriptors(Map<String, Integer> counts) {
         try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
-            fds.forEach(fd -> {
-                try {
-                    String target = Files.readSymbolicLink(fd).toString();
-                    if (target.startsWith("/memfd:rackcall")) {
-                        count(counts, "fd memory");
-                    } else if (target.startsWith("socket:")) {
-                        count(counts, "fd socket");
-                    } else if (target.startsWith("anon_inode:")) {
-                        count(counts, "fd " + target);
-                    } else if (target.endsWith(".lock")) {
-                        count(counts, "fd lock");
-                    }
-                } catch (IOException e) {
-                    // Closed after the directory was read; its number may have been reused.
+            fds.map(Usage::target).forEach(target -> {
+                if (target.startsWith("/memfd:rackcall")) {
+                    count(counts, "fd memory");
+                } else if (target.startsWith("socket:")) {
+                    count(counts, "fd socket");
+                } else if (target.startsWith("anon_inode:")) {
+                    count(counts, "fd " + target);
+                } else if (target.endsWith(".lock")) {
+                    count(counts, "fd lock");
                 }
             });
         } catch (IOException e) {

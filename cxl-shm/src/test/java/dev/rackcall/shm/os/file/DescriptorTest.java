@@ -1,7 +1,7 @@
 package dev.rackcall.shm.os.file;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.shm.os.OsException;
 import java.nio.file.Path;
@@ -26,9 +26,7 @@ class DescriptorTest {
         assertThat(descriptor.close()).isFalse();
         assertThat(descriptor.isClosed()).isTrue();
         assertThat(descriptor.tryEnter()).isFalse();
-        assertThatThrownBy(descriptor::enter)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("test");
+        assertThrown(IllegalStateException.class, descriptor::enter, "test");
         descriptor.exit();
         assertThat(isStill(file, fd)).isTrue();
         descriptor.exit();

@@ -1,8 +1,8 @@
 package dev.rackcall.shm.os.file;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.rackcall.shm.os.Affinity;
@@ -25,12 +25,11 @@ class NumaTest {
             file.reserve(0, file.bytes());
             mapping.memory().set(JAVA_INT, 4096, 1);
 
-            assertThatThrownBy(() -> numa.bind(mapping.memory(), numa.nodes()))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("memory nodes 0 to");
-            assertThatThrownBy(() -> numa.bind(mapping.memory().asSlice(8), node))
-                    .isInstanceOf(OsException.class)
-                    .hasMessageContaining("EINVAL");
+            assertThrown(
+                    IllegalArgumentException.class,
+                    () -> numa.bind(mapping.memory(), numa.nodes()),
+                    "memory nodes 0 to");
+            assertThrown(OsException.class, () -> numa.bind(mapping.memory().asSlice(8), node), "EINVAL");
         }
         assertThat(numa.nodeOf(100_000)).isEmpty();
     }

@@ -1,7 +1,7 @@
 package dev.rackcall.shm.os.file;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.shm.os.OsException;
 import java.io.IOException;
@@ -39,7 +39,7 @@ class OwnerLockTest {
     @Test
     void shouldTakeOverTheFileOfADeadOwner() throws IOException {
         Path path = directory.resolve("lock");
-        Files.writeString(path, "pid 1 and a text longer than ours will ever be, left by somebody who was killed\n");
+        Files.writeString(path, "pid 1 and a text longer than ours will ever be, left by a killed process\n");
         try (OwnerLock lock = OwnerLock.tryAcquire(path).orElseThrow()) {
             assertThat(Files.readString(lock.path()))
                     .isEqualTo("pid " + ProcessHandle.current().pid() + "\n");
@@ -82,8 +82,9 @@ class OwnerLockTest {
 
     @Test
     void shouldSayWhyTheFileCannotBeMade() {
-        assertThatThrownBy(() -> OwnerLock.tryAcquire(directory.resolve("no").resolve("lock")))
-                .isInstanceOf(OsException.class)
-                .hasMessageContaining("ENOENT");
+        assertThrown(
+                OsException.class,
+                () -> OwnerLock.tryAcquire(directory.resolve("no").resolve("lock")),
+                "ENOENT");
     }
 }

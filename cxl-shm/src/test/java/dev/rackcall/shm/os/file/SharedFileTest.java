@@ -1,5 +1,6 @@
 package dev.rackcall.shm.os.file;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,7 +39,7 @@ class SharedFileTest {
     }
 
     @Test
-    void shouldAskForNoMemoryThatSomebodyHasReservedBefore() {
+    void shouldAskForNoMemoryThatIsReservedAlready() {
         try (SharedFile file = SharedFile.memfd("test", 8 * 4096);
                 SharedFile other = file.window(0, file.bytes())) {
             assertThat(missing(other, 2 * 4096)).as("as much as it is about").isEqualTo(2 * 4096);
@@ -88,9 +89,7 @@ class SharedFileTest {
             mapping.memory().set(JAVA_INT, 0, 7);
 
             assertThat(mapping.memory().get(JAVA_INT, 0)).isEqualTo(7);
-            assertThatThrownBy(file::fd)
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("closed");
+            assertThrown(IllegalStateException.class, file::fd, "closed");
             assertThatThrownBy(file::map).isInstanceOf(IllegalStateException.class);
         }
     }
@@ -118,10 +117,8 @@ class SharedFileTest {
         Path there = Files.createFile(directory.resolve("there"));
         Path link = Files.createSymbolicLink(directory.resolve("link"), there);
 
-        assertThatThrownBy(() -> SharedFile.openFile(directory.resolve("missing")))
-                .isInstanceOf(OsException.class)
-                .hasMessageContaining("missing")
-                .hasMessageContaining("ENOENT (2)");
+        assertThrown(
+                OsException.class, () -> SharedFile.openFile(directory.resolve("missing")), "missing", "ENOENT (2)");
         assertThatThrownBy(() -> SharedFile.createFile(there, 4096)).hasMessageContaining("EEXIST");
         assertThatThrownBy(() -> SharedFile.openFile(link)).hasMessageContaining("symbolic link");
         assertThatThrownBy(() -> SharedFile.openDax(there)).hasMessageContaining("no device-dax device");
@@ -145,10 +142,7 @@ class SharedFileTest {
         long tooMuch = MemoryBudget.availableBytes() + (8L << 30);
         assumeThat(tooMuch).isPositive();
         try (SharedFile file = SharedFile.memfd("greedy", tooMuch)) {
-            assertThatThrownBy(() -> file.reserve(0, tooMuch))
-                    .isInstanceOf(OsException.class)
-                    .hasMessageContaining("ENOMEM")
-                    .hasMessageContaining("left");
+            assertThrown(OsException.class, () -> file.reserve(0, tooMuch), "ENOMEM", "left");
             assertThatThrownBy(() -> file.reserve(tooMuch, 4096)).isInstanceOf(IllegalArgumentException.class);
         }
     }
@@ -180,7 +174,7 @@ class SharedFileTest {
             mapping.memory().set(JAVA_INT, 0, 1);
             assertThat(file.pageBytes()).isEqualTo(2 << 20);
         } catch (OsException e) {
-            assertThat(e).hasMessageContaining("huge pages").hasMessageContaining("vm.nr_hugepages");
+            assertThat(e).hasMessageContainingAll("huge pages", "vm.nr_hugepages");
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.rackcall.shm.os.file;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -24,8 +25,8 @@ class ShutOutWritersTest {
             try (Mapping reader = file.mapReadOnly()) {
                 writer.memory().set(JAVA_LONG, 0, 7);
                 assertThat(reader.memory().get(JAVA_LONG, 0)).isEqualTo(7);
-                assertThatThrownBy(() -> reader.memory().set(JAVA_LONG, 0, 8))
-                        .isInstanceOf(IllegalArgumentException.class);
+                assertThrown(
+                        IllegalArgumentException.class, () -> reader.memory().set(JAVA_LONG, 0, 8));
             }
         }
     }

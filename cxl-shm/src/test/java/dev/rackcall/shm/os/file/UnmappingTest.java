@@ -21,7 +21,7 @@ class UnmappingTest {
     private static final int BYTES = 1 << 20;
 
     @Test
-    void shouldUnmapAtOnceWhatNobodyUses() {
+    void shouldUnmapUnusedMemoryAtOnce() {
         try (SharedFile file = SharedFile.memfd("test", BYTES)) {
             Mapping mapping = file.map();
             Mapping closed = file.map();

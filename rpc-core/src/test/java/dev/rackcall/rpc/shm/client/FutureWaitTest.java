@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.client;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -45,8 +46,7 @@ class FutureWaitTest {
                 for (long millis = 10; connection.async.helped() - before <= FEW; millis *= 2) {
                     long wait = millis;
                     assertThat(wait).isLessThan(10_000);
-                    assertThatThrownBy(() -> future.get(wait, TimeUnit.MILLISECONDS))
-                            .isInstanceOf(TimeoutException.class);
+                    assertThrown(TimeoutException.class, () -> future.get(wait, TimeUnit.MILLISECONDS));
                 }
             } finally {
                 connection.close();

@@ -44,7 +44,7 @@ final class HostileCases {
     private static final List<String> GRAPH_METHODS = List.of("walk", "copy", "take", "same");
 
     /** A request as an honest client sent it. */
-    @SuppressWarnings("ArrayRecordComponent") // nobody compares them
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Recorded(String channel, String method, int flags, byte[] payload) {}
 
     private final List<Recorded> requests;

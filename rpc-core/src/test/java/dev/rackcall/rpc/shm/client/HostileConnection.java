@@ -27,12 +27,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The client's end of a connection after a proper handshake, for whoever wants to write there what no honest client
- * does. All of its memory can be written, and requests can be sent that are right but for what is asked. Used by one
+ * The client's end of a connection after a proper handshake, for tests that write there what no honest client does. All of its memory can be written, and requests can be sent that are right but for what is asked. Used by one
  * thread.
  */
 final class HostileConnection implements AutoCloseable {
-    /** In every text of the honest clients: whoever gets to see it has seen their memory. */
+    /** In every text of the honest clients: an answer that shows it shows their memory. */
     static final String CANARY = "another-clients-secret";
 
     static final int SLOTS = 64;
@@ -69,7 +68,7 @@ final class HostileConnection implements AutoCloseable {
     private final List<Long> runs = new ArrayList<>();
     private long ticket;
     private int fillers;
-    /** Writes went where requests may be: nobody knows any more which request the server waits for. */
+    /** Writes went where requests may be: which request the server waits for is unknown. */
     private boolean spoilt;
     /** The header may say that the server watches while it sleeps: ring always. */
     private boolean headerSpoilt;
@@ -169,7 +168,7 @@ final class HostileConnection implements AutoCloseable {
         return ControlLayout.slot((int) ticket & (SLOTS - 1));
     }
 
-    /** Notes that somebody has written where nothing should be written. */
+    /** Notes a write where nothing should be written. */
     void spoil(String area) {
         spoilt |= area.startsWith("slot");
         headerSpoilt |= area.equals("control");

@@ -80,12 +80,11 @@ class HostilePeerTest extends RpcFixture {
     }
 
     /**
-     * What lies in the arena that all clients of a channel share, each of them can spoil; who uses it meets wrong
-     * values and exceptions that say so, but never waits for ever, and calls by value and in arenas of one's own stay
-     * right.
+     * Each client can spoil the arena that all clients of a channel share. Its users then see wrong values and
+     * exceptions that say so, but no endless waits. Calls by value and in private arenas stay right.
      */
     @Test
-    void shouldServeThoseWhoUseTheSharedArenaWhileOneSpoilsIt() throws Exception {
+    void shouldServeClientsOfTheSharedArenaWhileOneSpoilsIt() throws Exception {
         try (RpcServer server = HostileTarget.start(directory, Dispatch.direct());
                 Attackers attackers = attackers(new Attack(seed, 50, "shared"), new Attack(seed, CASES / 2, "shared"));
                 HonestClient honest = started(new HonestClient());
@@ -142,7 +141,7 @@ class HostilePeerTest extends RpcFixture {
     /** What one process does: so many cases from a seed on, to everything or to what is shared. */
     private record Attack(long first, int cases, String what) {}
 
-    /** Starts processes that have done all that takes time, so that nobody need call on and on while they do it. */
+    /** Starts processes and returns when they are ready to attack. */
     private Attackers attackers(Attack... attacks) throws Exception {
         Attackers made = new Attackers();
         try {
@@ -272,7 +271,7 @@ class HostilePeerTest extends RpcFixture {
         }
     }
 
-    /** Checks every answer. Its memory is full of what nobody else may see. */
+    /** Checks every answer. Its memory is full of what no other client may see. */
     private final class HonestClient extends Client {
         private final long[] latencies = new long[KEPT_LATENCIES];
 

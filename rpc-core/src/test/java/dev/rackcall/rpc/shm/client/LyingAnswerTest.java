@@ -248,7 +248,7 @@ class LyingAnswerTest extends RpcFixture {
     }
 
     @Test
-    void shouldSayThatAFailureIsUnknownIfNobodyKnowsItsCode() throws Exception {
+    void shouldReportAnUnknownCodeAsUnknown() throws Exception {
         byte[] text = {4, 0, 0, 0, '%', 's', '%', 'n', 0, 0, 0, 0};
         Echo echo = echo(
                 Duration.ofSeconds(5),

@@ -100,7 +100,7 @@ class LyingWelcomeTest extends RpcFixture {
                 serverHello("no slots", w -> numbers(w, 0, 2)),
                 serverHello("negative slots", w -> numbers(w, Integer.MIN_VALUE, 2)),
                 serverHello("three slots", w -> numbers(w, 3, 2)),
-                serverHello("nobody's participant number", w -> numbers(w, LyingServer.SLOTS, 0)),
+                serverHello("an unused participant number", w -> numbers(w, LyingServer.SLOTS, 0)),
                 serverHello("the server's participant number", w -> numbers(w, LyingServer.SLOTS, 1)),
                 serverHello("a participant number too high", w -> numbers(w, LyingServer.SLOTS, 4096)),
                 serverHello("a negative participant number", w -> numbers(w, LyingServer.SLOTS, -1)));
@@ -190,7 +190,7 @@ class LyingWelcomeTest extends RpcFixture {
                 lie(
                         "half a serverHello",
                         (offer, socket) -> offer.message = Arrays.copyOf(offer.serverHello.encode(), 60)),
-                lie("a refusal with descriptors, of a code that nobody knows", (offer, socket) -> {
+                lie("a refusal with descriptors, of an unknown code", (offer, socket) -> {
                     offer.message = ServerHello.refusal(Status.Code.INTERNAL.with("100 %s of %n lies %d"))
                             .encode();
                     offer.message[15] = 99;
@@ -214,7 +214,7 @@ class LyingWelcomeTest extends RpcFixture {
                 .isIn(Status.Code.FAILED_PRECONDITION, Status.Code.UNAVAILABLE, Status.Code.UNKNOWN);
         server.lie((offer, socket) -> {});
         Await.equal("left behind by " + refused.getMessage(), Map.of(), () -> Usage.grownSince(before));
-        // Closing a descriptor twice would hit whoever got its number meanwhile: this connection's.
+        // Closing a descriptor twice would close the one that got its number meanwhile: this connection's.
         open().close();
         assertThat(server.failure()).isEmpty();
     }

@@ -48,7 +48,9 @@ public final class CopyCarriers implements CarrierProvider {
     public Greeted connect(URI address, Memory memory, ByteBuffer hello, int publications, Duration timeout) {
         Reception reception = LISTENERS.get(address);
         if (reception == null) {
-            throw Status.Code.UNAVAILABLE.with("nobody listens at %s", address).asException();
+            throw Status.Code.UNAVAILABLE
+                    .with("no server listens at %s", address)
+                    .asException();
         }
         Answer answer = reception.greet(hello);
         if (answer.seat().isEmpty()) {
@@ -161,7 +163,7 @@ public final class CopyCarriers implements CarrierProvider {
 
         @Override
         public void listen() {
-            // Everything is told of, to whoever has started.
+            // Everything is reported, once started.
             assert peer != null;
         }
 
@@ -239,7 +241,7 @@ public final class CopyCarriers implements CarrierProvider {
             peer.hearOfTheEnd();
         }
 
-        /** On a thread of its own: whoever closes holds locks. */
+        /** On a thread of its own: the closing thread holds locks. */
         private void hearOfTheEnd() {
             Thread.ofVirtual().start(() -> {
                 thread.shutdown();

@@ -8,16 +8,14 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
+import dev.rackcall.testkit.Usage;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -66,19 +64,8 @@ class HeldArenaTest {
         return memory.get(ValueLayout.JAVA_LONG, OBJECT + 8);
     }
 
-    private static long descriptors() throws IOException {
-        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
-            return open.filter(HeldArenaTest::isOfHeldMemory).count();
-        }
-    }
-
-    private static boolean isOfHeldMemory(Path descriptor) {
-        try {
-            return Files.readSymbolicLink(descriptor).toString().contains("rackcall-held");
-        } catch (IOException e) {
-            // Closed since it was listed.
-            return false;
-        }
+    private static long descriptors() {
+        return Usage.descriptors("rackcall-held");
     }
 
     @Test
@@ -100,14 +87,14 @@ class HeldArenaTest {
         assertThat(descriptors()).isEqualTo(before);
         assertThat(value(memory)).isEqualTo(1);
         assertThat(held.isIn(memory.scope())).isTrue();
-        // Nobody is asked who may be another by now.
+        // Its writer is not asked: another node may have its number by now.
         assertThat(window()).isNull();
         assertThat(asked).isEqualTo(1);
         assertThat(held.unmap()).isTrue();
         assertThatThrownBy(() -> value(memory)).isInstanceOf(IllegalStateException.class);
     }
 
-    /** A user may have handed a part of it to the kernel, which nobody can take away. */
+    /** A user may have passed a part of it to the kernel, which keeps it mapped. */
     @Test
     void shouldKeepMemoryThatIsBeingWrittenSomewhere() throws IOException, InterruptedException {
         MemorySegment memory = memory();
@@ -163,7 +150,7 @@ class HeldArenaTest {
         assertThatThrownBy(this::window).isInstanceOf(RpcException.class).hasMessageContaining("same release");
     }
 
-    /** Whoever asks may hear of it on his own thread, or another's. */
+    /** The asking thread may hear of it itself, or another thread may. */
     @Test
     void shouldGiveUpWhatIsAskedForWhenItsWriterLeaves() throws IOException, InterruptedException {
         long before = descriptors();

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.mirror;
 
 import static dev.rackcall.rpc.contract.RpcFixture.assertFails;
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -90,8 +91,9 @@ class NodeScopesTest {
 
     private void assertRefused(long ref) {
         assertThatThrownBy(() -> channel.copy(ref, 8, other)).isInstanceOf(RefException.class);
-        assertThatThrownBy(() -> channel.space(ArenaTable.create(), other).window(ref))
-                .isInstanceOf(RefException.class);
+        assertThrown(
+                RefException.class,
+                () -> channel.space(ArenaTable.create(), other).window(ref));
     }
 
     @Test
@@ -111,7 +113,7 @@ class NodeScopesTest {
         assertThat(channel.copy(later, 16, other)).hasSize(16);
     }
 
-    /** Whoever has taken the mark that something is new has not published it yet when another asks for it. */
+    /** One thread has taken the mark that something is new, and has not published it when another asks for it. */
     @Test
     void shouldFindWhatWasPassedWhileAnotherThreadIsLooking() throws Exception {
         // So that looking takes its time.
@@ -151,14 +153,14 @@ class NodeScopesTest {
     }
 
     @Test
-    void shouldEndWhatItsNodeEndsAndTellOnceWhoHasFetched() {
+    void shouldEndWhatItsNodeEndsAndTellOnceTheNodesThatHaveFetched() {
         Scope scope = shared();
         long ref = bytes(scope, 8, 1);
         Scope second = shared();
         long stays = bytes(second, 8, 2);
         one.passed();
         channel.copy(ref, 8, other);
-        // Nobody ends what is another's.
+        // A node cannot end another's scope.
         other.unshare(scope.firstRun());
         channel.copy(ref, 8, other);
         one.unshare(scope.firstRun());
@@ -174,7 +176,7 @@ class NodeScopesTest {
 
     /** What a node was told before it may have read since: it hears that the other has gone all the same. */
     @Test
-    void shouldTellThatANodeHasGoneWhoHasEverFetchedFromIt() {
+    void shouldTellEachNodeThatHasEverFetchedFromAnotherThatItHasGone() {
         Scope scope = shared();
         long ref = bytes(scope, 8, 1);
         one.passed();
@@ -188,7 +190,7 @@ class NodeScopesTest {
     }
 
     @Test
-    void shouldTellNobodyWhoHasGoneHimself() {
+    void shouldTellNothingToANodeThatHasGone() {
         Scope scope = shared();
         long ref = bytes(scope, 8, 1);
         one.passed();

@@ -31,7 +31,7 @@ class ServerMirrorTest {
     private static final long QUOTA = 64 << 10;
 
     private final List<Integer> published = Collections.synchronizedList(new ArrayList<>());
-    /** What somebody else does just when a word is published. */
+    /** What another thread does just when a word is published. */
     private Runnable whilePublishing = () -> {};
 
     private SharedFile file;
@@ -102,8 +102,7 @@ class ServerMirrorTest {
     }
 
     /**
-     * Whoever rings and finds that others ring all the time is not kept for ever; what they have published is carried
-     * all the same.
+     * A thread that pushes for others does so only for a while; what they have published is carried all the same.
      */
     @Test
     void shouldCarryForOthersOnlyForAWhile() throws InterruptedException {

@@ -90,7 +90,7 @@ class PoolDoorTest extends RpcFixture {
             assertThat(outside.sit(4096L * (i + 1))).isEqualTo(i);
         }
         assertThat(outside.sit(4096)).isNegative();
-        // A new server drops what nobody answered.
+        // A new server drops unanswered requests.
         assertThat(inside.change(0, 5)).isTrue();
         assertThat(outside.sit(4096)).isZero();
     }
@@ -215,7 +215,7 @@ class PoolDoorTest extends RpcFixture {
         assertThat(BellLayout.stage(BellLayout.half(page, false))).isEqualTo(BellLayout.LEFT);
     }
 
-    /** As when the server was stopped for long, and the host of whoever knocked was reclaimed meanwhile. */
+    /** As if the server was stopped for long, and the client's host was reclaimed meanwhile. */
     @Test
     void shouldWriteNothingIntoMemoryThatIsNoKnockAnyMore() {
         long place = second.takeForHost(PoolHandshake.BYTES);
@@ -232,7 +232,7 @@ class PoolDoorTest extends RpcFixture {
         assertThat(others.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(before);
     }
 
-    /** Its window is somebody else's by the next look. */
+    /** Another client may have its window by the next look. */
     @Test
     void shouldRememberThatAClientHasLeft() throws Handshake.MalformedException {
         PoolMemory memory = new PoolMemory(first, 64 << 10);

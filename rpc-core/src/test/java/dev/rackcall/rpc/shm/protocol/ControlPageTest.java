@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Whoever raises a version has the page with the layouts in mind. */
+/** A change of the version needs a change of the page with the layouts. */
 class ControlPageTest {
     @Test
     void shouldNameTheVersionsOfConnectionAndHandshake() throws IOException {

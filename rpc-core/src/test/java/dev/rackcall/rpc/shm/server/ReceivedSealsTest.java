@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.shm.server;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.sandbox.SealException;
 import org.junit.jupiter.api.Test;
@@ -13,8 +13,6 @@ class ReceivedSealsTest {
         // What a refusal does not touch is not there.
         ReceivedSeals seals = new ReceivedSeals(null, null, null, null);
         assertThatCode(seals::expectJoin).doesNotThrowAnyException();
-        assertThatThrownBy(seals::expectJoin)
-                .isInstanceOf(SealException.class)
-                .hasMessageContaining("held from its beginning, or not at all");
+        assertThrown(SealException.class, seals::expectJoin, "held from its beginning, or not at all");
     }
 }

@@ -9,7 +9,7 @@ import dev.rackcall.shm.types.SharedObject;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Scopes of results at the server: each is closed exactly once, by whoever hears first that nobody needs it. */
+/** Scopes of results at the server: each is closed exactly once, as soon as it is known to be unused. */
 class ReplyScopeTest {
     private static final long QUOTA = 1 << 20;
     private static final long TICKET = 7;
@@ -70,7 +70,7 @@ class ReplyScopeTest {
         assertFreed();
     }
 
-    /** Who cancelled just before has looked for it already, and found nothing. */
+    /** The cancellation came just before, and found nothing to close. */
     @Test
     void shouldGoIfItsCallWasCancelledJustBeforeItIsHandedOver() {
         replies.handOver(reply(1), TICKET, () -> true);

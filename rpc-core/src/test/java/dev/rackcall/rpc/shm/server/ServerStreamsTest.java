@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.server;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -37,9 +38,7 @@ class ServerStreamsTest {
             // Others find their streams.
             Concurrently.run(1, thread -> found.set(streams.find(1) != null));
         });
-        assertThatThrownBy(() -> open(oneTooMany))
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("256 streams are open");
+        assertThrown(RpcException.class, () -> open(oneTooMany), "256 streams are open");
         assertThat(found).isTrue();
         streams.close(1);
         assertThat(open(Stream.of(1))).isNotNull();

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.server;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Who has a number in a channel's shared arena, and until when. */
+/** Which client has a number in a channel's shared arena, and until when. */
 class SharedPoolTest {
     private static final int ARENA = 9;
 
@@ -47,7 +48,7 @@ class SharedPoolTest {
             assertThat(next.number()).isNotEqualTo(seat.number());
             pool.leave(next.number());
         }
-        // It goes on as if nothing had happened, and disturbs nobody.
+        // It still allocates, and disturbs no other client.
         try (Scope server = pool.arena().newScope(100_000)) {
             scope.allocate(100_000);
             assertThat(pool.arena().usedBytes()).isGreaterThanOrEqualTo(server.bytesHeld() + scope.bytesHeld());
@@ -102,9 +103,7 @@ class SharedPoolTest {
         for (int i = stubborn.size(); i < Handshake.MAX_PARTICIPANTS - 1; i++) {
             pool.join().close();
         }
-        assertThatThrownBy(pool::join)
-                .isInstanceOf(RpcException.class)
-                .hasMessageContainingAll("all 4095", "3 of them");
+        assertThrown(RpcException.class, pool::join, "all 4095", "3 of them");
         stubborn.getFirst().close();
         pool.reclaim();
         try (SharedPool.Seat seat = pool.join()) {

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Workers that never look by themselves within the test's time: each wake-up has to reach somebody who can work. */
+/** Workers that never poll by themselves within the test's time: each wake-up must reach an idle worker. */
 @Timeout(60)
 class WorkerPoolTest {
     private static final long SEED = 20261121;

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.contract;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -15,6 +16,7 @@ import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -77,9 +80,7 @@ public class CallContractTest extends RpcFixture {
                 .service(Echo.class, service)
                 .dispatch(mode.dispatch())
                 .waiting(mode.waiting());
-        for (ServerInterceptor interceptor : interceptors) {
-            builder.interceptor(interceptor);
-        }
+        Stream.of(interceptors).forEach(builder::interceptor);
         return serve(place(builder));
     }
 
@@ -160,20 +161,9 @@ public class CallContractTest extends RpcFixture {
         if (mode.dispatch().kind() == Dispatch.Kind.DIRECT) {
             assertThat(echo.notes()).isEqualTo(expected);
         } else {
-            awaitEqual(echo, expected);
+            Await.equal("the notes", new TreeSet<>(expected), () -> new TreeSet<>(echo.notes()));
+            assertThat(echo.notes()).hasSameSizeAs(expected);
         }
-    }
-
-    private static void awaitEqual(Echo echo, List<String> expected) {
-        long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-        List<String> sorted = new ArrayList<>(expected);
-        Collections.sort(sorted);
-        List<String> found;
-        do {
-            found = new ArrayList<>(echo.notes());
-            Collections.sort(found);
-        } while (!found.equals(sorted) && System.nanoTime() < end);
-        assertThat(found).isEqualTo(sorted);
     }
 
     @ParameterizedTest
@@ -197,13 +187,14 @@ public class CallContractTest extends RpcFixture {
     void shouldEndAStreamWithItsFailure(Mode mode) {
         Echo echo = connect(mode);
         List<String> seen = new ArrayList<>();
-        assertThatThrownBy(() -> {
+        assertThrown(
+                RpcException.class,
+                () -> {
                     try (Stream<String> stream = echo.failAfter(3)) {
                         stream.forEach(seen::add);
                     }
-                })
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("ABORTED: after 3 elements");
+                },
+                "ABORTED: after 3 elements");
         assertThat(seen).containsExactly("element 0", "element 1", "element 2");
     }
 
@@ -215,21 +206,13 @@ public class CallContractTest extends RpcFixture {
         for (int i = 0; i < 3; i++) {
             stubs.add(stub(channel(mode).slots(16).open()));
         }
-        try (ExecutorService threads = Executors.newFixedThreadPool(6)) {
-            List<Future<?>> futures = new ArrayList<>();
-            for (int t = 0; t < 6; t++) {
-                Echo echo = stubs.get(t % stubs.size());
-                long base = t * 1_000_000L;
-                futures.add(threads.submit(() -> {
-                    for (long i = 0; i < CALLS; i++) {
-                        assertThat(echo.add(base, i)).isEqualTo(base + i);
-                    }
-                }));
+        Concurrently.run(6, thread -> {
+            Echo echo = stubs.get(thread % stubs.size());
+            long base = thread * 1_000_000L;
+            for (long i = 0; i < CALLS; i++) {
+                assertThat(echo.add(base, i)).isEqualTo(base + i);
             }
-            for (Future<?> future : futures) {
-                future.get(100, TimeUnit.SECONDS);
-            }
-        }
+        });
     }
 
     @ParameterizedTest
@@ -261,19 +244,16 @@ public class CallContractTest extends RpcFixture {
         assertThat(e.status().description()).isEqualTo("x".repeat(500));
         assertThat(e.trailers().text("detail")).contains("why");
         assertThat(e.trailers().bytes("raw-bin").orElseThrow()).containsExactly(7);
-        RpcException crash = catchThrowableOfType(RpcException.class, () -> echo.crash("secret detail"));
-        assertThat(crash.code()).isEqualTo(Status.Code.UNKNOWN);
-        assertThat(crash).hasMessageContaining("IllegalStateException").hasMessageNotContaining("secret");
+        assertFails(Status.Code.UNKNOWN, () -> echo.crash("secret detail"))
+                .hasMessageContaining("IllegalStateException")
+                .hasMessageNotContaining("secret");
         assertThat(echo.add(1, 1)).isEqualTo(2);
     }
 
     @Test
     void shouldRefuseNullsAtTheCaller() {
         Echo echo = connect(plain());
-        assertThatThrownBy(() -> echo.bytes(null))
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("INVALID_ARGUMENT")
-                .hasMessageContaining("value");
+        assertThrown(RpcException.class, () -> echo.bytes(null), "INVALID_ARGUMENT", "value");
         assertThatThrownBy(() -> echo.note(null)).isInstanceOf(RpcException.class);
         assertThat(echo.add(1, 1)).isEqualTo(2);
     }
@@ -282,9 +262,8 @@ public class CallContractTest extends RpcFixture {
     @MethodSource("modes")
     void shouldGiveUpAtTheDeadlineAndTellTheHandler(Mode mode) {
         serve(mode);
-        RpcChannel channel = channel(mode).open();
-        keep(channel);
-        Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(100)));
+        RpcChannel channel = open(channel(mode));
+        Echo hurried = channel.stub(Echo.class, within(Duration.ofMillis(100)));
         do {
             assertThat(codeOf(() -> hurried.block(30_000))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
             // On a busy machine the deadline may pass before the handler has begun.
@@ -302,10 +281,8 @@ public class CallContractTest extends RpcFixture {
     @Test
     void shouldPassTheDeadlineOn() {
         serve(plain());
-        RpcChannel channel = channel(plain()).open();
-        keep(channel);
-        assertThat(channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(5)))
-                        .remainingMillis())
+        RpcChannel channel = open(channel(plain()));
+        assertThat(channel.stub(Echo.class, within(Duration.ofSeconds(5))).remainingMillis())
                 .isBetween(0L, 5_000L);
         assertThat(channel.stub(Echo.class).remainingMillis()).isGreaterThan(5_000L);
         Echo expired =
@@ -328,23 +305,20 @@ public class CallContractTest extends RpcFixture {
     @Test
     void shouldServeOtherCallsBesideStuckHandlers() throws Exception {
         Echo echo = connect(plain());
-        RpcChannel beside = channel(plain()).open();
-        keep(beside);
+        RpcChannel beside = open(channel(plain()));
         Echo blocking = beside.stub(Echo.class);
-        try (ExecutorService threads = Executors.newFixedThreadPool(3)) {
-            List<Future<Status.Code>> stuck = new ArrayList<>();
-            for (int i = 0; i < 3; i++) {
-                stuck.add(threads.submit(() -> codeOf(() -> blocking.block(40_000))));
-            }
-            await(() -> service.blocking.get() == 3);
-            for (int i = 0; i < 200; i++) {
-                assertThat(echo.add(i, 1)).isEqualTo(i + 1);
-            }
-            assertThat(stuck).noneMatch(Future::isDone);
-            beside.close();
-            for (Future<Status.Code> each : stuck) {
-                assertThat(each.get(20, TimeUnit.SECONDS)).isEqualTo(Status.Code.CANCELLED);
-            }
+        List<CompletableFuture<Status.Code>> stuck = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            stuck.add(Concurrently.start(() -> codeOf(() -> blocking.block(40_000))));
+        }
+        await(() -> service.blocking.get() == 3);
+        for (int i = 0; i < 200; i++) {
+            assertThat(echo.add(i, 1)).isEqualTo(i + 1);
+        }
+        assertThat(stuck).noneMatch(Future::isDone);
+        beside.close();
+        for (Future<Status.Code> each : stuck) {
+            assertThat(each.get(20, TimeUnit.SECONDS)).isEqualTo(Status.Code.CANCELLED);
         }
     }
 
@@ -358,12 +332,10 @@ public class CallContractTest extends RpcFixture {
                 return answer.thenApply(ignored -> value);
             }
         };
-        keep(place(RpcServer.builder().service(Echo.class, holding).dispatch(mode.dispatch()))
-                .start());
-        RpcChannel channel = channel(mode).slots(4).open();
-        keep(channel);
+        serve(place(RpcServer.builder().service(Echo.class, holding).dispatch(mode.dispatch())));
+        RpcChannel channel = open(channel(mode).slots(4));
         Echo echo = channel.stub(Echo.class);
-        Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(50)));
+        Echo hurried = channel.stub(Echo.class, within(Duration.ofMillis(50)));
         List<CompletableFuture<Integer>> running = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             running.add(echo.later(i, 0));
@@ -390,9 +362,8 @@ public class CallContractTest extends RpcFixture {
     void shouldRefuseArgumentsLargerThanTheArena() {
         serve(plain());
         Echo echo = stub(channel(plain()).arenaQuota(1 << 20).open());
-        RpcException e = catchThrowableOfType(RpcException.class, () -> echo.bytes(new byte[4 << 20]));
-        assertThat(e.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(e).hasMessageContaining("is full").hasMessageContaining("quota");
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> echo.bytes(new byte[4 << 20]))
+                .hasMessageContainingAll("is full", "quota");
         assertThat(echo.bytes(new byte[1000])).hasSize(1000);
     }
 
@@ -410,7 +381,7 @@ public class CallContractTest extends RpcFixture {
         new Random(3).nextBytes(bytes);
         assertThat(echo.bytes(bytes)).isEqualTo(bytes);
         assertThat(echo.later(5, 10).join()).isEqualTo(5);
-        Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(100)));
+        Echo hurried = channel.stub(Echo.class, within(Duration.ofMillis(100)));
         assertThat(codeOf(() -> hurried.block(30_000))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
         assertThat(echo.add(1, 1)).isEqualTo(2);
         await(() -> service.cancelled.get() == service.blocking.get());
@@ -431,16 +402,12 @@ public class CallContractTest extends RpcFixture {
             }
             return status -> seen.add("server end " + status.code());
         });
-        RpcChannel anonymous = channel(plain()).open();
-        keep(anonymous);
+        RpcChannel anonymous = open(channel(plain()));
         assertThat(codeOf(() -> anonymous.stub(Echo.class).nothing())).isEqualTo(Status.Code.UNAUTHENTICATED);
-        RpcChannel named = channel(plain())
-                .interceptor(call -> {
-                    call.addHeaders(Metadata.of("who", "ann"));
-                    return status -> seen.add("client end " + status.code());
-                })
-                .open();
-        keep(named);
+        RpcChannel named = open(channel(plain()).interceptor(call -> {
+            call.addHeaders(Metadata.of("who", "ann"));
+            return status -> seen.add("client end " + status.code());
+        }));
         assertThat(named.stub(Echo.class).header("who")).isEqualTo("ann");
         assertThat(codeOf(() -> named.stub(Echo.class).fail("NOT_FOUND", ""))).isEqualTo(Status.Code.NOT_FOUND);
         await(() -> seen.size() >= 7);
@@ -459,20 +426,17 @@ public class CallContractTest extends RpcFixture {
 
     @Test
     protected void shouldReportAChannelWithoutServer() {
-        RpcException none = catchThrowableOfType(
-                RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
-        assertThat(none.code()).isEqualTo(Status.Code.NOT_FOUND);
-        assertThat(none).hasMessageContaining("/no/such").hasMessageContaining(whereToLook());
+        assertFails(
+                        Status.Code.NOT_FOUND,
+                        () -> place(RpcChannel.builder("/no/such")).open())
+                .hasMessageContainingAll("/no/such", whereToLook());
         assertThat(codeOf(() -> RpcChannel.open("no slash"))).isEqualTo(Status.Code.INVALID_ARGUMENT);
     }
 
     @Test
     void shouldRefuseASecondServerOfAChannel() {
         serve(plain());
-        assertThatThrownBy(() -> serve(plain()))
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("ALREADY_EXISTS")
-                .hasMessageContaining("/test/echo");
+        assertThrown(RpcException.class, () -> serve(plain()), "ALREADY_EXISTS", "/test/echo");
     }
 
     @ParameterizedTest
@@ -508,17 +472,14 @@ public class CallContractTest extends RpcFixture {
 
     @Test
     void shouldLimitConnections() {
-        RpcServer server = place(
-                        RpcServer.builder().service(Echo.class, service).maxConnections(2))
-                .start();
-        keep(server);
-        RpcChannel one = channel(plain()).open();
-        RpcChannel two = channel(plain()).open();
-        keep(two);
+        RpcServer server =
+                serve(place(RpcServer.builder().service(Echo.class, service).maxConnections(2)));
+        RpcChannel one = open(channel(plain()));
+        open(channel(plain()));
         assertThat(codeOf(() -> channel(plain()).open())).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         one.close();
         await(() -> server.connections() == 1);
-        keep(channel(plain()).open());
+        open(channel(plain()));
     }
 
     private static void await(BooleanSupplier condition) {

@@ -1,10 +1,8 @@
 package dev.rackcall.rpc.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Library.Book;
 import dev.rackcall.rpc.contract.Library.Page;
@@ -26,9 +24,8 @@ public class SharedArenaCallTest extends SharedCallTest {
         RpcChannel other = place(RpcChannel.builder("/test/library")).open();
         Page gone = chain(other.newSharedScope(), 1);
         other.close();
-        RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(gone));
-        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
-        assertThat(e).hasMessageContaining("'first'").hasMessageContaining("build it anew");
+        assertFails(Status.Code.UNAVAILABLE, () -> library.sum(gone))
+                .hasMessageContainingAll("'first'", "build it anew");
     }
 
     @Test
@@ -50,9 +47,8 @@ public class SharedArenaCallTest extends SharedCallTest {
     void shouldNotAdoptFromAPrivateArena() {
         try (Scope scope = channel.newScope()) {
             Book book = LibraryService.fill(scope, "mine", 1);
-            RpcException e = catchThrowableOfType(RpcException.class, () -> library.keep(book));
-            assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-            assertThat(e).hasMessageContaining("newSharedScope");
+            assertFails(Status.Code.FAILED_PRECONDITION, () -> library.keep(book))
+                    .hasMessageContaining("newSharedScope");
         }
     }
 
@@ -70,9 +66,7 @@ public class SharedArenaCallTest extends SharedCallTest {
         try (Scope scope = channel.newSharedScope()) {
             gone = LibraryService.fill(scope, "gone", 1);
         }
-        RpcException e = catchThrowableOfType(RpcException.class, () -> library.texts(gone));
-        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-        assertThat(e).hasMessageContaining("closed");
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> library.texts(gone)).hasMessageContaining("closed");
         assertThat(library.texts(library.write("t", 1))).isEqualTo(List.of("t 0"));
     }
 }

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.contract;
 
+import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -64,15 +65,12 @@ public class SharedCallTest extends RpcFixture {
     @Test
     void shouldServeSeveralServicesEachOnItsChannel() {
         assertThat(server.channels()).containsExactly("/test/library", "/test/echo");
-        try (RpcChannel echo = place(RpcChannel.builder("/test/echo")).open()) {
-            assertThat(echo.stub(Echo.class).add(1, 2)).isEqualTo(3);
-            RpcException e = catchThrowableOfType(RpcException.class, () -> echo.stub(Library.class));
-            assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-            assertThat(e)
-                    .hasMessageContaining(
-                            "channel /test/echo serves dev.rackcall.rpc.contract.Echo, not dev.rackcall.rpc.contract.Library")
-                    .hasMessageContaining("open /test/library");
-        }
+        RpcChannel echo = open(place(RpcChannel.builder("/test/echo")));
+        assertThat(echo.stub(Echo.class).add(1, 2)).isEqualTo(3);
+        assertFails(Status.Code.FAILED_PRECONDITION, () -> echo.stub(Library.class))
+                .hasMessageContainingAll(
+                        "channel /test/echo serves dev.rackcall.rpc.contract.Echo, not dev.rackcall.rpc.contract.Library",
+                        "open /test/library");
     }
 
     @Test
@@ -106,13 +104,10 @@ public class SharedCallTest extends RpcFixture {
         try (RpcChannel other = place(RpcChannel.builder("/test/library")).open();
                 Scope elsewhere = other.newScope()) {
             Page page = chain(elsewhere, 1);
-            RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(page));
-            assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-            assertThat(e).hasMessageContaining("'first'").hasMessageContaining("is not of this channel's connection");
+            assertFails(Status.Code.INVALID_ARGUMENT, () -> library.sum(page))
+                    .hasMessageContainingAll("'first'", "is not of this channel's connection");
         }
-        assertThatThrownBy(() -> library.sum(null))
-                .isInstanceOf(RpcException.class)
-                .hasMessageContaining("null");
+        assertThrown(RpcException.class, () -> library.sum(null), "null");
     }
 
     @Test
@@ -120,9 +115,8 @@ public class SharedCallTest extends RpcFixture {
         RpcChannel other = place(RpcChannel.builder("/test/library")).open();
         Page gone = chain(other.newScope(), 1);
         other.close();
-        RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(gone));
-        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
-        assertThat(e).hasMessageContaining("'first'").hasMessageContaining("build it anew");
+        assertFails(Status.Code.UNAVAILABLE, () -> library.sum(gone))
+                .hasMessageContainingAll("'first'", "build it anew");
     }
 
     @ParameterizedTest
@@ -180,9 +174,7 @@ public class SharedCallTest extends RpcFixture {
     }
 
     private void assertIsStale(Page first) {
-        RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(first));
-        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-        assertThat(e).hasMessageContaining("closed or reset");
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> library.sum(first)).hasMessageContaining("closed or reset");
     }
 
     @Test
@@ -192,9 +184,10 @@ public class SharedCallTest extends RpcFixture {
         RefSpace space = SharedObject.spaceOf(released);
         assertThat(released.pages().get(1).number()).isEqualTo(1);
         channel.release(released);
-        assertThatThrownBy(released::title)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("Book whose object was released; read it before you release it");
+        assertThrown(
+                IllegalStateException.class,
+                released::title,
+                "Book whose object was released; read it before you release it");
         channel.release(released);
         // The server learns of it with a later call and confirms it with a later result.
         Await.until("a released result is stale", () -> {
