@@ -273,11 +273,6 @@ final class PairCarrier extends MirrorCarrier {
     }
 
     @Override
-    public int pausesPerLook() {
-        return device.pausesPerLook();
-    }
-
-    @Override
     public void listen() {
         receiver.listen();
     }

@@ -36,15 +36,6 @@ final class RdmaDevice {
     /** How often sleepers look for themselves, since a device may lose a notification. */
     private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /**
-     * For machines where looks are quick. If looks take longer, waits last longer than the strategy says. If they take
-     * less, waits end just before the answer comes, and each call sleeps. On an AMD EPYC, in turns, a call without
-     * arguments took 127 us with 32 pauses and 43 us with 8; in other runs there it took 137 us with 8 as well.
-     */
-    private static final int PAUSES_OF_SOFTWARE = 8;
-
-    private static final int PAUSES_OF_HARDWARE = 4;
-
     private static final Map<Place, RdmaDevice> OPEN = new HashMap<>();
     /**
      * Devices that are not closed yet, also those no longer in OPEN. A device that a connection has left something in
@@ -199,11 +190,6 @@ final class RdmaDevice {
 
     CompletionChannel channel() {
         return channel;
-    }
-
-    /** A poll of a queue takes a few reads of memory; a software device also reads its sockets. */
-    int pausesPerLook() {
-        return isSoftware ? PAUSES_OF_SOFTWARE : PAUSES_OF_HARDWARE;
     }
 
     /** How often looking threads have moved the traffic of all the device's connections. */

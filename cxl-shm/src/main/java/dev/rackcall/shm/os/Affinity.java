@@ -58,6 +58,29 @@ public final class Affinity {
         }
     }
 
+    /**
+     * Moves the calling platform thread from its processor to any other one that it may use, and then lets the kernel
+     * move it on as before. Costs some microseconds.
+     *
+     * @return false if the thread may use no other processor, or the kernel refuses
+     */
+    public static boolean moveAside() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate(MASK_BYTES, Long.BYTES);
+            MemorySegment others = arena.allocate(MASK_BYTES, Long.BYTES);
+            CallState state = CallState.current();
+            if (LibcProcess.schedGetaffinity(state.errnoSegment(), 0, MASK_BYTES, all) < 0) {
+                return false;
+            }
+            others.copyFrom(all);
+            int processor = Processor.current();
+            long word = others.getAtIndex(JAVA_LONG, processor / Long.SIZE);
+            others.setAtIndex(JAVA_LONG, processor / Long.SIZE, word & ~(1L << processor));
+            return LibcProcess.schedSetaffinity(state.errnoSegment(), 0, MASK_BYTES, others) == 0
+                    && LibcProcess.schedSetaffinity(state.errnoSegment(), 0, MASK_BYTES, all) == 0;
+        }
+    }
+
     /** Processors that the calling thread may use now, ascending. */
     public static int[] available() {
         try (Arena arena = Arena.ofConfined()) {

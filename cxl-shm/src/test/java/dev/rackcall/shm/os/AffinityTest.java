@@ -43,6 +43,27 @@ class AffinityTest {
     }
 
     @Test
+    void shouldMoveAsideAndThenBeFreeAgain() {
+        int[] before = Affinity.available();
+        assertThat(Affinity.moveAside()).isEqualTo(before.length > 1);
+        assertThat(Affinity.available()).isEqualTo(before);
+    }
+
+    @Test
+    void shouldStayWhereItIsPinned() throws Exception {
+        try (var executor = Executors.newSingleThreadExecutor()) {
+            boolean moved = CompletableFuture.supplyAsync(
+                            () -> {
+                                Affinity.pin(Processor.current());
+                                return Affinity.moveAside();
+                            },
+                            executor)
+                    .get(10, TimeUnit.SECONDS);
+            assertThat(moved).isFalse();
+        }
+    }
+
+    @Test
     void shouldNotLeaveAHelperWhereItsPinnedStarterIs() throws InterruptedException {
         int[] all = Affinity.available();
         AtomicReference<int[]> inherited = new AtomicReference<>();

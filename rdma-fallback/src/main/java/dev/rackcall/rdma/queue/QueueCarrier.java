@@ -26,10 +26,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>The end of the peer's process shows by requests that fail. An idle end writes a word now and then as a probe.
  */
 final class QueueCarrier extends MirrorCarrier {
-    /** A look that moves a software device's traffic reads its sockets, as for a connection's own queue pair. */
-    private static final int PAUSES_OF_MOVING = 8;
-    /** A look takes a few reads of memory. */
-    private static final int PAUSES_OF_LOOKING = 4;
     /** How long a closing end waits for its last requests to arrive. */
     private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Longest wait in {@link #listen} for the peer to know. After that the sleeper is woken once it does. */
@@ -313,11 +309,6 @@ final class QueueCarrier extends MirrorCarrier {
                 leave();
             }
         }
-    }
-
-    @Override
-    public int pausesPerLook() {
-        return movedByLooks ? PAUSES_OF_MOVING : PAUSES_OF_LOOKING;
     }
 
     @Override

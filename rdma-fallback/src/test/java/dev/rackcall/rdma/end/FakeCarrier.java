@@ -61,11 +61,6 @@ final class FakeCarrier extends MirrorCarrier {
     }
 
     @Override
-    public int pausesPerLook() {
-        return 1;
-    }
-
-    @Override
     public void listen() {}
 
     @Override

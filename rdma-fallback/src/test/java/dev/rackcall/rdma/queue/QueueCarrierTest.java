@@ -118,11 +118,6 @@ class QueueCarrierTest extends CarrierContract {
         assertThat(sleeps.hasSeenListening()).isTrue();
     }
 
-    @Test
-    void shouldCountALookForWhatItTakes() {
-        assertThat(client.pausesPerLook()).isEqualTo(hosts.areServed() ? 4 : 8);
-    }
-
     private record Counting(AtomicInteger woken) implements Carrier.Arrivals {
         @Override
         public void published() {

@@ -16,6 +16,7 @@ import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.shm.waiting.SpinTime;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -73,7 +74,7 @@ final class ShmServer extends PolledServer {
             for (ServerSpec.Service<?> service : spec.services()) {
                 server.openDoor(service);
             }
-            server.startPollers();
+            server.startPollers(SpinTime::ofMemory);
             server.acceptor.start();
         } catch (RuntimeException | Error e) {
             server.close();

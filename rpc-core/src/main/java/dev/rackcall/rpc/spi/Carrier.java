@@ -62,9 +62,6 @@ public interface Carrier extends AutoCloseable {
      */
     void look();
 
-    /** About how many processor pauses a {@link #look} takes that finds nothing. */
-    int pausesPerLook();
-
     /**
      * Requests that the next publication is {@link Arrivals#published reported}. Called by a thread that is about to
      * sleep, before its last look at the memory.

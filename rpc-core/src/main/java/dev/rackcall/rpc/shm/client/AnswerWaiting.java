@@ -2,53 +2,72 @@ package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.shm.os.Affinity;
+import dev.rackcall.shm.os.Futex;
+import dev.rackcall.shm.os.Processor;
+import dev.rackcall.shm.waiting.SpinTime;
+import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How a thread waits for the answer to its call. It reads the response's word, then follows the channel's wait
- * strategy, and finally sleeps: on a futex, or parked if it is a virtual thread. Thread-safe.
+ * How a thread waits for the answer to its call. It reads the response's word for a moment, then spins as the channel's
+ * wait strategy says, and finally sleeps: on a futex, or parked if it is a virtual thread.
+ *
+ * <p>A caller that finds the server on its own processor must not spin there: the server could not run. A busy caller
+ * moves to another processor; any other caller yields. Thread-safe.
  */
 final class AnswerWaiting {
-    /** Looks before the thread reads the clock, counts other waiters and checks that the connection is open. */
-    private static final int FIRST_SPINS = 1024;
+    /** Looks before the thread reads the clock: what a short handler takes on another processor. */
+    private static final int FIRST_SPINS = 64;
 
-    /** The same for connections over a device, where each look polls that device. */
-    private static final int FIRST_LOOKS = 32;
+    /** Looks between two readings of the clock: one to two microseconds. */
+    private static final int SPINS_PER_STEP = 32;
 
-    /**
-     * How long to wait for a server that is being woken: the time a wake-up takes on its own core, then a turn on this
-     * one.
-     */
-    private static final WaitStrategy WAKING = new WaitStrategy(1_000, 20);
+    /** A caller whose last wait ended less than this ago is busy, and worth a processor of its own. */
+    private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
-    private static final int CORES = Runtime.getRuntime().availableProcessors();
+    /** Longest single sleep: bounds what a server costs that sends no wake-up. */
+    private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** Threads of this process that have waited for longer than a few microseconds. */
+    /** Least time between two moves: a move costs some microseconds, and the kernel moves threads, too. */
+    private static final long MOVE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+
+    /** Threads of this process that have waited for longer than the first looks. */
     private static final AtomicInteger SPINNING = new AtomicInteger();
 
     private final ShmClientConnection connection;
     private final MemorySegment memory;
     private final boolean mirrored;
-    private final WaitStrategy asked;
-    /** The number of those threads that may spin. */
+    private final WaitStrategy strategy;
+    private final SpinTime answerTime;
+    /** The number of threads of this process that may spin. */
     private final int mostSpinning;
 
     private final long defaultTimeoutNanos;
     private final int firstSpins;
-    private final int firstLooks;
+
+    // Hints of nanoTime, written by all callers; a lost update costs one move too many or too few.
+    private long lastWait;
+    private long lastMove = System.nanoTime() - MOVE_NANOS;
 
     AnswerWaiting(ShmClientConnection connection) {
         this.connection = connection;
         this.memory = connection.memory;
         this.mirrored = connection.end.isMirrored();
-        this.asked = connection.end.looking(connection.spec.waiting());
-        // A device does most of another host's server's work for this one; the rest is done by threads that look.
-        this.mostSpinning = mirrored ? Math.max(1, CORES - 1) : CORES - 1;
+        this.answerTime = mirrored ? SpinTime.ofDevice() : SpinTime.ofMemory();
+        this.strategy = connection.spec.waiting();
+        // More spinning threads than processors only keep each other, and the server, from running. A device does most
+        // of another host's server's work for this one; the rest is done by threads that look.
+        this.mostSpinning = strategy == WaitStrategy.BUSY_SPIN
+                ? Integer.MAX_VALUE
+                : mirrored ? Math.max(1, PROCESSORS - 1) : PROCESSORS;
         this.defaultTimeoutNanos = connection.spec.defaultTimeout().toNanos();
-        this.firstSpins = mirrored ? 0 : Math.min(FIRST_SPINS, asked.spins());
-        this.firstLooks = mirrored ? Math.min(FIRST_LOOKS, asked.spins()) : 0;
+        this.firstSpins = mirrored || strategy == WaitStrategy.BLOCKING ? 0 : FIRST_SPINS;
     }
 
     /** Waits on the calling thread for the response to {@code call}; returns its word. */
@@ -63,78 +82,136 @@ final class AnswerWaiting {
             }
             Thread.onSpinWait();
         }
-        return awaitSlowly(call, ticket);
-    }
-
-    private long awaitSlowly(ShmClientCall call, long ticket) {
         connection.slots.passOverOwn();
-        boolean late = call.isLate();
-        for (int i = 0; i < firstLooks; i++) {
-            connection.end.look();
-            long word = SlotLayout.responseWord(memory, call.slot);
-            if (SlotLayout.isOf(word, ticket)) {
-                return word;
-            }
-        }
-        int others = SPINNING.getAndIncrement();
+        Wait wait = new Wait(call, ticket);
         try {
-            return awaitSlowly(call, ticket, late, new SpinWait(strategy(others), call.deadline, defaultTimeoutNanos));
+            return wait.spin() ? wait.answer() : wait.sleep();
         } finally {
-            SPINNING.getAndDecrement();
+            lastWait = System.nanoTime();
         }
     }
 
-    /** The strategy for an answer that did not come at once, given the number of other threads that wait. */
-    private WaitStrategy strategy(int others) {
-        if (!asked.sleeps()) {
-            return asked;
-        }
-        if (others >= mostSpinning) {
-            // More spinning threads than cores only keep each other, and the server, from running.
-            return WaitStrategy.blocking();
-        }
-        if (mirrored) {
-            // This side cannot see whether a server with its own memory polls.
-            return asked;
-        }
-        // A server that does not poll yet is being woken, and may need this core for that.
-        return asked.spins() <= WAKING.spins() || ControlLayout.isWatched(memory) ? asked : WAKING;
-    }
+    /** One wait that took longer than the first looks. Confined to the waiting thread. */
+    private final class Wait {
+        private final ShmClientCall call;
+        private final long ticket;
+        /** Whether the call's deadline had passed before the answer was first waited for. */
+        private final boolean late;
 
-    private long awaitSlowly(ShmClientCall call, long ticket, boolean late, SpinWait wait) {
-        boolean inTime = true;
-        while (true) {
-            long word = SlotLayout.responseWord(memory, call.slot);
-            boolean open = connection.isOpen();
-            // An answer published before the server died counts. An answer that comes after this side closed does not:
-            // it only reports that close.
-            if (SlotLayout.isOf(word, ticket) && (open || !connection.end.isClosedHere())) {
-                return word;
+        private final Spinning spinning = new Spinning(strategy, answerTime).begin();
+        private final long end;
+
+        Wait(ShmClientCall call, long ticket) {
+            this.call = call;
+            this.ticket = ticket;
+            this.late = call.isLate();
+            this.end = call.deadline != 0 ? call.deadline : spinning.start() + defaultTimeoutNanos;
+        }
+
+        /** Spins until the answer is there, or until spinning pays no more; returns whether it is there. */
+        boolean spin() {
+            if (SPINNING.getAndIncrement() >= mostSpinning) {
+                SPINNING.getAndDecrement();
+                return false;
             }
-            if (!open) {
+            try {
+                do {
+                    if (isAnsweredSoon()) {
+                        spinning.met();
+                        return true;
+                    }
+                    requireHope();
+                } while (spinning.goesOn(needsServerThisProcessor()));
+                return false;
+            } finally {
+                SPINNING.getAndDecrement();
+            }
+        }
+
+        private boolean isAnsweredSoon() {
+            if (mirrored) {
+                connection.end.look();
+                return isAnswered();
+            }
+            for (int i = SPINS_PER_STEP; i > 0; i--) {
+                if (isAnswered()) {
+                    return true;
+                }
+                Thread.onSpinWait();
+            }
+            return false;
+        }
+
+        /** Sleeps until the answer is there; returns its word. */
+        long sleep() {
+            while (!isAnswered()) {
+                requireHope();
+                connection.end.look();
+                long nanos = Math.clamp(end - System.nanoTime(), 1, MAX_SLEEP_NANOS);
+                if (Thread.currentThread().isVirtual()) {
+                    connection.async.park(call, nanos);
+                } else {
+                    sleep(nanos);
+                }
+            }
+            spinning.slept();
+            return answer();
+        }
+
+        private void sleep(long nanos) {
+            ControlLayout.fallAsleep(memory, call.index);
+            try {
+                connection.end.listen();
+                // Volatile update above, then this look. The server publishes, fences, and then looks for sleepers.
+                long seen = SlotLayout.responseWord(memory, call.slot);
+                if (!SlotLayout.isOf(seen, ticket)) {
+                    Futex.await(memory, call.slot + SlotLayout.RESPONSE_WORD, (int) seen, nanos);
+                }
+            } finally {
+                ControlLayout.wakeUp(memory, call.index);
+            }
+        }
+
+        private boolean isAnswered() {
+            return SlotLayout.isOf(SlotLayout.responseWord(memory, call.slot), ticket);
+        }
+
+        /**
+         * The word of the answer that is there. An answer published before the server died counts. An answer that comes
+         * after this side closed does not: it only reports that close.
+         */
+        long answer() {
+            long word = SlotLayout.responseWord(memory, call.slot);
+            if (!connection.isOpen() && connection.end.isClosedHere()) {
                 throw call.lost(connection.end.failure());
             }
-            if (!inTime) {
-                throw call.timedOut(late);
-            }
-            connection.end.look();
-            inTime = wait.maySleep() ? sleep(call, ticket, wait) : wait.once();
+            return word;
         }
-    }
 
-    private boolean sleep(ShmClientCall call, long ticket, SpinWait wait) {
-        if (Thread.currentThread().isVirtual()) {
-            return connection.async.park(call, wait);
+        /** Ends the call if the connection has ended or the deadline has passed, unless the answer is there after all. */
+        private void requireHope() {
+            boolean open = connection.isOpen();
+            boolean inTime = end - System.nanoTime() > 0;
+            if ((open && inTime) || isAnswered()) {
+                return;
+            }
+            throw open ? call.timedOut(late) : call.lost(connection.end.failure());
         }
-        ControlLayout.addSleeper(memory, 1);
-        try {
-            connection.end.listen();
-            // Volatile add above, then this look. The server publishes, fences and then looks at the sleepers.
-            long seen = SlotLayout.responseWord(memory, call.slot);
-            return SlotLayout.isOf(seen, ticket)
-                    || wait.sleep(memory, call.slot + SlotLayout.RESPONSE_WORD, (int) seen);
-        } finally {
-            ControlLayout.addSleeper(memory, -1);
+
+        /** Whether the server runs, or last ran, on this thread's processor, and this thread could not move to another. */
+        private boolean needsServerThisProcessor() {
+            return !mirrored && ControlLayout.processor(memory) == Processor.current() && !movesAside();
+        }
+
+        private boolean movesAside() {
+            long now = spinning.start();
+            if (now - lastWait > BUSY_NANOS
+                    || now - lastMove < MOVE_NANOS
+                    || Thread.currentThread().isVirtual()) {
+                return false;
+            }
+            lastMove = now;
+            return Affinity.moveAside();
         }
     }
 }

@@ -2,7 +2,8 @@ package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
-import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.shm.waiting.SpinTime;
+import dev.rackcall.shm.waiting.Spinning;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -14,9 +15,6 @@ import java.util.concurrent.locks.LockSupport;
  * call, wait and poll again.
  */
 final class AsyncCalls implements ClientReactor.Polled {
-    /** Polls of a thread that waits for a future, before it blocks and leaves polling to the reactor. */
-    private static final int MAX_HELP_SPINS = 20_000;
-
     /** An asynchronous sender polls once per this many calls, so that answers do not pile up. */
     private static final int SENDS_PER_POLL = 16;
 
@@ -25,7 +23,7 @@ final class AsyncCalls implements ClientReactor.Polled {
 
     private final ShmClientConnection connection;
     private final ShmClientCall[] calls;
-    private final int helpSpins;
+    private final SpinTime answerTime;
     /** Control requests that found no free slot. */
     private final Queue<ControlRequest> controls = new ConcurrentLinkedQueue<>();
 
@@ -40,8 +38,7 @@ final class AsyncCalls implements ClientReactor.Polled {
     AsyncCalls(ShmClientConnection connection, ShmClientCall[] calls) {
         this.connection = connection;
         this.calls = calls;
-        int spins = Math.min(MAX_HELP_SPINS, connection.spec.waiting().spins());
-        this.helpSpins = connection.end.looking(new WaitStrategy(spins, 0)).spins();
+        this.answerTime = connection.end.isMirrored() ? SpinTime.ofDevice() : SpinTime.ofMemory();
     }
 
     /**
@@ -82,49 +79,37 @@ final class AsyncCalls implements ClientReactor.Polled {
         }
     }
 
-    /** As {@link #help(PolledFuture)}, for at most {@code nanos}. */
-    void help(PolledFuture<?> future, long nanos) {
-        long end = System.nanoTime() + nanos;
-        int spins = helpSpins;
-        while (spins > 0 && !future.isDone() && connection.isOpen()) {
-            help(future, Math.min(spins, SPINS_PER_POLL));
-            spins = System.nanoTime() - end < 0 ? spins - SPINS_PER_POLL : 0;
-        }
-    }
-
-    /** Polls for a while on behalf of a thread that waits for {@code future}. */
-    void help(PolledFuture<?> future) {
-        help(future, helpSpins);
-    }
-
+    /**
+     * Polls on behalf of a thread that waits for {@code future}, at most until {@code end}, a nanoTime, and while
+     * spinning pays.
+     */
     @SuppressWarnings("NonAtomicVolatileUpdate") // of helped, where lost updates do not matter
-    private void help(PolledFuture<?> future, int spins) {
-        for (int i = 0; i < spins && !future.isDone(); i++) {
-            if (!future.finish(true) && (i % SPINS_PER_POLL != SPINS_PER_POLL - 1 || poll() == 0)) {
-                if (!connection.end.isOpen()) {
+    void help(PolledFuture<?> future, long end) {
+        Spinning spinning = new Spinning(connection.spec.waiting(), answerTime).begin();
+        do {
+            helped++;
+            for (int i = 0; i < SPINS_PER_POLL; i++) {
+                if (future.isDone() || future.finish(true)) {
+                    spinning.met();
                     return;
                 }
                 connection.end.look();
                 Thread.onSpinWait();
             }
-            if (i % SPINS_PER_POLL == 0) {
-                helped++;
-            }
-        }
+            poll();
+        } while (connection.end.isOpen() && end - System.nanoTime() > 0 && spinning.goesOn(false));
     }
 
-    /**
-     * Parks the calling virtual thread until {@code call} is answered or {@code wait} has expired; returns false if it
-     * expired.
-     */
-    boolean park(ShmClientCall call, SpinWait wait) {
+    /** Parks the calling virtual thread until {@code call} is answered, for at most {@code nanos}. */
+    void park(ShmClientCall call, long nanos) {
         call.waiter = Thread.currentThread();
         connection.end.listen();
         // Volatile store above, then this look. The thread that answers looks at the waiter after it has answered.
         connection.end.reactor().wakeIfIdle();
-        boolean inTime = call.isAnswered() || wait.park();
+        if (!call.isAnswered()) {
+            LockSupport.parkNanos(nanos);
+        }
         call.waiter = null;
-        return inTime;
     }
 
     @Override

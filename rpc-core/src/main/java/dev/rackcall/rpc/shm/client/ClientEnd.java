@@ -9,7 +9,6 @@ import dev.rackcall.rpc.shm.protocol.MirroringBell;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -149,11 +148,6 @@ public final class ClientEnd {
     /** Whether the server has memory of its own, so that spinning threads have to {@link #look} for answers. */
     boolean isMirrored() {
         return mirror != null;
-    }
-
-    /** The strategy of a thread that looks where others only pause. */
-    WaitStrategy looking(WaitStrategy waiting) {
-        return mirror == null ? waiting : mirror.looking(waiting);
     }
 
     /** Takes in what has arrived. Called by spinning threads; does nothing in shared memory. */

@@ -4,6 +4,8 @@ import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.socket.EventPoll;
+import dev.rackcall.shm.waiting.SpinTime;
+import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,8 +31,6 @@ final class ClientReactor {
 
     /** How long an answer waits for its caller before the reactor takes it. */
     private static final long GRACE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
-
-    private static final int SPINS = 2_000;
 
     /** Consecutive polls before the reactor looks at deadlines and sockets, however many answers come. */
     private static final int POLLS_PER_LOOK = 20_000;
@@ -69,6 +69,7 @@ final class ClientReactor {
     /** True from just before the reactor's last look at the calls until it is awake again. */
     private volatile boolean idle;
 
+    private final Spinning spinning = new Spinning(WaitStrategy.adaptive(), SpinTime.ofDevice());
     private final Thread thread;
 
     private ClientReactor() {
@@ -171,10 +172,11 @@ final class ClientReactor {
         // a core.
         handle(poll.await(GRACE_NANOS));
         int polls = 0;
-        int spins = spins();
-        for (int i = 0; i < spins; i++) {
+        spinning.begin();
+        do {
             if (pollAll() > 0) {
-                i = 0;
+                spinning.met();
+                spinning.begin();
             }
             if (helpedSum() != before) {
                 // They do, so the reactor stays out of their way. It looks again soon, since only this thread knows
@@ -188,7 +190,7 @@ final class ClientReactor {
                 return;
             }
             Thread.onSpinWait();
-        }
+        } while (spinning.goesOn(false));
         sleepUntilAnswered();
     }
 
@@ -216,22 +218,13 @@ final class ClientReactor {
                 idle = true;
                 handle(poll.await(bound));
                 idle = false;
+                spinning.slept();
             }
         } finally {
             for (Watched connection : connections.values()) {
                 connection.end.announceSleep(false);
             }
         }
-    }
-
-    /** Fewer if a poll has to look at a device. */
-    private int spins() {
-        for (Watched connection : connections.values()) {
-            if (connection.end.isMirrored() && connection.calls.isAwaited()) {
-                return connection.end.looking(new WaitStrategy(SPINS, 0)).spins();
-            }
-        }
-        return SPINS;
     }
 
     private int pollAll() {

@@ -39,6 +39,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         }
     }
 
+    final int index;
     /** Offset of the slot in the connection's memory. */
     final long slot;
     /** A virtual thread that is parked until the answer is there. */
@@ -58,6 +59,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     ClientSlot(ShmClientConnection connection, int index) {
         this.connection = connection;
         this.memory = connection.memory;
+        this.index = index;
         this.slot = ControlLayout.slot(index);
         // As if the call of the lap before the first had just left.
         this.word = ((long) index - connection.end.slots()) << STATE_BITS;

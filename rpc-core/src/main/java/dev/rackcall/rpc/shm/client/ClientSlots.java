@@ -1,13 +1,17 @@
 package dev.rackcall.rpc.shm.client;
 
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
-import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.shm.os.Futex;
+import dev.rackcall.shm.waiting.SpinTime;
+import dev.rackcall.shm.waiting.Spinning;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
@@ -29,10 +33,14 @@ class ClientSlots {
         }
     }
 
+    /** Between two looks for a free slot. */
+    private static final long NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+
     final ShmClientConnection connection;
     private final MemorySegment memory;
     private final ShmClientCall[] slots;
     private final int mask;
+    private final SpinTime roomTime = SpinTime.ofMemory();
 
     @SuppressWarnings("unused") // TAIL
     private volatile long tail;
@@ -86,14 +94,13 @@ class ClientSlots {
 
     final ShmClientCall claimSlowly(long deadline, Supplier<ShmClientCall> claiming) {
         passOverOwn();
-        SpinWait wait = newWait(deadline);
+        RoomWait wait = new RoomWait(deadline);
         while (true) {
             ShmClientCall call = claiming.get();
             if (call != null) {
                 return call;
             }
-            connection.async.poll();
-            awaitRoom(wait);
+            wait.once();
         }
     }
 
@@ -135,18 +142,36 @@ class ClientSlots {
         return busy;
     }
 
-    private SpinWait newWait(long deadline) {
-        ClientSpec spec = connection.spec;
-        return new SpinWait(spec.waiting(), deadline, spec.defaultTimeout().toNanos());
-    }
+    /** A wait for a free slot, or for the server to take requests. */
+    private final class RoomWait {
+        private final Spinning spinning = new Spinning(connection.spec.waiting(), roomTime).begin();
+        private final long end;
+        private boolean spins = true;
 
-    private void awaitRoom(SpinWait wait) {
-        if (!wait.once()) {
+        RoomWait(long deadline) {
+            end = deadline != 0
+                    ? deadline
+                    : spinning.start() + connection.spec.defaultTimeout().toNanos();
+        }
+
+        /** Completes calls that are answered, which may free slots, and waits a little. */
+        void once() {
+            connection.async.poll();
+            if (end - System.nanoTime() <= 0) {
+                throw exhausted();
+            }
+            spins = spins && spinning.goesOn(true);
+            if (!spins) {
+                LockSupport.parkNanos(NAP_NANOS);
+            }
+        }
+
+        private RpcException exhausted() {
             int busy = 0;
             for (ShmClientCall call : slots) {
                 busy += call.isBusy() ? 1 : 0;
             }
-            throw Status.Code.RESOURCE_EXHAUSTED
+            return Status.Code.RESOURCE_EXHAUSTED
                     .with(
                             "channel %s: all %d slots were taken until the deadline (%d calls under way);"
                                     + " make fewer calls at once, or open the channel with more slots",
@@ -182,7 +207,7 @@ class ClientSlots {
 
     /** Waits for the next turn of a skipped call's slot and takes it. Turns of other slots on the way stay unused. */
     void claimAgain(ShmClientCall wanted) {
-        SpinWait wait = newWait(wanted.deadline);
+        RoomWait wait = new RoomWait(wanted.deadline);
         while (true) {
             if (!connection.isOpen()) {
                 throw wanted.lost(connection.end.failure());
@@ -190,8 +215,7 @@ class ClientSlots {
             long ticket = (long) TAIL.getAcquire(this);
             ShmClientCall call = slots[(int) ticket & mask];
             if (call == wanted ? !hasRoom(ticket) : !call.wasLeftBy(ticket - mask - 1) && !hasRoom(ticket)) {
-                connection.async.poll();
-                awaitRoom(wait);
+                wait.once();
             } else if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
                 if (call == wanted) {
                     call.occupy(ticket);
@@ -228,6 +252,18 @@ class ClientSlots {
     void wakeAll() {
         for (ShmClientCall call : slots) {
             Futex.wake(memory, call.slot + SlotLayout.RESPONSE_WORD, Integer.MAX_VALUE);
+        }
+    }
+
+    /** Wakes those sleeping callers whose answers have come, where the server cannot do so. */
+    void wakeSleepers() {
+        for (int first = 0; first < slots.length; first += Long.SIZE) {
+            for (long left = ControlLayout.asleep(memory, first); left != 0; left &= left - 1) {
+                ShmClientCall call = slots[(first + Long.numberOfTrailingZeros(left)) & mask];
+                if (call.isAnswered()) {
+                    Futex.wake(memory, call.slot + SlotLayout.RESPONSE_WORD, 1);
+                }
+            }
         }
     }
 

@@ -16,6 +16,9 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
     /** Bounds the wait of a thread that is not woken because the user completed the future by another method. */
     private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** Only bounds a thread that spins for ever because its channel says so. */
+    private static final long LONGEST_HELP_NANOS = TimeUnit.DAYS.toNanos(1);
+
     private static final VarHandle WAITER;
 
     static {
@@ -32,11 +35,8 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
      */
     private volatile Thread waiter;
 
-    /** Polls for answers on behalf of a thread that waits for this future, for at most {@code nanos}. */
-    abstract void help(long nanos);
-
-    /** Polls for answers on behalf of a thread that waits for this future, for a while. */
-    abstract void help();
+    /** Polls for answers on behalf of a thread that waits for this future, for a while and at most until {@code end}. */
+    abstract void help(long end);
 
     /** Called before a thread waits: it may be encoding another call's arguments, which the server would take first. */
     abstract void passOverOwn();
@@ -88,7 +88,7 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
 
     @Override
     public T join() {
-        help();
+        help(System.nanoTime() + LONGEST_HELP_NANOS);
         if (mayWait()) {
             boolean interrupted = false;
             while (nap(LONGEST_NAP_NANOS)) {
@@ -104,7 +104,7 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
 
     @Override
     public T get() throws InterruptedException, ExecutionException {
-        help();
+        help(System.nanoTime() + LONGEST_HELP_NANOS);
         if (mayWait()) {
             while (nap(LONGEST_NAP_NANOS)) {
                 throwIfInterrupted();
@@ -117,7 +117,7 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
     @Override
     public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long end = System.nanoTime() + unit.toNanos(timeout);
-        help(end - System.nanoTime());
+        help(end);
         if (mayWait()) {
             for (long left = end - System.nanoTime();
                     left > 0 && nap(Math.min(left, LONGEST_NAP_NANOS));

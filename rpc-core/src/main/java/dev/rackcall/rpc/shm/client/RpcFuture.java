@@ -72,13 +72,8 @@ final class RpcFuture<T> extends PolledFuture<T> {
     }
 
     @Override
-    void help(long nanos) {
-        connection.async.help(this, nanos);
-    }
-
-    @Override
-    void help() {
-        connection.async.help(this);
+    void help(long end) {
+        connection.async.help(this, end);
     }
 
     @Override

@@ -81,19 +81,12 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         // at the slot.
         VarHandle.fullFence();
         if (!ControlLayout.isWatched(memory)) {
-            deliver();
-        }
-    }
-
-    /**
-     * Wakes a server that does not poll. A server with memory of its own never polls this memory, so requests are
-     * pushed to it.
-     */
-    private void deliver() {
-        if (end.isMirrored()) {
-            end.push();
-        } else {
-            end.ring();
+            if (end.isMirrored()) {
+                // A server with memory of its own never polls this memory.
+                end.push();
+            } else if (ControlLayout.mustRing(memory)) {
+                end.ring();
+            }
         }
     }
 
@@ -219,8 +212,8 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     @Override
     public void rung() {
         try {
-            if (open && end.isRungAlways() && ControlLayout.hasSleepers(memory)) {
-                slots.wakeAll();
+            if (open && end.isRungAlways()) {
+                slots.wakeSleepers();
             }
             if (open && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
                 usable = false;

@@ -10,7 +10,6 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.ScopeRuns;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.socket.UnixSocket;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.Queue;
@@ -72,22 +71,6 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
         UnixSocket.Pair pair = UnixSocket.pair();
         this.inner = pair.left();
         this.outer = pair.right();
-    }
-
-    /**
-     * If such a thread looked as often as others pause, its time slice would be used up before it sleeps, and it would
-     * wait for the next one just when the answer comes.
-     */
-    @Override
-    public final WaitStrategy looking(WaitStrategy waiting) {
-        return waiting.sleeps()
-                ? new WaitStrategy(Math.ceilDiv(waiting.spins(), carrier.pausesPerLook()), waiting.yields())
-                : waiting;
-    }
-
-    @Override
-    public final int pausesPerLook() {
-        return carrier.pausesPerLook();
     }
 
     @Override

@@ -15,6 +15,7 @@ import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.waiting.SpinTime;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -59,7 +60,7 @@ public final class RemoteServer extends PolledServer {
             for (ServerSpec.Service<?> service : spec.services()) {
                 server.open(service);
             }
-            server.startPollers();
+            server.startPollers(SpinTime::ofDevice);
             server.guardian.start();
             for (URI address : spec.place().addresses()) {
                 server.listeners.add(RemoteClient.provider(address).listen(address, server::greet));

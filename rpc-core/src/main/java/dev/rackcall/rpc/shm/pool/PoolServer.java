@@ -14,6 +14,7 @@ import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.pool.PoolCommons;
+import dev.rackcall.shm.waiting.SpinTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -50,7 +51,7 @@ public final class PoolServer extends PolledServer {
         PoolServer server = new PoolServer(spec, commons(pool));
         try {
             spec.services().forEach(server::open);
-            server.startPollers();
+            server.startPollers(SpinTime::ofMemory);
             server.porter.start();
         } catch (RuntimeException | Error e) {
             server.close();

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.protocol;
 
 import dev.rackcall.sandbox.Seals;
+import dev.rackcall.shm.os.Processor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -14,11 +15,12 @@ import java.lang.invoke.VarHandle;
  *      0  magic, layout version, slot count, instance id        written by the server before the client sees the memory
  *     24  largest  : bytes of a scope that the server copies for one call, 0: it does not say      likewise
  *     32  seals    : 1 if the server believes none but those that a holder holds                    likewise
- *    256  watched    : 1 while the server polls this connection               server
+ *    256  watched    : 1 while the server polls this connection, 2 once it was rung    server, client
  *    260  state      : 1 open, 2 draining                                     server
+ *    264  processor  : on which the server's poller last ran, -1: unknown     server
  *    384  consumed   : requests taken so far, published now and then          server
- *    512  sleepers   : callers that sleep on a futex in their slot            client
- *    516  reactor    : 1 while the client's reactor thread sleeps             client
+ *    512  reactor    : 1 while the client's reactor thread sleeps             client
+ *   1024  asleep     : one bit a slot, set while its caller sleeps on a futex there    client
  *   4096  slots, 256 bytes each
  *      D  descriptors of seals, 1024                                         client
  *      M  marks of seals, 1024                                               server
@@ -30,7 +32,7 @@ public final class ControlLayout {
     /** "RACKCALL" in ASCII, little-endian. */
     static final long MAGIC = 0x4c4c41434b434152L;
 
-    public static final int VERSION = 3;
+    public static final int VERSION = 4;
 
     private static final long MAGIC_OFFSET = 0;
     private static final long VERSION_OFFSET = 8;
@@ -40,14 +42,19 @@ public final class ControlLayout {
     private static final long HELD_SEALS_ONLY = 32;
     public static final long WATCHED = 256;
     private static final long STATE = 260;
+    private static final long PROCESSOR = 264;
     public static final long CONSUMED = 384;
-    private static final long SLEEPERS = 512;
-    private static final long REACTOR_ASLEEP = 516;
+    private static final long REACTOR_ASLEEP = 512;
+    private static final long ASLEEP = 1024;
     public static final long FIRST_SLOT = 4096;
     public static final long PAGE = 4096;
 
     /** Descriptors of seals, one for each run of a sealed scope, and their marks: whole pages of both. */
     static final int SEALS = 1024;
+
+    private static final int UNWATCHED = 0;
+    private static final int IS_WATCHED = 1;
+    private static final int RUNG = 2;
 
     public static final int STATE_OPEN = 1;
     public static final int STATE_DRAINING = 2;
@@ -85,7 +92,8 @@ public final class ControlLayout {
         memory.set(ValueLayout.JAVA_INT, VERSION_OFFSET, VERSION);
         memory.set(ValueLayout.JAVA_INT, SLOTS_OFFSET, slots);
         memory.set(ValueLayout.JAVA_LONG, INSTANCE_OFFSET, instance);
-        memory.set(ValueLayout.JAVA_INT, WATCHED, 0);
+        memory.set(ValueLayout.JAVA_INT, WATCHED, UNWATCHED);
+        memory.set(ValueLayout.JAVA_INT, PROCESSOR, Processor.UNKNOWN);
         memory.set(ValueLayout.JAVA_INT, STATE, STATE_OPEN);
         // Last: memory with this word is complete. The hand-over through the socket orders it before the client's first
         // look.
@@ -120,14 +128,32 @@ public final class ControlLayout {
         return memory.get(ValueLayout.JAVA_INT, HELD_SEALS_ONLY) != 0;
     }
 
-    /** Opaque: each side puts a full fence between its own store and its look at the other's. */
+    /** Whether the server polls this connection. Opaque: each side fences between its own store and its look. */
     public static boolean isWatched(MemorySegment memory) {
-        return (int) INT.getOpaque(memory, WATCHED) != 0;
+        return (int) INT.getOpaque(memory, WATCHED) == IS_WATCHED;
+    }
+
+    /**
+     * Whether the caller, which has published a request and fenced, has to ring. Of several callers only the first
+     * does: the ring makes the server watch the connection, and then look for all their requests.
+     */
+    public static boolean mustRing(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, WATCHED) == UNWATCHED && INT.compareAndSet(memory, WATCHED, UNWATCHED, RUNG);
     }
 
     /** Opaque: after a clearing store the server fences before it looks at the slots once more. */
     public static void watched(MemorySegment memory, boolean watched) {
-        INT.setOpaque(memory, WATCHED, watched ? 1 : 0);
+        INT.setOpaque(memory, WATCHED, watched ? IS_WATCHED : UNWATCHED);
+    }
+
+    /** On which processor the server's poller last ran; a hint for callers that are about to spin. */
+    public static int processor(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, PROCESSOR);
+    }
+
+    /** Sets what {@link #processor(MemorySegment)} returns. */
+    public static void processor(MemorySegment memory, int number) {
+        INT.setOpaque(memory, PROCESSOR, number);
     }
 
     /** Pairs with the store in {@link #state(MemorySegment, int)}. */
@@ -153,14 +179,28 @@ public final class ControlLayout {
         LONG.setRelease(memory, CONSUMED, requests);
     }
 
-    /** Volatile add: a full barrier between announcing the sleep and the last look at the response. */
-    public static void addSleeper(MemorySegment memory, int delta) {
-        INT.getAndAdd(memory, SLEEPERS, delta);
+    /** Announces that the caller of that slot sleeps. Volatile: a full barrier before its last look at the response. */
+    public static void fallAsleep(MemorySegment memory, int slot) {
+        LONG.getAndBitwiseOr(memory, asleepWord(slot), 1L << slot);
     }
 
-    /** Opaque: the server fences between publishing responses and this load. */
-    public static boolean hasSleepers(MemorySegment memory) {
-        return (int) INT.getOpaque(memory, SLEEPERS) != 0;
+    /** Withdraws {@link #fallAsleep}. */
+    public static void wakeUp(MemorySegment memory, int slot) {
+        LONG.getAndBitwiseAnd(memory, asleepWord(slot), ~(1L << slot));
+    }
+
+    /**
+     * The slots whose callers sleep: bit {@code i} for slot {@code first + i}. Opaque: the server fences between
+     * publishing responses and this load.
+     *
+     * @param first a multiple of 64
+     */
+    public static long asleep(MemorySegment memory, int first) {
+        return (long) LONG.getOpaque(memory, asleepWord(first));
+    }
+
+    private static long asleepWord(int slot) {
+        return ASLEEP + (long) (slot >>> 6) * Long.BYTES;
     }
 
     /** Volatile: a full barrier between announcing the sleep and the last look at the responses. */

@@ -1,7 +1,6 @@
 package dev.rackcall.rpc.shm.protocol;
 
 import dev.rackcall.rpc.Status;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import java.util.Optional;
 
 /** The bell of a connection whose two ends have memory of their own: it also carries over what was published. Thread-safe. */
@@ -18,12 +17,6 @@ public interface MirroringBell extends Bell {
 
     /** Makes the peer's next publication ring here. Called by a thread that is about to sleep, before its last look at the memory. */
     void listen();
-
-    /** About how many processor pauses a {@link #look} takes that finds nothing. */
-    int pausesPerLook();
-
-    /** A strategy that takes as long as {@code waiting}, for a thread that looks where others pause. */
-    WaitStrategy looking(WaitStrategy waiting);
 
     /** Why the connection has ended, if the carrier knows more than that the peer is gone. Only after the end. */
     Optional<Status> endCause();

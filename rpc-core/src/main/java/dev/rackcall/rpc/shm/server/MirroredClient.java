@@ -24,9 +24,6 @@ public interface MirroredClient {
     /** As {@code MirroringBell.listen}. */
     void listen();
 
-    /** As {@code MirroringBell.pausesPerLook}. */
-    int pausesPerLook();
-
     /** Where the client's Refs are followed. */
     RefSpace refs();
 

@@ -4,6 +4,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.waiting.SpinTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -111,9 +112,10 @@ public abstract class PolledServer implements ServerEndpoint {
 
     // ---- the polling threads
 
-    protected final void startPollers() {
+    /** Starts the polling threads. {@code gaps} makes what each learns of the gaps between its requests. */
+    protected final void startPollers(Supplier<SpinTime> gaps) {
         for (int i = 0; i < spec.threads().pollers(); i++) {
-            pollers.add(Poller.start(spec.threads().waiting(), "rackcall-poll-" + i));
+            pollers.add(Poller.start(spec.threads().waiting(), gaps.get(), "rackcall-poll-" + i));
         }
     }
 

@@ -1,6 +1,9 @@
 package dev.rackcall.rpc.shm.server;
 
+import dev.rackcall.shm.os.Processor;
 import dev.rackcall.shm.os.socket.EventPoll;
+import dev.rackcall.shm.waiting.SpinTime;
+import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,9 +31,13 @@ public final class Poller {
     /** Looks at a lone connection in a turn without a request, with a pause before each but the first. */
     private static final int PAUSES_PER_TURN = 8;
 
+    /** Turns without a request before the thread reads the clock: one to two microseconds. */
+    private static final int FIRST_TURNS = 4;
+
     private static final long MAX_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
     private final EventPoll events = EventPoll.create();
     private final WaitStrategy waiting;
+    private final Spinning spinning;
     private final Map<Long, ShmServerConnection> connections = new HashMap<>();
     private final Mailbox mail = new Mailbox();
     private final WatchList watched = new WatchList();
@@ -51,14 +58,19 @@ public final class Poller {
     /** Waiting requests at the last count. */
     private volatile int waitingRequests;
 
-    private Poller(WaitStrategy waiting, String name) {
+    private Poller(WaitStrategy waiting, SpinTime gaps, String name) {
         this.waiting = waiting;
+        this.spinning = new Spinning(waiting, gaps);
         this.relief = new Relief<>(this::run, name, connection -> post(() -> watchAgain(connection)));
     }
 
-    /** A poller with its thread started. */
-    static Poller start(WaitStrategy waiting, String name) {
-        Poller poller = new Poller(waiting, name);
+    /**
+     * A poller with its thread started.
+     *
+     * @param gaps learns the gaps between its requests
+     */
+    static Poller start(WaitStrategy waiting, SpinTime gaps, String name) {
+        Poller poller = new Poller(waiting, gaps, name);
         try {
             poller.relief.start();
         } catch (RuntimeException | Error e) {
@@ -196,6 +208,9 @@ public final class Poller {
             }
         }
         if (work > 0) {
+            if (idleTurns >= FIRST_TURNS) {
+                spinning.met();
+            }
             idleTurns = 0;
             // Turns with slow handlers are long, and unwatched connections must not wait for many of them.
             if (++turns >= TURNS_PER_LOOK || relief.slice() != sliceOfLook) {
@@ -236,42 +251,47 @@ public final class Poller {
     }
 
     private void idle() {
-        idleTurns++;
         if (mail.mayHaveMail()) {
             // Perhaps a new connection, which should not wait for the next look at the sockets.
             look(0);
             return;
         }
-        // The length of a turn with one connection; with more connections turns, and so spinning, take longer.
-        int turnsToSpin =
-                watched.size() == 0 ? 0 : waiting.spins() / watched.get(0).pausesPerTurn(PAUSES_PER_TURN);
-        if (watched.size() > 0 && idleTurns <= turnsToSpin) {
-            if (watched.size() > 1) {
-                Thread.onSpinWait();
-            }
-            turns += IDLE_TURN_WEIGHT;
-            if (turns >= TURNS_PER_LOOK) {
-                look(0);
-            }
-        } else if (watched.size() > 0 && idleTurns - turnsToSpin <= waiting.yields()) {
-            Thread.yield();
-        } else if (waiting.sleeps()) {
+        if (watched.size() == 0 || !spins()) {
             sleep();
-        } else {
-            idleTurns = 0;
+            return;
+        }
+        if (watched.size() > 1) {
+            Thread.onSpinWait();
+        }
+        turns += IDLE_TURN_WEIGHT;
+        if (turns >= TURNS_PER_LOOK) {
             look(0);
         }
     }
 
-    private void sleep() {
-        if (!watched.letAllRing()) {
-            idleTurns = 0;
-            return;
+    /** Whether to go on spinning after another turn without a request. */
+    private boolean spins() {
+        idleTurns++;
+        if (idleTurns < FIRST_TURNS && waiting != WaitStrategy.BLOCKING) {
+            return true;
         }
-        waitingRequests = 0;
-        sleeping = true;
-        look(mail.isEmpty() && !stopping ? MAX_SLEEP_NANOS : 0);
-        sleeping = false;
+        if (idleTurns > FIRST_TURNS) {
+            return spinning.goesOn(false);
+        }
+        watched.runsOn(Processor.current());
+        spinning.begin();
+        // A caller that was woken may wait for this very processor, and the kernel would let this thread use up its
+        // time slice first.
+        return spinning.goesOn(true);
+    }
+
+    private void sleep() {
+        if (watched.letAllRing()) {
+            waitingRequests = 0;
+            sleeping = true;
+            look(mail.isEmpty() && !stopping ? MAX_SLEEP_NANOS : 0);
+            spinning.slept();
+        }
         idleTurns = 0;
     }
 
@@ -280,6 +300,11 @@ public final class Poller {
         turns = 0;
         sliceOfLook = relief.slice();
         int count = events.await(nanos);
+        if (sleeping) {
+            sleeping = false;
+            watched.watchAgain();
+        }
+        watched.runsOn(Processor.current());
         for (int i = 0; i < count; i++) {
             ShmServerConnection connection = connections.get(events.tag(i));
             if (connection != null) {

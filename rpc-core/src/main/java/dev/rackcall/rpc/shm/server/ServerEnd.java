@@ -105,11 +105,6 @@ public final class ServerEnd {
         }
     }
 
-    /** As {@link dev.rackcall.rpc.spi.Carrier#pausesPerLook}. Only of a mirrored connection. */
-    int pausesPerLook() {
-        return mirrored.pausesPerLook();
-    }
-
     /** Takes in what has arrived. Only of a mirrored connection. */
     void look() {
         mirrored.look();

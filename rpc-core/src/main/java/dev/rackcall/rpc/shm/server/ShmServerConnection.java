@@ -45,6 +45,8 @@ public final class ShmServerConnection implements Relief.Served {
     private long publishedHead;
     /** Consecutive turns without a request. Poller only. */
     private int emptyTurns;
+    /** Sleeps of the poller since the last request. Poller only. */
+    private int rests;
     /** Responses were published on the poller's thread since it last looked for sleepers. Poller only. */
     private boolean answered;
     /** Requests of a client that has hung up that are still served, or {@link #CONNECTED}. Poller only. */
@@ -130,7 +132,12 @@ public final class ShmServerConnection implements Relief.Served {
             // A turn without a request may never come, while a caller sleeps or waits for a free slot.
             settle();
         }
-        emptyTurns = taken == 0 ? emptyTurns + 1 : 0;
+        if (taken > 0) {
+            emptyTurns = 0;
+            rests = 0;
+        } else {
+            emptyTurns++;
+        }
         return taken;
     }
 
@@ -153,11 +160,6 @@ public final class ShmServerConnection implements Relief.Served {
             word = nextWord();
         }
         return word;
-    }
-
-    /** Pauses that a turn without a request takes; {@code paused} where requests arrive in memory by themselves. */
-    int pausesPerTurn(int paused) {
-        return end.isMirrored() ? end.pausesPerLook() : paused;
     }
 
     /** Looking at a device takes longer than some pauses. */
@@ -251,6 +253,15 @@ public final class ShmServerConnection implements Relief.Served {
         return emptyTurns;
     }
 
+    int rests() {
+        return rests;
+    }
+
+    /** Tells callers that are about to spin where the poller runs. */
+    void runsOn(int processor) {
+        ControlLayout.processor(memory, processor);
+    }
+
     /** Announces that the server polls this connection from now on. */
     void watch() {
         emptyTurns = 0;
@@ -262,6 +273,7 @@ public final class ShmServerConnection implements Relief.Served {
      * relies on a ring.
      */
     void unwatch() {
+        rests++;
         ControlLayout.watched(memory, false);
         settle();
         end.listen();
@@ -272,10 +284,12 @@ public final class ShmServerConnection implements Relief.Served {
         // Between publishing responses and looking for sleepers, which announce themselves by a volatile write before
         // their last look.
         VarHandle.fullFence();
-        if (ControlLayout.hasSleepers(memory)) {
-            for (ShmServerCall call : calls) {
+        for (int first = 0; first <= mask; first += Long.SIZE) {
+            for (long left = ControlLayout.asleep(memory, first); left != 0; left &= left - 1) {
+                // From the client, so any bit may be set.
+                ShmServerCall call = calls[(first + Long.numberOfTrailingZeros(left)) & mask];
                 if (call != null && call.response.takeUnwoken()) {
-                    Futex.wake(memory, call.slot() + SlotLayout.RESPONSE_WORD, Integer.MAX_VALUE);
+                    Futex.wake(memory, call.slot() + SlotLayout.RESPONSE_WORD, 1);
                 }
             }
         }

@@ -1,12 +1,21 @@
 package dev.rackcall.rpc.shm.server;
 
+import dev.rackcall.shm.os.Processor;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
-/** The connections that a poller polls turn by turn, and whose clients need not ring. Polling thread only. */
+/**
+ * The connections that a poller polls turn by turn, and whose clients need not ring. While the poller sleeps it watches
+ * none, but the list stays: a busy client should not have to ring just because another one woke the poller. Polling
+ * thread only.
+ */
 final class WatchList {
+    /** Sleeps of the poller in a row without a request, after which a connection leaves the list. */
+    private static final int MOST_RESTS = 3;
+
     private ShmServerConnection[] watched = new ShmServerConnection[16];
     private int size;
+    private int processor = Processor.UNKNOWN;
 
     int size() {
         return size;
@@ -17,6 +26,7 @@ final class WatchList {
     }
 
     void add(ShmServerConnection connection) {
+        connection.runsOn(processor);
         connection.watch();
         if (connection.position >= 0) {
             return;
@@ -26,6 +36,16 @@ final class WatchList {
         }
         connection.position = size;
         watched[size++] = connection;
+    }
+
+    /** Tells the clients which processor the poller runs on. */
+    void runsOn(int number) {
+        if (number != processor) {
+            processor = number;
+            for (int i = 0; i < size; i++) {
+                watched[i].runsOn(number);
+            }
+        }
     }
 
     /**
@@ -52,17 +72,27 @@ final class WatchList {
         VarHandle.fullFence();
         for (int i = 0; i < size; i++) {
             if (watched[i].hasRequest()) {
-                for (int j = 0; j < size; j++) {
-                    watched[j].watch();
-                }
+                watchAll();
                 return false;
             }
         }
-        while (size > 0) {
-            watched[--size].position = -1;
-            watched[size] = null;
-        }
         return true;
+    }
+
+    /** Watches those connections again that had requests lately. */
+    void watchAgain() {
+        for (int i = size - 1; i >= 0; i--) {
+            if (watched[i].rests() > MOST_RESTS) {
+                remove(watched[i]);
+            }
+        }
+        watchAll();
+    }
+
+    private void watchAll() {
+        for (int i = 0; i < size; i++) {
+            watched[i].watch();
+        }
     }
 
     /** Stops watching a connection for good. */

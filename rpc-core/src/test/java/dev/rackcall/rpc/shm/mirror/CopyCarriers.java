@@ -26,9 +26,6 @@ import java.util.concurrent.TimeUnit;
  */
 public final class CopyCarriers implements CarrierProvider {
     private static final Map<URI, Reception> LISTENERS = new ConcurrentHashMap<>();
-    /** They pretend to a device. */
-    public static final int PAUSES_PER_LOOK = 32;
-
     private static final ThreadLocal<long[]> LOOKS = ThreadLocal.withInitial(() -> new long[1]);
 
     /** For the service loader. */
@@ -154,11 +151,6 @@ public final class CopyCarriers implements CarrierProvider {
         public void look() {
             // What arrives does so by itself: the peer's thread writes it here.
             LOOKS.get()[0]++;
-        }
-
-        @Override
-        public int pausesPerLook() {
-            return PAUSES_PER_LOOK;
         }
 
         @Override

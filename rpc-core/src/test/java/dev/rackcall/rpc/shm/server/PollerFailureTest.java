@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class PollerFailureTest {
     @Test
     void shouldPollOnAfterAnActionThatThrows() throws InterruptedException {
-        Poller poller = Poller.start(WaitStrategy.blocking(), "rackcall-poll-test");
+        Poller poller = Poller.start(WaitStrategy.blocking(), SpinTime.ofMemory(), "rackcall-poll-test");
         try {
             CountDownLatch after = new CountDownLatch(1);
             poller.post(() -> {

@@ -43,11 +43,8 @@ final class PingPongStep implements Guest.Work {
 
     /** How both sides of calls wait. */
     private enum Kind {
-        /**
-         * Spins much longer than any answer takes, as ibv_rc_pingpong does, which never sleeps. It is bounded, since
-         * the guests have one processor.
-         */
-        SPINNING(new WaitStrategy(200_000, 0)),
+        /** As ibv_rc_pingpong does. */
+        SPINNING(WaitStrategy.busySpin()),
         USUAL(WaitStrategy.adaptive());
 
         final WaitStrategy waiting;

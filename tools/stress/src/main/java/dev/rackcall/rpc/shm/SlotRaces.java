@@ -14,6 +14,7 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
+import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /** Races of the words that publish requests and responses, and of those by which a side sleeps. */
@@ -23,7 +24,7 @@ public final class SlotRaces {
     private static final long VALUE = 0x5261636b63616c6cL;
 
     private static final int WORDS = 3;
-    private static final int CONTROL_BYTES = 1024;
+    private static final int CONTROL_BYTES = 2048;
 
     private SlotRaces() {}
 
@@ -59,7 +60,7 @@ public final class SlotRaces {
 
     /** As a caller does before it sleeps; returns whether it sees the response. */
     private static int goToSleep(MemorySegment control, MemorySegment slot) {
-        ControlLayout.addSleeper(control, 1);
+        ControlLayout.fallAsleep(control, 0);
         return SlotLayout.isOf(SlotLayout.responseWord(slot, 0), TICKET) ? 1 : 0;
     }
 
@@ -161,7 +162,7 @@ public final class SlotRaces {
         public void server(II_Result seen) {
             SlotLayout.publishResponse(slot, 0, WORD);
             VarHandle.fullFence();
-            seen.r2 = ControlLayout.hasSleepers(control) ? 1 : 0;
+            seen.r2 = (int) ControlLayout.asleep(control, 0);
         }
     }
 
@@ -185,7 +186,7 @@ public final class SlotRaces {
         @Actor
         public void server(II_Result seen) {
             SlotLayout.publishResponse(slot, 0, WORD);
-            seen.r2 = ControlLayout.hasSleepers(control) ? 1 : 0;
+            seen.r2 = (int) ControlLayout.asleep(control, 0);
         }
     }
 
@@ -217,6 +218,55 @@ public final class SlotRaces {
             ControlLayout.watched(control, false);
             VarHandle.fullFence();
             seen.r2 = SlotLayout.isOf(SlotLayout.requestWord(slot, 0), TICKET) ? 1 : 0;
+        }
+    }
+
+    private static boolean publishAndRing(MemorySegment control, MemorySegment slot) {
+        SlotLayout.publishRequest(slot, 0, WORD);
+        VarHandle.fullFence();
+        return ControlLayout.mustRing(control);
+    }
+
+    private static int count(MemorySegment slot) {
+        return SlotLayout.isOf(SlotLayout.requestWord(slot, 0), TICKET) ? 1 : 0;
+    }
+
+    /** Of two clients that find a server asleep exactly one rings, and that covers the requests of both. */
+    @JCStressTest
+    @Outcome(
+            id = {"1, 0, .", "0, 1, .", "0, 0, 2"},
+            expect = ACCEPTABLE,
+            desc = "One of them rings, or the server has seen both requests.")
+    @Outcome(expect = FORBIDDEN, desc = "A request that is not polled, or two rings.")
+    @State
+    public static class Ring {
+        private final MemorySegment control = control();
+        private final MemorySegment first = create();
+        private final MemorySegment second = create();
+
+        /** Makes a connection that is watched. */
+        public Ring() {
+            ControlLayout.watched(control, true);
+        }
+
+        /** What it sees: whether it has to ring. */
+        @Actor
+        public void oneClient(III_Result seen) {
+            seen.r1 = publishAndRing(control, first) ? 1 : 0;
+        }
+
+        /** What it sees: whether it has to ring. */
+        @Actor
+        public void otherClient(III_Result seen) {
+            seen.r2 = publishAndRing(control, second) ? 1 : 0;
+        }
+
+        /** As a poller does before it sleeps; what it sees: the number of requests. */
+        @Actor
+        public void server(III_Result seen) {
+            ControlLayout.watched(control, false);
+            VarHandle.fullFence();
+            seen.r3 = count(first) + count(second);
         }
     }
 }

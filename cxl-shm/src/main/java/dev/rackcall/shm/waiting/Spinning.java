@@ -1,0 +1,77 @@
+package dev.rackcall.shm.waiting;
+
+/**
+ * The spinning phase of one wait. The waiting thread looks for what it waits for, pauses, and asks {@link #goesOn}
+ * about once a microsecond; when that says no, the thread sleeps. Reusable, confined to the waiting thread.
+ *
+ * <p>Spinning helps only while the peer runs on another processor. A thread that may be on the peer's processor yields
+ * instead of pausing, where that brings the peer back soon. A thread that was off its processor for {@link
+ * #PREEMPTED_NANOS} stops: other threads want the processor, and a thread that sleeps gets it back sooner than one that
+ * has used up its share.
+ */
+public final class Spinning {
+    /** A step between two looks that takes this long means that another thread had the processor. */
+    private static final long PREEMPTED_NANOS = 20_000;
+
+    private static final boolean ONE_PROCESSOR = Runtime.getRuntime().availableProcessors() == 1;
+
+    private final WaitStrategy strategy;
+    private final SpinTime time;
+
+    private long start;
+    private long last;
+    private long bound;
+    private boolean preempted;
+
+    /** @param time what is known of such waits; shared by all threads that wait for the same peer */
+    public Spinning(WaitStrategy strategy, SpinTime time) {
+        this.strategy = strategy;
+        this.time = time;
+    }
+
+    /** A wait begins. */
+    public Spinning begin() {
+        start = System.nanoTime();
+        last = start;
+        bound = time.next();
+        preempted = false;
+        return this;
+    }
+
+    /**
+     * Whether to look again rather than to sleep.
+     *
+     * @param shared whether the peer may need this thread's processor
+     */
+    public boolean goesOn(boolean shared) {
+        if (strategy != WaitStrategy.ADAPTIVE) {
+            return strategy == WaitStrategy.BUSY_SPIN;
+        }
+        long now = System.nanoTime();
+        preempted |= now - last > PREEMPTED_NANOS;
+        if (preempted || now - start >= bound) {
+            return false;
+        }
+        last = now;
+        return !(shared || ONE_PROCESSOR) || Yielding.offer(now);
+    }
+
+    /** When the wait began, by {@link System#nanoTime}. */
+    public long start() {
+        return start;
+    }
+
+    /** What the thread waited for came while it spun. */
+    public void met() {
+        if (strategy == WaitStrategy.ADAPTIVE && !preempted) {
+            time.met(last - start);
+        }
+    }
+
+    /** What the thread waited for came while it slept. */
+    public void slept() {
+        if (strategy == WaitStrategy.ADAPTIVE && !preempted) {
+            time.slept(System.nanoTime() - start);
+        }
+    }
+}

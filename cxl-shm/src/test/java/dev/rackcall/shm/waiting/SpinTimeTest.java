@@ -1,0 +1,52 @@
+package dev.rackcall.shm.waiting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class SpinTimeTest {
+    private static final long LONG_WAIT = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long SHORT_WAIT = TimeUnit.MICROSECONDS.toNanos(30);
+
+    private final SpinTime time = SpinTime.ofMemory();
+
+    @Test
+    void shouldSpinAtFirst() {
+        assertThat(time.next()).isPositive();
+    }
+
+    @Test
+    void shouldNotSpinForWaitsThatTakeMilliseconds() {
+        sleepLong();
+        assertThat(time.next()).isZero();
+    }
+
+    @Test
+    void shouldSpinAgainOnceASleepEndsEarly() {
+        sleepLong();
+        time.slept(SHORT_WAIT);
+        assertThat(time.next()).isGreaterThan(SHORT_WAIT);
+    }
+
+    @Test
+    void shouldSpinLongerThanTheWaitsThatSpinningMet() {
+        time.slept(LONG_WAIT);
+        time.met(SHORT_WAIT);
+        assertThat(time.next()).isGreaterThan(SHORT_WAIT);
+    }
+
+    @Test
+    void shouldSpinLongerForADevice() {
+        SpinTime device = SpinTime.ofDevice();
+        device.slept(SHORT_WAIT);
+        time.slept(SHORT_WAIT);
+        assertThat(device.next()).isGreaterThan(time.next());
+    }
+
+    private void sleepLong() {
+        for (int i = 0; i < 10; i++) {
+            time.slept(LONG_WAIT);
+        }
+    }
+}
