@@ -51,7 +51,7 @@ final class ProcessChecks {
                 ? Finding.ok("cores", cores + " cores: a caller and a server can both spin.")
                 : Finding.note(
                         "cores",
-                        "One core: a spinning caller keeps the server from running; choose WaitStrategy blocking.");
+                        "One core: a caller and a server take turns, so a call costs two switches of threads.");
     }
 
     /** Each connection holds a socket and a memfd at both ends. */

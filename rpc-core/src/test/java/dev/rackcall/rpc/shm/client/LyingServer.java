@@ -9,6 +9,7 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.os.Futex;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.Message;
@@ -16,6 +17,7 @@ import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -193,6 +195,10 @@ final class LyingServer implements AutoCloseable {
                         SlotLayout.publishResponse(memory, slot, SlotLayout.word(head, 0, 0, 0));
                     } else {
                         answer.to(head, slot, memory);
+                        VarHandle.fullFence();
+                        if (ControlLayout.asleep(memory, 0) != 0) {
+                            Futex.wake(memory, slot + SlotLayout.RESPONSE_WORD, 1);
+                        }
                     }
                 }
                 head++;
