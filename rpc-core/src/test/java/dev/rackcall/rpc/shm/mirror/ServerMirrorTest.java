@@ -50,7 +50,6 @@ class ServerMirrorTest {
         return switch (method.getReturnType().getName()) {
             case "boolean" -> true;
             case "long" -> 0L;
-            case "int" -> 1;
             default -> null;
         };
     }
