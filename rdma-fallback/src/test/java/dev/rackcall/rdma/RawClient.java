@@ -1,6 +1,7 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.WorkRequest;
@@ -16,7 +17,7 @@ import java.time.Duration;
 /** A client that speaks the protocol by hand, and then writes to arbitrary addresses. */
 final class RawClient implements AutoCloseable {
     static final int PROTOCOL = 1;
-    static final int LAYOUT = 3;
+    static final int LAYOUT = ControlLayout.VERSION;
     private static final long MAGIC = 0x5241434b43414c4cL;
     private static final int SLOTS = 64;
     private static final long BYTES = 8 << 20;
