@@ -132,7 +132,7 @@ public record AeronStreams(int bytes) implements Sides {
             this.aeron = aeron;
             this.payload = Payload.of(bytes);
             this.answer = new byte[bytes];
-            this.stream = (int) aeron.nextCorrelationId(); // unique among the driver's clients
+            this.stream = REQUESTS + 1 + (int) aeron.nextCorrelationId(); // unique among the driver's clients
             this.replies = aeron.addSubscription(CHANNEL, stream);
             this.requests = aeron.addExclusivePublication(CHANNEL, REQUESTS);
         }
