@@ -49,9 +49,7 @@ public final class Affinity {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment mask = arena.allocate(MASK_BYTES, Long.BYTES);
             CallState state = CallState.current();
-            // The process's first thread only waits for the JVM to end and is never pinned.
-            int firstThread = (int) ProcessHandle.current().pid();
-            if (LibcProcess.schedGetaffinity(state.errnoSegment(), firstThread, MASK_BYTES, mask) < 0
+            if (LibcProcess.schedGetaffinity(state.errnoSegment(), firstThread(), MASK_BYTES, mask) < 0
                     || LibcProcess.schedSetaffinity(state.errnoSegment(), 0, MASK_BYTES, mask) != 0) {
                 throw state.failure("giving this thread the processors of its process");
             }
@@ -83,13 +81,27 @@ public final class Affinity {
 
     /** Processors that the calling thread may use now, ascending. */
     public static int[] available() {
+        return available(0);
+    }
+
+    /** Processors that this process was started with, ascending; {@link #pin} changes those of one thread only. */
+    public static int[] ofProcess() {
+        return available(firstThread());
+    }
+
+    private static int[] available(int thread) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment mask = arena.allocate(MASK_BYTES, Long.BYTES);
             CallState state = CallState.current();
-            if (LibcProcess.schedGetaffinity(state.errnoSegment(), 0, MASK_BYTES, mask) < 0) {
-                throw state.failure("asking for the processors of this thread");
+            if (LibcProcess.schedGetaffinity(state.errnoSegment(), thread, MASK_BYTES, mask) < 0) {
+                throw state.failure("asking for the processors of thread " + thread + "");
             }
             return BitSet.valueOf(mask.toArray(JAVA_LONG)).stream().toArray();
         }
+    }
+
+    /** The process's first thread, which only waits for the JVM to end and is never pinned. */
+    private static int firstThread() {
+        return (int) ProcessHandle.current().pid();
     }
 }

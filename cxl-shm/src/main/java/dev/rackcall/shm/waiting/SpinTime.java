@@ -19,8 +19,12 @@ public final class SpinTime {
 
     private static final long SHORTEST_NANOS = 2_000;
 
+    /** Where spinning does not pay, one of this many waits spins all the same, to find out whether it does by now. */
+    private static final int WAITS_PER_TRIAL = 32;
+
     private final long longest;
     private long nanos;
+    private int waits;
 
     private SpinTime(long longest) {
         this.longest = longest;
@@ -39,7 +43,7 @@ public final class SpinTime {
 
     /** How long the next wait may spin; 0: not at all. */
     long next() {
-        return nanos;
+        return nanos == 0 && ++waits % WAITS_PER_TRIAL == 0 ? longest : nanos;
     }
 
     /** A wait was met after {@code waited} of spinning. */
@@ -52,7 +56,7 @@ public final class SpinTime {
     /** A wait had to sleep; it took {@code waited} altogether. */
     void slept(long waited) {
         // A sleep of this length, wake-up included, would have been met by spinning.
-        if (waited <= 2 * longest) {
+        if (waited <= 2 * longest && nanos < longest) {
             nanos = longest;
         } else {
             nanos = nanos / 2 < SHORTEST_NANOS ? 0 : nanos / 2;

@@ -1,5 +1,7 @@
 package dev.rackcall.shm.waiting;
 
+import dev.rackcall.shm.os.Affinity;
+
 /**
  * The spinning phase of one wait. The waiting thread looks for what it waits for, pauses, and asks {@link #goesOn}
  * about once a microsecond; when that says no, the thread sleeps. Reusable, confined to the waiting thread.
@@ -13,7 +15,8 @@ public final class Spinning {
     /** A step between two looks that takes this long means that another thread had the processor. */
     private static final long PREEMPTED_NANOS = 20_000;
 
-    private static final boolean ONE_PROCESSOR = Runtime.getRuntime().availableProcessors() == 1;
+    /** A peer on the only processor cannot run while this thread spins. */
+    private static final boolean ONE_PROCESSOR = Affinity.ofProcess().length == 1;
 
     private final WaitStrategy strategy;
     private final SpinTime time;
@@ -53,7 +56,19 @@ public final class Spinning {
             return false;
         }
         last = now;
-        return !(shared || ONE_PROCESSOR) || Yielding.offer(now);
+        return !(shared || ONE_PROCESSOR) || yields(now);
+    }
+
+    /** A virtual thread that yields only lets other virtual threads run, so it had better park. */
+    private static boolean yields(long now) {
+        return !Thread.currentThread().isVirtual() && Yielding.offer(now);
+    }
+
+    /** Lets a thread run that may have been woken on this thread's processor, unless yields are dear just now. */
+    public void offer() {
+        if (strategy == WaitStrategy.ADAPTIVE) {
+            Yielding.offer(last);
+        }
     }
 
     /** When the wait began, by {@link System#nanoTime}. */

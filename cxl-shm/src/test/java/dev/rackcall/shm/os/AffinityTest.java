@@ -43,6 +43,21 @@ class AffinityTest {
     }
 
     @Test
+    void shouldTellTheProcessorsOfTheProcessFromThoseOfAPinnedThread() throws Exception {
+        try (var executor = Executors.newSingleThreadExecutor()) {
+            int[] ofProcess = CompletableFuture.supplyAsync(
+                            () -> {
+                                Affinity.pin(Processor.current());
+                                return Affinity.ofProcess();
+                            },
+                            executor)
+                    .get(10, TimeUnit.SECONDS);
+            assertThat(ofProcess).isEqualTo(Affinity.ofProcess());
+        }
+        assertThat(Affinity.ofProcess()).contains(Affinity.available());
+    }
+
+    @Test
     void shouldMoveAsideAndThenBeFreeAgain() {
         int[] before = Affinity.available();
         assertThat(Affinity.moveAside()).isEqualTo(before.length > 1);

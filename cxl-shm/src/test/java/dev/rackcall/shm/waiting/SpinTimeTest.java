@@ -3,6 +3,7 @@ package dev.rackcall.shm.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class SpinTimeTest {
@@ -20,6 +21,21 @@ class SpinTimeTest {
     void shouldNotSpinForWaitsThatTakeMilliseconds() {
         sleepLong();
         assertThat(time.next()).isZero();
+    }
+
+    @Test
+    void shouldTryNowAndThenWhetherSpinningPaysAgain() {
+        sleepLong();
+        long trials = LongStream.generate(time::next).limit(320).filter(nanos -> nanos > 0).count();
+        assertThat(trials).isEqualTo(10);
+    }
+
+    @Test
+    void shouldSpinLessAfterAFullSpinThatMetNothing() {
+        time.slept(SHORT_WAIT);
+        long full = time.next();
+        time.slept(SHORT_WAIT);
+        assertThat(time.next()).isLessThan(full);
     }
 
     @Test

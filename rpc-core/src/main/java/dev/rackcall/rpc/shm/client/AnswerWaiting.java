@@ -35,7 +35,7 @@ final class AnswerWaiting {
     /** Least time between two moves: a move costs some microseconds, and the kernel moves threads, too. */
     private static final long MOVE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+    private static final int PROCESSORS = Affinity.ofProcess().length;
 
     /** Threads of this process that have waited for longer than the first looks. */
     private static final AtomicInteger SPINNING = new AtomicInteger();
@@ -45,6 +45,8 @@ final class AnswerWaiting {
     private final boolean mirrored;
     private final WaitStrategy strategy;
     private final SpinTime answerTime;
+    /** Whether the server's processor matters, and is known. */
+    private final boolean findsServer;
     /** The number of threads of this process that may spin. */
     private final int mostSpinning;
 
@@ -59,8 +61,9 @@ final class AnswerWaiting {
         this.connection = connection;
         this.memory = connection.memory;
         this.mirrored = connection.end.isMirrored();
-        this.answerTime = mirrored ? SpinTime.ofDevice() : SpinTime.ofMemory();
         this.strategy = connection.spec.waiting();
+        this.answerTime = connection.end.newAnswerTime();
+        this.findsServer = strategy == WaitStrategy.ADAPTIVE && connection.end.hasServerOnThisHost();
         // More spinning threads than processors only keep each other, and the server, from running. A device does most
         // of another host's server's work for this one; the rest is done by threads that look.
         this.mostSpinning = strategy == WaitStrategy.BUSY_SPIN
@@ -110,6 +113,9 @@ final class AnswerWaiting {
 
         /** Spins until the answer is there, or until spinning pays no more; returns whether it is there. */
         boolean spin() {
+            if (strategy == WaitStrategy.BLOCKING) {
+                return false;
+            }
             if (SPINNING.getAndIncrement() >= mostSpinning) {
                 SPINNING.getAndDecrement();
                 return false;
@@ -200,7 +206,7 @@ final class AnswerWaiting {
 
         /** Whether the server runs, or last ran, on this thread's processor, and this thread could not move to another. */
         private boolean needsServerThisProcessor() {
-            return !mirrored && ControlLayout.processor(memory) == Processor.current() && !movesAside();
+            return findsServer && ControlLayout.processor(memory) == Processor.current() && !movesAside();
         }
 
         private boolean movesAside() {

@@ -4,6 +4,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -24,6 +25,7 @@ final class AsyncCalls implements ClientReactor.Polled {
     private final ShmClientConnection connection;
     private final ShmClientCall[] calls;
     private final SpinTime answerTime;
+    private final WaitStrategy strategy;
     /** Control requests that found no free slot. */
     private final Queue<ControlRequest> controls = new ConcurrentLinkedQueue<>();
 
@@ -38,7 +40,11 @@ final class AsyncCalls implements ClientReactor.Polled {
     AsyncCalls(ShmClientConnection connection, ShmClientCall[] calls) {
         this.connection = connection;
         this.calls = calls;
-        this.answerTime = connection.end.isMirrored() ? SpinTime.ofDevice() : SpinTime.ofMemory();
+        this.answerTime = connection.end.newAnswerTime();
+        // Also where callers spin for ever: the answer to this future may be taken by another thread, and then only a
+        // thread that parks is told.
+        this.strategy =
+                connection.spec.waiting() == WaitStrategy.BLOCKING ? WaitStrategy.BLOCKING : WaitStrategy.ADAPTIVE;
     }
 
     /**
@@ -85,7 +91,7 @@ final class AsyncCalls implements ClientReactor.Polled {
      */
     @SuppressWarnings("NonAtomicVolatileUpdate") // of helped, where lost updates do not matter
     void help(PolledFuture<?> future, long end) {
-        Spinning spinning = new Spinning(connection.spec.waiting(), answerTime).begin();
+        Spinning spinning = new Spinning(strategy, answerTime).begin();
         do {
             helped++;
             for (int i = 0; i < SPINS_PER_POLL; i++) {

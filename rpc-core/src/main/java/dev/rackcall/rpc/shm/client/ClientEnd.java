@@ -9,6 +9,7 @@ import dev.rackcall.rpc.shm.protocol.MirroringBell;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.shm.waiting.SpinTime;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -148,6 +149,16 @@ public final class ClientEnd {
     /** Whether the server has memory of its own, so that spinning threads have to {@link #look} for answers. */
     boolean isMirrored() {
         return mirror != null;
+    }
+
+    /** What is learned of the time to an answer. A pool's bells are looked at by a thread, as a device is. */
+    SpinTime newAnswerTime() {
+        return isMirrored() || isRungAlways ? SpinTime.ofDevice() : SpinTime.ofMemory();
+    }
+
+    /** Whether the server's processor, as it says, is one of this host's. */
+    boolean hasServerOnThisHost() {
+        return !isMirrored() && !isRungAlways;
     }
 
     /** Takes in what has arrived. Called by spinning threads; does nothing in shared memory. */

@@ -16,8 +16,8 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
     /** Bounds the wait of a thread that is not woken because the user completed the future by another method. */
     private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** Only bounds a thread that spins for ever because its channel says so. */
-    private static final long LONGEST_HELP_NANOS = TimeUnit.DAYS.toNanos(1);
+    /** More than a thread ever polls before it blocks. */
+    private static final long LONGEST_HELP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final VarHandle WAITER;
 

@@ -85,8 +85,18 @@ public final class ShmClientConnection extends ClientConnection implements Clien
                 // A server with memory of its own never polls this memory.
                 end.push();
             } else if (ControlLayout.mustRing(memory)) {
-                end.ring();
+                ring();
             }
+        }
+    }
+
+    /** Others rely on this ring. */
+    private void ring() {
+        try {
+            end.ring();
+        } catch (RuntimeException | Error e) {
+            ControlLayout.notRung(memory);
+            throw e;
         }
     }
 

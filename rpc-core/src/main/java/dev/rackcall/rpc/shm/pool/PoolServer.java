@@ -51,7 +51,7 @@ public final class PoolServer extends PolledServer {
         PoolServer server = new PoolServer(spec, commons(pool));
         try {
             spec.services().forEach(server::open);
-            server.startPollers(SpinTime::ofMemory);
+            server.startPollers(SpinTime::ofDevice);
             server.porter.start();
         } catch (RuntimeException | Error e) {
             server.close();

@@ -141,6 +141,11 @@ public final class ControlLayout {
         return (int) INT.getOpaque(memory, WATCHED) == UNWATCHED && INT.compareAndSet(memory, WATCHED, UNWATCHED, RUNG);
     }
 
+    /** The caller could not ring: the next one has to. */
+    public static void notRung(MemorySegment memory) {
+        INT.compareAndSet(memory, WATCHED, RUNG, UNWATCHED);
+    }
+
     /** Opaque: after a clearing store the server fences before it looks at the slots once more. */
     public static void watched(MemorySegment memory, boolean watched) {
         INT.setOpaque(memory, WATCHED, watched ? IS_WATCHED : UNWATCHED);

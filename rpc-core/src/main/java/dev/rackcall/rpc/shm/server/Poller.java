@@ -282,15 +282,21 @@ public final class Poller {
         spinning.begin();
         // A caller that was woken may wait for this very processor, and the kernel would let this thread use up its
         // time slice first.
-        return spinning.goesOn(true);
+        spinning.offer();
+        return spinning.goesOn(false);
     }
 
     private void sleep() {
+        if (idleTurns < FIRST_TURNS) {
+            spinning.begin();
+        }
         if (watched.letAllRing()) {
             waitingRequests = 0;
             sleeping = true;
             look(mail.isEmpty() && !stopping ? MAX_SLEEP_NANOS : 0);
-            spinning.slept();
+            if (watched.hasRequest()) {
+                spinning.slept();
+            }
         }
         idleTurns = 0;
     }

@@ -50,6 +50,8 @@ final class ServerResponse {
     /** A new call has the slot. */
     void begin() {
         encoding = false;
+        // The last response's caller has read it. Its mark would wake this call's caller for nothing.
+        UNWOKEN.setOpaque(this, false);
         if (held) {
             held = false;
         }

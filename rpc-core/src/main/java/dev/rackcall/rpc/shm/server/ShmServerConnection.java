@@ -128,8 +128,9 @@ public final class ShmServerConnection implements Relief.Served {
             }
             word = nextWord();
         }
-        if (SlotLayout.isOf(word, head)) {
-            // A turn without a request may never come, while a caller sleeps or waits for a free slot.
+        if (SlotLayout.isOf(word, head) || patience == 0) {
+            // The next turn comes after the handlers of other connections, or brings more requests, while a caller
+            // sleeps or waits for a free slot.
             settle();
         }
         if (taken > 0) {

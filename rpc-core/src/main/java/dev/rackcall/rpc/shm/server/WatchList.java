@@ -70,13 +70,21 @@ final class WatchList {
         }
         // As in letRing(), for all at once.
         VarHandle.fullFence();
-        for (int i = 0; i < size; i++) {
-            if (watched[i].hasRequest()) {
-                watchAll();
-                return false;
-            }
+        if (hasRequest()) {
+            watchAll();
+            return false;
         }
         return true;
+    }
+
+    /** Whether any client has sent a request that was not taken. */
+    boolean hasRequest() {
+        for (int i = 0; i < size; i++) {
+            if (watched[i].hasRequest()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Watches those connections again that had requests lately. */
