@@ -26,7 +26,10 @@ class SpinTimeTest {
     @Test
     void shouldTryNowAndThenWhetherSpinningPaysAgain() {
         sleepLong();
-        long trials = LongStream.generate(time::next).limit(320).filter(nanos -> nanos > 0).count();
+        long trials = LongStream.generate(time::next)
+                .limit(320)
+                .filter(nanos -> nanos > 0)
+                .count();
         assertThat(trials).isEqualTo(10);
     }
 
