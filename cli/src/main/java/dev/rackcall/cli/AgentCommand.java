@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code rackcall agent}: the host's agent of the control plane, a process that all processes of this user share. */
+/** {@code rackcall agent}: the host's agent of the control plane, which all processes of this user share. */
 @Command(
         name = "agent",
         description = "Serves virtual queues to the processes of this user on this host.",

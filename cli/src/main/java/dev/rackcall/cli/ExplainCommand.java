@@ -25,8 +25,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code rackcall explain}: opens a channel as any client does, and prints the route that calls use, and why the others
- * are not used.
+ * {@code rackcall explain}: opens a channel as any client does, and prints the route that calls use, and why each other
+ * route is not used.
  */
 @Command(
         name = "explain",

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The host as its files describe it. Whatever cannot be read counts as absent: a check must work in any container.
+ * The host as its files describe it. A file that cannot be read counts as absent: a check must work in any container.
  *
  * @param root the folder that stands for {@code /}; tests pass a made-up host
  */

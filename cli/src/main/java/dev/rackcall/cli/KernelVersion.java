@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The two numbers of a Linux release that features are counted by.
+ * The first two numbers of a Linux release, which determine its features.
  *
  * @param major the 6 of 6.10
  * @param minor the 10 of 6.10

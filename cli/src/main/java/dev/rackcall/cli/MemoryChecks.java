@@ -60,8 +60,8 @@ final class MemoryChecks {
     }
 
     /**
-     * A trial shows what the counts cannot: whether a container may have any (its hugetlb control group), and whether
-     * all are reserved.
+     * A trial shows what the counts do not: whether a container may use huge pages (its hugetlb control group), and
+     * whether all of them are reserved.
      */
     private Finding hugePages() {
         String folder = "/sys/kernel/mm/hugepages/hugepages-2048kB/";

@@ -109,11 +109,11 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
     }
 
     /**
-     * The meta server's address: the directory's, because another one may have been there before this process's own
+     * The address of the meta server that the directory names, which another process may have announced before this
      * one.
      *
-     * @throws ControlPlaneException UNREACHABLE if the directory names none, or has not answered yet, and this
-     *     process has none
+     * @throws ControlPlaneException UNREACHABLE if the directory names none, or has not answered yet, and this process
+     *     has none
      */
     @Override
     public ControlAddress get() {

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
  * them, as the outermost of try-with-resources. Any thread may query it; one closes it.
  */
 final class OrderlyShutdown implements AutoCloseable {
-    /** How long the JVM waits for the resources. Later, names in a directory end with their lease. */
+    /** How long the JVM waits for the resources. After that, names in a directory end with their lease. */
     private static final int PATIENCE_SECONDS = 10;
 
     private final CountDownLatch requested = new CountDownLatch(1);

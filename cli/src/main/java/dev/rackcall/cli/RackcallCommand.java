@@ -12,7 +12,10 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The {@code rackcall} command. Its exit code is 0 for success, 1 for an explained failure, 2 for wrong arguments. */
+/**
+ * The {@code rackcall} command. Its exit code is 0 for success, 1 for an explained failure, 2 for wrong arguments;
+ * {@code rack-test} also returns 3.
+ */
 @Command(
         name = "rackcall",
         description = "RPC by pointer for processes that share memory.",

@@ -70,7 +70,10 @@ final class RuntimeFolderCheck {
                 : Finding.note(SUBJECT, served + " Dead servers have left files of " + dead + ": ./rackcall clean");
     }
 
-    /** Tries it beside the folder: permissions do not show what a file system accepts, as in /proc. */
+    /**
+     * Creates a folder in the closest existing parent, because permissions do not show what a file system accepts (as
+     * in /proc).
+     */
     private Finding absent() {
         Path present = folder.toAbsolutePath().getParent();
         while (present != null && !Files.exists(present)) {

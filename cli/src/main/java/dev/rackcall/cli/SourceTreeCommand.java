@@ -9,7 +9,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** A command that the launcher carries out, because it needs the sources. These classes list such commands in the help. */
+/**
+ * A command that needs the sources, so the launcher carries it out. The classes exist for the list of commands in the
+ * help.
+ */
 abstract class SourceTreeCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;

@@ -94,7 +94,7 @@ public final class Arena {
         return window;
     }
 
-    /** The number of bytes that it may grow to. */
+    /** Maximum length of the arena in bytes. */
     public long quota() {
         return memory.byteSize();
     }
@@ -115,12 +115,12 @@ public final class Arena {
         return Generations.at(offset);
     }
 
-    /** Offset of the first page in an arena of that quota. The header and the page table come before it. */
+    /** Offset of the first page in an arena of {@code quota} bytes. The header and the page table come before it. */
     public static long pagesAt(TableHome home, long quota) {
         return ArenaLayout.firstPage(home, quota);
     }
 
-    /** Bytes from its start that are backed by memory now. A value that a peer wrote is limited to the quota. */
+    /** Bytes from the arena's start that are backed by memory now. At most the quota, whatever a peer wrote. */
     public long reservedBytes() {
         return extents.reserved();
     }
@@ -155,8 +155,8 @@ public final class Arena {
     }
 
     /**
-     * Allocates a run of {@code wanted} bytes or, if there is none, the longest that it finds down to {@code needed}
-     * bytes. Otherwise as {@link #allocateRun(long)}.
+     * Allocates a run of {@code wanted} bytes or, failing that, a shorter one of at least {@code needed} bytes.
+     * Otherwise as {@link #allocateRun(long)}.
      */
     long allocateRun(long wanted, long needed) {
         if (!allocates) {
@@ -166,7 +166,7 @@ public final class Arena {
         return Ref.of(id, PageRun.generation(run), offsetOf(PageRun.page(run)));
     }
 
-    /** How this arena's scopes free, renew and take over runs. */
+    /** Frees, renews and takes over runs for this arena's scopes. */
     HandedRuns handed() {
         return handed;
     }
@@ -210,7 +210,7 @@ public final class Arena {
     }
 
     /**
-     * Opens a scope whose objects may refer to everything that {@code space} follows, for example to other arenas of a
+     * Opens a scope whose objects may hold any Ref that {@code space} follows, for example Refs into other arenas of a
      * channel.
      *
      * @param space must follow Refs into this arena
@@ -221,9 +221,9 @@ public final class Arena {
 
     /**
      * Takes the scope of the object at {@code ref} over from another participant. This process then owns the memory,
-     * and it outlives the former owner. The returned scope can only be closed.
+     * which stays allocated when the former owner dies. The returned scope can only be closed.
      *
-     * @throws RefException if that memory does not belong to {@code from}
+     * @throws RefException if the object's memory does not belong to participant {@code from}
      */
     public Scope adopt(long ref, int from) {
         if (!allocates || from == participant) {
@@ -235,7 +235,7 @@ public final class Arena {
 
     // ---- following Refs
 
-    /** Why {@code ref}, which names this arena, must not be followed; null if it may. */
+    /** The reason not to follow {@code ref}, which names this arena; null if it may be followed. */
     String complaint(long ref) {
         long offset = Ref.offset(ref);
         if (!extents.holdsObject(offset)) {
@@ -262,7 +262,7 @@ public final class Arena {
         }
     }
 
-    /** Why {@code ref} must not be followed to memory of that generation; null if it may. */
+    /** The reason not to follow {@code ref} to memory of {@code generation}; null if the generations match. */
     public static String staleness(int generation, long ref) {
         return generation == Ref.generation(ref)
                 ? null
@@ -284,7 +284,7 @@ public final class Arena {
 
     /**
      * Ref of the first run of the scope that holds the object at {@code ref}; {@link ScopeRuns#read} starts from it.
-     * Only where this process allocates, or where the arena's table is shared.
+     * Only for an arena in which this process may allocate.
      *
      * @throws RefException if the object's scope was closed or reset
      */

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * An arena from its start. Offsets in Refs count from here, so that no Ref of an object is 0.
+ * The layout of an arena. Offsets in Refs count from its start, where the header is, so no Ref of an object is 0.
  *
  * <pre>
  *      0  magic      "RKARENA1"                   written last
@@ -79,7 +79,7 @@ final class ArenaLayout {
                 : "its header says " + quota + " bytes, mapped are " + memory.byteSize();
     }
 
-    /** Pairs with {@link #raiseReserved}. */
+    /** Acquire: pairs with {@link #publishReserved} and {@link #raiseReserved}. */
     static long reserved(MemorySegment memory) {
         return (long) LONG.getAcquire(memory, RESERVED_OFFSET);
     }
@@ -89,14 +89,14 @@ final class ArenaLayout {
         return TABLE + PageTable.entryOffset(bytes >>> PAGE_SHIFT);
     }
 
-    /** Pairs with {@link #reserved}. */
+    /** Release: pairs with {@link #reserved}. */
     static void publishReserved(MemorySegment memory, long to) {
         LONG.setRelease(memory, RESERVED_OFFSET, to);
     }
 
     /**
-     * Raises it to at least {@code target}. Other participants only raise it too, so the loop is short. The bound stops
-     * it if a hostile peer keeps lowering the value.
+     * Raises the reserved bytes to at least {@code target}. Other participants also only raise them, so the loop is
+     * short. The number of attempts is limited in case a hostile peer keeps lowering the value.
      */
     static void raiseReserved(MemorySegment memory, long target) {
         long seen = reserved(memory);

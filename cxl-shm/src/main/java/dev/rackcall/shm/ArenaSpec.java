@@ -9,12 +9,12 @@ import java.lang.foreign.MemorySegment;
  * Where an arena lies and how it is used.
  *
  * @param id 1 to 65535; part of every Ref into it
- * @param region its whole memory, page-aligned, as long as its quota; stays mapped as long as the arena is used
+ * @param region the arena's whole memory: page-aligned, as long as the quota, and mapped as long as the arena is used
  * @param file the file that the region is mapped from; memory is reserved in it as the arena grows
  * @param fileOffset where the region starts in the file
  * @param home where the page table is
  * @param participant the number under which this process allocates, 1 to 4095
- * @param initialBytes how much to reserve at once; the rest is reserved as it is needed
+ * @param initialBytes bytes to reserve at the start; the rest is reserved on demand
  */
 public record ArenaSpec(
         int id,

@@ -4,11 +4,11 @@ import dev.rackcall.shm.os.ByteSize;
 import dev.rackcall.shm.os.OsException;
 
 /**
- * How much of an arena is backed by memory. It grows by extents, each about as long as all before it. Thread-safe.
+ * Tracks and extends the part of an arena that is backed by memory. Each extent about doubles that part. Thread-safe.
  *
  * <p>If several processes allocate, the length is in the arena's header. A sole allocator keeps the length in its heap
- * and writes the header only for others. A peer that overwrites the header therefore cannot make it use unreserved
- * pages.
+ * and writes the header only for others. A peer that overwrites the header therefore cannot make the allocator use
+ * unreserved pages.
  */
 final class Extents {
     private final ArenaSpec spec;
@@ -39,7 +39,7 @@ final class Extents {
         } else {
             long said = ArenaLayout.roundUp(Generations.at(first));
             if (extents.firstPage - said <= ArenaLayout.PAGE) {
-                // One system call for both is worth wasting a page.
+                // Reserving both with one system call is worth wasting a page.
                 extents.reserve(0, first);
             } else {
                 extents.reserve(0, said);
@@ -89,7 +89,7 @@ final class Extents {
     /**
      * Doubles the backed memory or, if the host has too little, adds at least {@code bytes}.
      *
-     * @return false at the quota
+     * @return false if the quota is reached
      * @throws OutOfArenaException if the host cannot give even {@code bytes}
      */
     boolean grow(long bytes) {
@@ -130,7 +130,7 @@ final class Extents {
     private synchronized void publish(long target) {
         if (target > known) {
             if (!headerCounts) {
-                // Before any thread here can allocate there and pass a Ref to the peer.
+                // Published before any thread of this process can allocate there and pass a Ref to the peer.
                 ArenaLayout.publishReserved(spec.region(), target);
             }
             known = target;
@@ -138,7 +138,7 @@ final class Extents {
     }
 
     private void reserveTable(long from, long to) {
-        // The first page's entry may follow the words of its group and its block.
+        // The words of the first page's group and block may lie directly before its entry.
         long start = (ArenaLayout.tableEntry(from - firstPage) - 2 * Long.BYTES) & -ArenaLayout.PAGE;
         long end = ArenaLayout.roundUp(ArenaLayout.tableEntry(to - firstPage));
         reserve(start, end - start);

@@ -15,7 +15,7 @@ import java.lang.foreign.ValueLayout;
  * caller's own program.
  */
 final class Generations implements PageAllocator.Observer {
-    /** On a cache line of its own, since the header's reserved bytes change seldom. */
+    /** Starts on its own cache line, apart from the header, which rarely changes. */
     private static final long TABLE = 64;
 
     /** Up to this many bytes a loop is faster than a bulk fill. */

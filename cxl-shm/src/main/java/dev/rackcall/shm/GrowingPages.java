@@ -5,14 +5,14 @@ import dev.rackcall.shm.alloc.PageEntry;
 import dev.rackcall.shm.alloc.PageRun;
 import dev.rackcall.shm.os.ByteSize;
 
-/** An arena's pages. When they run out, more are backed with memory, up to the quota. Thread-safe. */
+/** Allocates an arena's pages. When they run out, backs more of the arena with memory, up to the quota. Thread-safe. */
 final class GrowingPages {
     private final ArenaSpec spec;
     private final Extents extents;
     private final PageAllocator pages;
     private final long quota;
     private final long firstPage;
-    /** The number of arena pages in one page of memory, if long runs are aligned to those; else 1. */
+    /** Arena pages per page of memory if long runs are aligned to pages of memory; otherwise 1. */
     private final int unit;
 
     GrowingPages(ArenaSpec spec, Extents extents, PageAllocator pages) {
@@ -32,7 +32,7 @@ final class GrowingPages {
     }
 
     /**
-     * Allocates a {@link PageRun} of {@code wanted} bytes or, if there is none, the longest down to {@code needed}
+     * Allocates a {@link PageRun} of {@code wanted} bytes or, failing that, a shorter one of at least {@code needed}
      * bytes.
      *
      * @throws OutOfArenaException if the quota or the host's memory does not suffice
@@ -67,7 +67,7 @@ final class GrowingPages {
         }
     }
 
-    /** Pages for so many bytes, at most as many as a run can have. */
+    /** Number of pages for {@code bytes}, limited to the maximum length of a run. */
     static int lengthFor(long bytes) {
         return Math.clamp(ArenaLayout.roundUp(bytes) >>> ArenaLayout.PAGE_SHIFT, 1, PageEntry.MAX_LENGTH);
     }
@@ -77,7 +77,7 @@ final class GrowingPages {
         return run == PageRun.NONE ? smallPagesOrGrow(length) : run;
     }
 
-    /** Allocates whole pages of the memory, so that they can be write-protected without affecting other runs. */
+    /** Allocates whole units, so that write-protecting them does not affect other runs. */
     private long unitsOrGrow(int length) {
         int rounded = (length + unit - 1) / unit * unit;
         int first = (int) (unit - (firstPage >>> ArenaLayout.PAGE_SHIFT) % unit) % unit;

@@ -8,8 +8,8 @@ import java.util.Map;
 
 /**
  * Frees, renews and takes over the runs of scopes. Runs can move between the participants of an arena. The page table
- * records which participant owns a run, with its epoch and generation. A run that was handed to another participant and
- * came back looks the same as before. This class therefore records which scope of this process owns it now.
+ * records which participant owns a run, with its epoch and generation. The table looks the same after a run was handed
+ * to another participant and back. This class therefore records which scope of this process owns such a run now.
  * Thread-safe.
  */
 final class HandedRuns {
@@ -17,11 +17,12 @@ final class HandedRuns {
 
     private final Arena arena;
     private final PageAllocator pages;
-    /** No other participant allocates here, so runs never move. */
+    /** Whether no other participant allocates in the arena, so that runs never move between participants. */
     private final boolean isAlone;
 
     /**
-     * The chain that now owns each run that this process took over. The monitor also covers the step in the page table.
+     * The chain that now owns each run that this process took over. Its monitor also guards the change in the page
+     * table.
      */
     private final Map<Run, RunChain> takers = new HashMap<>();
 
@@ -31,7 +32,7 @@ final class HandedRuns {
         this.isAlone = home == TableHome.PRIVATE;
     }
 
-    /** The {@link PageEntry} of {@code holder}'s run at {@code ref}; 0 if it has none there. */
+    /** The {@link PageEntry} of {@code holder}'s run at {@code ref}; 0 if {@code holder} has no run there. */
     long entryOf(long ref, int holder) {
         return pages.heldBy(holder, arena.headAt(ref), Ref.generation(ref));
     }
@@ -42,8 +43,8 @@ final class HandedRuns {
     }
 
     /**
-     * Makes this participant the owner of a run. From then on its former owner may die. Returns false if the entry is
-     * no longer what {@link #entryOf} returned.
+     * Makes this participant the owner of a run, which then survives the death of its former owner. Returns false if
+     * the entry is no longer what {@link #entryOf} returned.
      */
     boolean takeOver(long ref, long entry, RunChain taker) {
         synchronized (takers) {
@@ -76,11 +77,12 @@ final class HandedRuns {
     }
 
     /**
-     * Makes Refs into a run of {@code chain} stale. Returns the Ref of its replacement, nearly always the same memory.
+     * Makes Refs into a run of {@code chain} stale. Returns the Ref of its replacement, which is nearly always in the
+     * same memory.
      *
      * @throws ScopeException if another participant took it over
-     * @throws OutOfArenaException if its memory had to be allocated anew and another participant got it; the run is
-     *     freed then
+     * @throws OutOfArenaException if the run had to be freed and allocated again, another participant took its memory
+     *     first, and the arena is full
      */
     long renew(long ref, int epoch, RunChain chain) {
         long bytes = arena.runBytes(ref);
@@ -107,7 +109,9 @@ final class HandedRuns {
         return pages.renew(arena.headAt(ref), Ref.generation(ref), epoch);
     }
 
-    /** Whether {@code chain} still owns a run that it once had. Forgets the run then, since it is about to end. */
+    /**
+     * Whether {@code chain} still owns a run. If so, removes its record, because the caller is about to end the run.
+     */
     private boolean isStillOf(RunChain chain, long ref, int epoch) {
         if (takers.isEmpty()) {
             return true;

@@ -18,7 +18,7 @@ package dev.rackcall.shm;
  * @param <T> the shared type that it points to
  */
 @SuppressWarnings(
-        "UnusedTypeParameter") // T is there for the user's compiler: a Ref to one type is not a Ref to another
+        "UnusedTypeParameter") // T lets the user's compiler tell Refs to different types apart
 public record Ref<T>(long bits) {
     public static final long NULL = 0L;
     public static final int OFFSET_BITS = 40;

@@ -9,14 +9,14 @@ import java.lang.foreign.MemorySegment;
  */
 public abstract class RefSpace {
     /**
-     * The memory that a Ref leads into.
+     * The memory that a Ref points into.
      *
      * @throws RefException if no arena of that id is mapped here, if the offset lies outside its reserved part, or if
      *     the memory was freed or has another generation than the Ref
      */
     public abstract Window window(long ref);
 
-    /** As {@link #window}, for a caller that will read there. A space may limit how often that happens. */
+    /** As {@link #window}, for a caller that will read the memory. A space may limit the number of such calls. */
     public Window follow(long ref) {
         return window(ref);
     }
@@ -33,7 +33,8 @@ public abstract class RefSpace {
 
     /**
      * A stretch of an arena as one process sees it: where it is mapped or copied, and where it ends. Objects that begin
-     * in it must end in it. The owner of the space sets it up; it stays constant while Refs into it are followed.
+     * in it must end in it. The owner of the space sets the window, which stays constant while Refs into it are
+     * followed.
      */
     public static final class Window {
         private MemorySegment memory;
@@ -58,7 +59,7 @@ public abstract class RefSpace {
             return memory;
         }
 
-        /** Offset in {@link #memory} to which a Ref into this stretch leads. */
+        /** Offset in {@link #memory} of the byte that a Ref into this stretch points to. */
         public long at(long ref) {
             return Ref.offset(ref) + shift;
         }

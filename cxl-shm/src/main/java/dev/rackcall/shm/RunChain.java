@@ -7,13 +7,13 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * The runs of a scope, each at least twice as long as the one before, and a bump allocator in the last one. The scope's
- * rules guard it.
+ * The runs of a scope, with a bump allocator in the last one. Each run is at least twice as long as the one before,
+ * unless a full arena only has a shorter one. The thread rules of {@link Scope} apply.
  */
 final class RunChain {
     /**
-     * Runs double in length, so only a scope that fills the gaps of a full arena comes near this. A longer chain must
-     * be forged.
+     * Runs double in length, so only a scope that fills the gaps of a full arena gets near this limit. A longer chain
+     * is forged.
      */
     static final int MAX_RUNS = 1024;
 
@@ -53,7 +53,7 @@ final class RunChain {
         checkHeader(wanted, entry);
         long first = RunLayout.first(memory, Ref.offset(wanted));
         int epoch = RunLayout.firstEpoch(memory, Ref.offset(wanted));
-        // Acquire: the reads above must not move behind the second look at the entry, which confirms the owner.
+        // Acquire: the reads above must not move behind the second read of the entry, which confirms the owner.
         VarHandle.acquireFence();
         if (handed.entryOf(wanted, from) != entry) {
             throw noRunOf(from, wanted);
@@ -74,8 +74,8 @@ final class RunChain {
 
     /**
      * Takes over one run. The link to the run, and its header, may be left over from an earlier use of the memory.
-     * Therefore the epoch must match, and the compare-and-set fails if the entry has changed since before the header
-     * was read.
+     * Therefore the epoch must match. The entry is read before the header, and the compare-and-set fails if it has
+     * changed since.
      */
     private void takeOverRun(long run, int epoch, long first, int from) {
         long entry = heldBy(from, run);
@@ -110,7 +110,7 @@ final class RunChain {
                 + ", so its scope cannot be taken over; was it closed, or handed over before?");
     }
 
-    /** As {@link Scope#allocate}, without the check of the caller. */
+    /** As {@link Scope#allocate}, but does not check the calling thread and the scope's state. */
     long allocate(long bytes) {
         try {
             return allocateNow(bytes);
@@ -146,7 +146,7 @@ final class RunChain {
         }
     }
 
-    /** Adds a run of {@code wanted} bytes or, if the arena has none, the longest down to {@code needed} bytes. */
+    /** Adds a run of {@code wanted} bytes or, failing that, a shorter one of at least {@code needed} bytes. */
     private void addRun(long wanted, long needed) {
         if (runCount == MAX_RUNS) {
             throw new OutOfArenaException(
@@ -183,7 +183,7 @@ final class RunChain {
         generation = Ref.generation(run);
     }
 
-    /** Empties the chain down to its first run, or its replacement, and makes Refs into it stale. */
+    /** Frees all runs but the first, makes Refs into the first stale, and starts again in it or in its replacement. */
     void reset() {
         try {
             while (runCount > 1) {
@@ -216,7 +216,7 @@ final class RunChain {
         }
     }
 
-    /** Does nothing if the run was taken over from this scope. */
+    /** Removes the last run, and frees it unless it was taken over from this scope. */
     private void freeLast() {
         runCount--;
         handed.free(runs[runCount], epochs[runCount], this);
@@ -227,7 +227,7 @@ final class RunChain {
         return runs[0];
     }
 
-    /** Length of all runs together. */
+    /** Total length of all runs in bytes. */
     long bytes() {
         return bytesInRuns;
     }

@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The first bytes of each run of a scope. From any object, a receiver finds the whole scope with them. Values that a
- * peer wrote are checked before use.
+ * The header of each run of a scope. With it, a receiver that has any object finds the whole scope. Values that a peer
+ * wrote are checked before use.
  *
  * <pre>
  *   0  first        Ref of the scope's first run
@@ -18,8 +18,8 @@ import java.lang.invoke.VarHandle;
  *  64  objects
  * </pre>
  *
- * <p>Memory keeps a header when it is used for something else. The claim tells whether the header belongs to the run
- * that is there now.
+ * <p>A header stays in memory that is later used for something else. The claim tells whether it belongs to the present
+ * run.
  */
 final class RunLayout {
     static final int BYTES = 64;
@@ -34,7 +34,7 @@ final class RunLayout {
 
     private RunLayout() {}
 
-    /** Writes the header of the run at {@code ref}, which carries its generation. */
+    /** Writes the header of the run at {@code ref}; the Ref carries the run's generation. */
     static void initialise(MemorySegment memory, long ref, int epoch, long first, int firstEpoch) {
         long run = Ref.offset(ref);
         memory.set(ValueLayout.JAVA_LONG, run + FIRST, first);
@@ -45,7 +45,7 @@ final class RunLayout {
         INT.setRelease(memory, run + CLAIM, claim(ref, epoch));
     }
 
-    /** Whether the header belongs to the run of that epoch. */
+    /** Whether the header belongs to the run at {@code ref} with that epoch. */
     static boolean isOf(MemorySegment memory, long ref, int epoch) {
         // Acquire: pairs with the release in initialise.
         return (int) INT.getAcquire(memory, Ref.offset(ref) + CLAIM) == claim(ref, epoch);

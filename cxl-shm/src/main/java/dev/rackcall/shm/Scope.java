@@ -8,14 +8,14 @@ import java.util.Optional;
 
 /**
  * The unit of ownership: a piece of an arena in which objects are allocated one after the other and freed all at once.
- * A scope consists of runs of whole pages. Each run is at least twice as long as the one before, so a scope grows
- * without moving.
+ * A scope consists of runs of whole pages. It grows by adding runs, usually each twice as long as the one before, so
+ * objects never move.
  *
  * <p>A scope belongs to the thread that opened it. Other threads may only {@link #close} it, after {@link #detach}.
  * Closing or resetting a scope makes all Refs into it stale in every process. A flyweight that is already on an object
- * is not checked again and then reads whatever lies there. A peer over RDMA sees a scope as it was when it was last
- * passed, and learns of the end with the next object that is passed. When a process dies, the memory of its open scopes
- * is reclaimed.
+ * is not checked again and reads whatever the memory then holds. A peer over RDMA sees a scope as it was when last
+ * passed, and is notified of its end with the next object that is passed. When a process dies, the memory of its open
+ * scopes is reclaimed.
  */
 public final class Scope implements AutoCloseable {
     private enum State {
@@ -42,13 +42,16 @@ public final class Scope implements AutoCloseable {
     private final RefSpace space;
     private final Thread owner;
     private final RunChain runs;
-    /** Made once, since each isolated call asks for it. */
+    /** Created once, because each isolated call needs it. */
     private final Optional<Scope> present = Optional.of(this);
 
     private volatile State state = State.OPEN;
-    /** The seal, or null. Read without ordering, since a store that passes the check meets write-protected pages. */
+    /**
+     * The seal, or null. Read without ordering: if a check misses it, the store still fails on the write-protected
+     * pages.
+     */
     private ScopeSeal sealedBy;
-    /** Whether segments of its memory were handed out, so that stores bypass the scope. */
+    /** Whether segments of its memory were handed out, through which stores bypass the scope. */
     private boolean exposed;
     /** Called before the memory is reused; may be null. Set before the scope is used. */
     private ScopeEnd end;
@@ -73,14 +76,14 @@ public final class Scope implements AutoCloseable {
             scope.runs.takeOver(ref, from);
             return scope;
         } catch (RuntimeException e) {
-            // Nothing else owns the runs that were taken over before the chain proved broken.
+            // Frees the runs that were taken over before the chain proved broken; nothing else owns them.
             scope.close();
             throw e;
         }
     }
 
     /**
-     * Allocates room for one object: zeroed, 8-aligned.
+     * Allocates zeroed, 8-byte-aligned memory for one object.
      *
      * @return its Ref
      * @throws OutOfArenaException if the arena is full
@@ -126,9 +129,10 @@ public final class Scope implements AutoCloseable {
     /**
      * Frees all objects and keeps the first run for new ones. Refs into the scope become stale.
      *
-     * @throws ScopeException as {@link #allocate}, or if another participant took the scope over, which ends it
-     * @throws OutOfArenaException if the first run had to be allocated anew, once in 255 resets, and an arena of
-     *     several participants is full; the scope is closed then
+     * @throws ScopeException as {@link #allocate}, or if another participant took the scope over, which ends the scope
+     *     here
+     * @throws OutOfArenaException in an arena of several participants that is full, if the first run had to be
+     *     allocated again (once in 255 resets); the scope is then closed
      */
     public void reset() {
         checkUse();
@@ -140,7 +144,7 @@ public final class Scope implements AutoCloseable {
             runs.reset();
             exposed = false;
         } catch (ScopeException e) {
-            // Not if the memory is unmapped.
+            // If the memory is unmapped, the scope was not taken over.
             if (arena.memory().scope().isAlive()) {
                 state = State.TAKEN_OVER;
             }
@@ -155,7 +159,8 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Registers a listener for the end of the scope's memory. Call it once, directly after opening the scope.
+     * Registers a listener that is called before the scope's memory is reused. Call this once, directly after opening
+     * the scope.
      *
      * @throws ScopeException if the scope is not open
      */
@@ -170,7 +175,7 @@ public final class Scope implements AutoCloseable {
         }
     }
 
-    /** Gives up the thread's ownership. From now on any one thread can close the scope, and nothing else. */
+    /** Gives up the thread's ownership. From now on, the scope can only be closed, by any thread. */
     public void detach() {
         checkUse();
         state = State.DETACHED;
@@ -185,10 +190,10 @@ public final class Scope implements AutoCloseable {
     // ---- seals
 
     /**
-     * Seals the scope; call it before write-protecting its pages. From now on allocating and resetting are refused, and
-     * {@link #close} takes effect with {@link #unseal}. Any thread may call this while no other uses the scope.
+     * Seals the scope; call it before write-protecting its pages. Until {@link #unseal}, allocating and resetting are
+     * refused and {@link #close} is deferred. Any thread may call this while no other thread uses the scope.
      *
-     * @param by asked before a use of the scope is refused
+     * @param by the seal; it is called before a use of the scope is refused
      * @throws SealedScopeException if it is sealed already
      * @throws ScopeException if it is closed or detached
      */
@@ -204,8 +209,8 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Ends {@link #seal}, once the pages are writable again. Frees the scope if it was closed meanwhile. Any thread may
-     * call it. Idempotent.
+     * Removes the seal; call it once the pages are writable again. Frees the scope if it was closed meanwhile. Any
+     * thread may call it. Idempotent.
      */
     public void unseal() {
         sealedBy = null;
@@ -216,7 +221,7 @@ public final class Scope implements AutoCloseable {
         }
     }
 
-    /** Whether a call has the scope sealed, even if it was closed since. */
+    /** Whether a call has the scope sealed, even if the scope was closed since. */
     public boolean isSealed() {
         State now = state;
         return now == State.SEALED || now == State.SEALED_CLOSED;
@@ -229,8 +234,8 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Records that a segment of its memory was handed out, so that stores can bypass the scope. Until the next {@link
-     * #reset}, its seals are then lifted as soon as possible.
+     * Records that a segment of the scope's memory was handed out, through which stores can bypass the scope. Until the
+     * next {@link #reset}, seals are lifted as soon as possible.
      */
     public void expose() {
         exposed = true;
@@ -238,7 +243,7 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Whether segments of its memory were handed out ({@code SharedBytes.segment}), so that stores can bypass the
+     * Whether segments of its memory were handed out ({@code SharedBytes.segment}), through which stores can bypass the
      * scope.
      */
     public boolean isExposed() {
@@ -259,7 +264,7 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Opens the pages of an object for a store, if the call that sealed them has ended.
+     * Makes the pages of an object writable for a store, if the call that sealed them has ended.
      *
      * @throws SealedScopeException if that call still needs the seal
      */
@@ -273,7 +278,7 @@ public final class Scope implements AutoCloseable {
         }
     }
 
-    /** Whether the seal could be released, because its call has ended. */
+    /** Releases the seal if its call has ended. Returns whether that opened the scope. */
     private boolean releasedNow() {
         ScopeSeal by = sealedBy;
         return by != null && by.releaseIfDone() && state == State.OPEN;
@@ -301,7 +306,7 @@ public final class Scope implements AutoCloseable {
                 + state.name().toLowerCase(Locale.ROOT).replace('_', ' ') + ", of thread " + owner.getName();
     }
 
-    /** The Refs that objects of this scope may hold. */
+    /** The space that follows the Refs in objects of this scope. */
     public RefSpace space() {
         return space;
     }
@@ -329,8 +334,8 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Closes the scope in place of its thread, for a runtime that cleans up after a call. The caller knows that the
-     * owner no longer uses the scope, and has synchronised with it since. Idempotent.
+     * Closes the scope in place of its thread, for a runtime that cleans up after a call. The caller must know that the
+     * owner no longer uses the scope, and must have synchronised with the owner since its last use. Idempotent.
      */
     public void closeForOwner() {
         if (STATE.compareAndSet(this, State.SEALED, State.SEALED_CLOSED)) {

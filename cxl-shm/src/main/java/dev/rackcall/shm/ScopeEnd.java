@@ -1,17 +1,18 @@
 package dev.rackcall.shm;
 
 /**
- * Learns of a scope's end before its memory is reused, for readers that do not ask the arena. See {@link Scope#onEnd}.
+ * Notified before a scope's memory is reused, on behalf of readers on other hosts, which hold copies and cannot check
+ * the arena. See {@link Scope#onEnd}.
  */
 public interface ScopeEnd {
     /**
-     * The scope was closed or is about to be reset. Called by the thread that does so; may block. Must not throw.
+     * Called when the scope was closed or is about to be reset, by the thread that does so. May block; must not throw.
      *
-     * @param firstRun what {@link Scope#firstRun} returned until now
+     * @param firstRun the result of {@link Scope#firstRun} until now
      * @return whether the memory may be reused; if not, it stays allocated as long as the arena exists
      */
     boolean ends(long firstRun);
 
-    /** The scope was reset and is in use again under another Ref. */
+    /** Called after a reset: the scope is in use again under the new Ref {@code firstRun}. */
     void begins(long firstRun);
 }

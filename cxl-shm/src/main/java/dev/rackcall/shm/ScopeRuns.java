@@ -5,8 +5,8 @@ import java.util.Arrays;
 
 /**
  * The runs of a scope, read from its first one. A receiver uses them to copy, seal or fence a whole scope that a peer
- * wrote. A hostile peer may go on writing, so every value is read once and checked. Each run must lie in the arena, and
- * all lengths together must not exceed it, which bounds the work however the runs are linked.
+ * wrote. A hostile peer may keep writing, so every value is read once and checked. Each run must lie in the arena, and
+ * all runs together must not be longer than the arena. This bounds the work, however the runs are linked.
  *
  * <p>Instances are reused and allocate nothing once they are warm. Not thread-safe.
  */
@@ -19,9 +19,9 @@ public final class ScopeRuns {
     private long totalBytes;
 
     /**
-     * Reads the runs of the scope whose first run is at {@code firstRun}, and forgets those read before.
+     * Reads the runs of the scope whose first run is at {@code firstRun}. They replace those read before.
      *
-     * @param firstRun the result of {@link Arena#scopeOf} at the scope's owner
+     * @param firstRun as returned by {@link Arena#scopeOf} in the process that owns the scope
      * @throws RefException if there is no such scope; {@link #count} is 0 then
      */
     public void read(Arena arena, long firstRun) {
@@ -83,7 +83,7 @@ public final class ScopeRuns {
         return true;
     }
 
-    /** Forgets all runs. */
+    /** Removes all runs. */
     public void clear() {
         count = 0;
         totalBytes = 0;

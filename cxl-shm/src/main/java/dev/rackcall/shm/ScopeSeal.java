@@ -1,11 +1,13 @@
 package dev.rackcall.shm;
 
-/** Seals a scope; see {@link Scope#seal}. Its {@code toString} names the call for messages. Thread-safe. */
+/**
+ * The seal of a call on a scope; see {@link Scope#seal}. Its {@code toString} names the call in messages. Thread-safe.
+ */
 public interface ScopeSeal {
     /**
      * Called before a use of the scope is refused: unseals the scope if its call has ended.
      *
-     * @return whether it did
+     * @return whether the scope was unsealed
      */
     boolean releaseIfDone();
 

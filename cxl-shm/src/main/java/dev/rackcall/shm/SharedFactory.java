@@ -17,8 +17,8 @@ public abstract class SharedFactory<T> {
     };
 
     /**
-     * The type object of a {@code @Shared} interface, or of a container without type arguments. Set-up only; keep the
-     * result.
+     * The type object of a {@code @Shared} interface, or of a container without type arguments. Call it during set-up
+     * and keep the result.
      *
      * @throws IllegalArgumentException if there is no generated class for it; the message says what to add to the build
      */

@@ -3,8 +3,8 @@ package dev.rackcall.directory;
 import dev.rackcall.directory.DirectoryException.Reason;
 
 /**
- * The announcement of an endpoint, until it is closed. If the lease is lost, the endpoint is announced again under the
- * next lease, because its server still runs. Thread-safe.
+ * An endpoint's announcement, which lasts until it is closed. If the lease is lost, the endpoint is announced again
+ * under the next lease, because its server still runs. Thread-safe.
  */
 public final class Announcement extends Leases.Bound implements AutoCloseable {
     private final Directory directory;
@@ -12,7 +12,7 @@ public final class Announcement extends Leases.Bound implements AutoCloseable {
     private final ChannelName channel;
     private Endpoint endpoint;
     /**
-     * Written with the monitor held, like the next field; read without it, so that a query does not wait for the store.
+     * Written with the monitor held, like the next field. Read without it, because its holder may wait for the store.
      */
     private volatile boolean standing = true;
 
@@ -29,8 +29,8 @@ public final class Announcement extends Leases.Bound implements AutoCloseable {
      * Changes how the endpoint is reached, or its load. Without a lease the change is remembered and announced with the
      * next lease.
      *
-     * @throws DirectoryException {@code INVALID} if it is another endpoint; {@code UNAVAILABLE} if the store did
-     *     not answer: the change may have taken effect
+     * @throws DirectoryException {@code INVALID} if {@code now} has another id or interface; {@code UNAVAILABLE} if the
+     *     store did not answer: the change may have taken effect
      */
     public synchronized void update(Endpoint now) {
         if (!now.id().equals(endpoint.id()) || now.fingerprint() != endpoint.fingerprint()) {

@@ -9,7 +9,7 @@ import java.util.Set;
 
 /**
  * Arena ids that only this member owns, until the claim is closed or the lease is lost. A lost claim stays lost:
- * another member may own the ids by then, so the arenas must be made anew under other ids. Thread-safe.
+ * another member may own the ids by then, so the arenas must be created again under other ids. Thread-safe.
  */
 public final class ArenaClaim extends Leases.Bound implements AutoCloseable {
     private final Directory directory;
@@ -67,8 +67,8 @@ public final class ArenaClaim extends Leases.Bound implements AutoCloseable {
     /**
      * Returns the ids. Idempotent.
      *
-     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: ids that it was not told about
-     *     stay claimed until the lease ends
+     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: ids that it did not release stay
+     *     claimed until the lease ends
      */
     @Override
     public void close() {
@@ -80,7 +80,7 @@ public final class ArenaClaim extends Leases.Bound implements AutoCloseable {
     }
 
     /**
-     * Enters free ids as a member's: {@code count} of them, or none.
+     * Claims {@code count} free ids for a member, or none.
      *
      * @param all how many ids exist
      * @throws DirectoryException {@code EXHAUSTED} if fewer are free
@@ -91,7 +91,7 @@ public final class ArenaClaim extends Leases.Bound implements AutoCloseable {
         int first = new Random().nextInt(all);
         Set<Integer> ids = new LinkedHashSet<>();
         try {
-            // Ids that look taken are tried last: they may have become free.
+            // Ids that were listed as taken are tried last: they may have become free.
             for (boolean wantTaken : new boolean[] {false, true}) {
                 for (int i = 0; i < all && ids.size() < count; i++) {
                     int id = 1 + (first + i) % all;

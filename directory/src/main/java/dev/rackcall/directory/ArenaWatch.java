@@ -1,6 +1,6 @@
 package dev.rackcall.directory;
 
-/** Reports the end of an arena's owner, until it is closed. Thread-safe. */
+/** Reports when an arena has no owner any more, unless this watch is closed first. Thread-safe. */
 public final class ArenaWatch implements AutoCloseable {
     private final Directory directory;
     private final Runnable whenGone;

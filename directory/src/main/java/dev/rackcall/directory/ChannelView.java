@@ -23,7 +23,7 @@ public final class ChannelView implements AutoCloseable {
     ChannelView(Directory directory, DirectoryStore store, ChannelName channel) {
         this.directory = directory;
         this.channel = channel;
-        // The store's thread only parses; the directory's thread calls listeners, which may wait for it.
+        // The store's thread only parses; the directory's thread calls listeners, which may wait for the store.
         this.following = store.follow(EntryPaths.endpoints(channel), this::entriesChanged);
     }
 
@@ -61,8 +61,8 @@ public final class ChannelView implements AutoCloseable {
     }
 
     /**
-     * Adds a listener. The directory's thread calls it for every later change, and once with the current endpoints as
-     * added. Its exceptions are logged.
+     * Adds a listener. The directory's thread calls it with the current endpoints as added, if there are any, and then
+     * for every change. Its exceptions are logged.
      */
     public void listen(Consumer<ChannelChange> listener) {
         directory.execute(() -> {

@@ -12,10 +12,10 @@ import java.util.function.Consumer;
 
 /**
  * One process's membership in a directory. Its announcements and claims last as long as its lease. The lease ends at
- * {@link #close}, when the process dies, or when the store has not heard of it for the lease's time. Only the store
- * counts leases, so the members' clocks may differ.
+ * {@link #close}, when the process dies, or when the store has had no contact with it for the lease's duration. Only
+ * the store times leases, so the members' clocks may differ.
  *
- * <p>Thread-safe. One thread of the directory calls all listeners. Calls never need the store.
+ * <p>Thread-safe. One thread of the directory calls all listeners. RPC calls never need the store.
  */
 public final class Directory implements AutoCloseable {
     private final DirectoryStore store;
@@ -44,8 +44,8 @@ public final class Directory implements AutoCloseable {
      * Becomes a member.
      *
      * @param address {@code file:///a/directory} for the processes of one host, without a server; {@code
-     *     zk://host:port,host:port} for a cluster, with the module {@code directory-zookeeper}; without options
-     * @throws DirectoryException {@code INVALID} if no store knows the address's scheme, {@code UNAVAILABLE} if the
+     *     zk://host:port,host:port} for a cluster, with the module {@code directory-zookeeper}; contains no options
+     * @throws DirectoryException {@code INVALID} if no store supports the address's scheme, {@code UNAVAILABLE} if the
      *     store does not answer in time
      */
     public static Directory open(URI address, DirectoryOptions options) {
@@ -89,7 +89,7 @@ public final class Directory implements AutoCloseable {
                     "the channel " + channel + " has an endpoint " + endpoint.id() + " already" + told(path)
                             + "; give each endpoint an id of its own");
         }
-        // Checked afterwards: of two servers that announce at the same moment, at least one sees the other.
+        // Checked after creating the entry: if two servers announce concurrently, at least one finds the other.
         for (String id : store.children(EntryPaths.endpoints(channel))) {
             read(EntryPaths.endpoint(channel, id), Endpoint.class)
                     .filter(other -> other.fingerprint() != endpoint.fingerprint())
@@ -117,7 +117,7 @@ public final class Directory implements AutoCloseable {
         return new ChannelView(this, store, channel);
     }
 
-    /** The channels that have endpoints now, sorted. Asks the store. */
+    /** The channels that have endpoints now, sorted. Queries the store. */
     public List<ChannelName> channels() {
         requireOpen();
         List<ChannelName> found = new ArrayList<>();
@@ -136,7 +136,7 @@ public final class Directory implements AutoCloseable {
         }
     }
 
-    /** The endpoints of a channel now, by id. Asks the store; to look repeatedly, follow the channel. */
+    /** The endpoints of a channel now, by id. Queries the store; for repeated checks use {@link #follow}. */
     public List<Endpoint> endpoints(ChannelName channel) {
         requireOpen();
         List<Endpoint> found = new ArrayList<>();
@@ -199,7 +199,7 @@ public final class Directory implements AutoCloseable {
         return leases.bind(claim);
     }
 
-    /** Asks the store. */
+    /** The limits of the directory now. Queries the store. */
     public Limits limits() {
         return read(EntryPaths.LIMITS, Limits.class).orElse(Limits.DEFAULT);
     }
@@ -240,7 +240,7 @@ public final class Directory implements AutoCloseable {
     }
 
     /**
-     * Removes an entry. If the store does not answer, the entry is removed when it does, or with the lease.
+     * Removes an entry. If the store does not answer, the removal is retried until it does.
      *
      * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer
      */
@@ -253,7 +253,7 @@ public final class Directory implements AutoCloseable {
         } catch (DirectoryException e) {
             if (e.reason() == Reason.UNAVAILABLE) {
                 leases.later("the withdrawal of " + path, () -> {
-                    // The first attempt may have removed it without an answer, and it may exist again.
+                    // The first attempt may have removed the entry, and a new item may have created it again.
                     if (!closed && !leases.keep(path)) {
                         store.remove(path);
                     }
@@ -270,7 +270,7 @@ public final class Directory implements AutoCloseable {
         }
     }
 
-    /** Runs a task that the store's close makes unnecessary. */
+    /** Runs a task unless the directory is closed, because closing the store makes the task unnecessary. */
     void unlessClosed(Runnable task) {
         if (!closed) {
             task.run();

@@ -10,7 +10,7 @@ public final class DirectoryException extends RuntimeException {
         INVALID,
         /** The store cannot be reached, or did not answer in time. The operation may have taken effect. */
         UNAVAILABLE,
-        /** Its lease has ended. */
+        /** The member's lease has ended. */
         LEASE_LOST,
         /** Another member has announced the same id, or the same channel with another interface. */
         CONFLICT,
@@ -30,7 +30,7 @@ public final class DirectoryException extends RuntimeException {
         this.reason = reason;
     }
 
-    /** A failure with what caused it. */
+    /** A failure with a cause. */
     public DirectoryException(Reason reason, String message, Throwable cause) {
         super(message, cause);
         this.reason = reason;

@@ -9,9 +9,9 @@ import java.util.SortedMap;
  * sequence of segments, each after a slash, of letters, digits and {@code . _ - @}; no segment is {@code .} or {@code
  * ..}.
  *
- * <p>An entry is <em>mine</em> if it is bound to this session's lease: the store removes it when the lease ends, also
- * after this process has died. A lost lease does not return. The store begins a new one as soon as it can, and calls
- * the lease's listener.
+ * <p>An entry is <em>mine</em> if it is bound to this session's lease: the store removes it when the lease ends, even
+ * if this process has died. A lost lease does not return. The store begins a new one as soon as it can, and calls the
+ * lease's listener.
  *
  * <p>All methods are thread-safe and end within the store's time limit; after that they throw {@link
  * dev.rackcall.directory.DirectoryException} with {@code UNAVAILABLE}.
@@ -24,7 +24,7 @@ public interface DirectoryStore extends AutoCloseable {
     @FunctionalInterface
     interface Follower {
         /**
-         * @param entries all entries of the folder by their last segment, now
+         * @param entries all current entries of the folder, by the last segment of their paths
          */
         void changed(SortedMap<String, byte[]> entries);
     }
@@ -70,7 +70,7 @@ public interface DirectoryStore extends AutoCloseable {
 
     Optional<byte[]> get(String path);
 
-    /** The last segments of all folders and entries directly below a folder, sorted; none if there is no such folder. */
+    /** The last segments of all folders and entries directly below a folder, sorted; none if no such folder exists. */
     List<String> children(String folder);
 
     /**

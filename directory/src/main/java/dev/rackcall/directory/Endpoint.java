@@ -13,15 +13,15 @@ import java.util.stream.Stream;
 /**
  * One server of a channel, and how clients reach it. Immutable.
  *
- * @param id unique among the endpoints of its channel; constant across restarts only if a server wants that
+ * @param id unique among the endpoints of its channel; need not stay the same when the server restarts
  * @param host where it runs; endpoints of one host use the same name
  * @param fingerprint of the service's interface; the same for all endpoints of a channel
- * @param pools names of the pools that it maps; a client that maps one of them can use memory
+ * @param pools names of the memory that it maps; a client that maps one of them can call over shared memory
  * @param rdma addresses of an RDMA device in the server's order of preference: {@code rdma://}, with a queue pair
  *     for each connection, and {@code vq://}, over virtual queues
- * @param tcp the same of the software device over TCP: {@code soft://} and {@code vq://}
- * @param load its last reported load, larger if it is busier: servers report their calls in flight, averaged over
- *     the last seconds
+ * @param tcp addresses of the software device over TCP, in the same way: {@code soft://} and {@code vq://}
+ * @param load the server's last reported load, larger if it is busier: servers report their calls in flight, averaged
+ *     over the last seconds
  */
 public record Endpoint(
         String id, String host, long fingerprint, Set<String> pools, List<URI> rdma, List<URI> tcp, int load) {
@@ -29,7 +29,7 @@ public record Endpoint(
     private static final int MAX_ADDRESSES = 64;
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}");
 
-    /** Checks values from peers as well as from callers. */
+    /** Checks all values, which may come from other processes. */
     public Endpoint {
         require(
                 Stream.of(id, host, pools, rdma, tcp).allMatch(Objects::nonNull)

@@ -46,7 +46,7 @@ final class Leases implements DirectoryStore.LeaseListener {
 
     <T extends Bound> T bind(T item) {
         bound.add(item);
-        // A lease that was lost after the item was made has notified only the other items.
+        // If the lease was lost after the item was made, only the other items were notified.
         if (!store.isLeaseHeld()) {
             execute(item::leaseLost);
         }

@@ -38,9 +38,9 @@ public final class MemoryClaim extends Leases.Bound implements AutoCloseable {
     }
 
     /**
-     * Called when the memory is unmapped. Idempotent.
+     * Ends the claim, when the memory is unmapped. Idempotent.
      *
-     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: the entry is removed when it does
+     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: the entry is removed when it answers
      */
     @Override
     public void close() {

@@ -8,7 +8,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The content of entries, as JSON. Later versions may write more members than this one reads. */
+/** The content of entries, as JSON. Unknown fields are ignored, because later versions may write more. */
 final class Records {
     private static final Logger LOG = LoggerFactory.getLogger(Records.class);
     private static final JsonMapper JSON = JsonMapper.builder()
@@ -18,7 +18,7 @@ final class Records {
     private Records() {}
 
     /**
-     * @param owner the member, for people
+     * @param owner the member, for diagnosis only
      * @param bytes of memory; 0 for an arena id
      */
     record Claim(String owner, long bytes) {}

@@ -4,7 +4,7 @@ import java.net.URI;
 
 /** Opens stores of one kind. Found by {@code ServiceLoader}. */
 public interface StoreProvider {
-    /** The scheme of the addresses that this one understands, such as {@code file}. */
+    /** The scheme of the addresses that this provider opens, such as {@code file}. */
     String scheme();
 
     /**

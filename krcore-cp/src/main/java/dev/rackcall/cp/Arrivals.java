@@ -20,22 +20,22 @@ public final class Arrivals {
         return new Arrivals(capacity);
     }
 
-    /** How many messages it has room for. */
+    /** How many messages this batch has room for. */
     public int capacity() {
         return ids.length;
     }
 
-    /** The id that its memory was given with. */
+    /** The id that was passed to {@link MessagePort#give} with the message's memory. */
     public long id(int index) {
         return ids[index];
     }
 
-    /** Its length in bytes. */
+    /** The length of the message in bytes. */
     public int bytes(int index) {
         return bytes[index];
     }
 
-    /** The host that sent it. */
+    /** The host that sent the message. */
     public HostId host(int index) {
         return new HostId(hosts[index]);
     }

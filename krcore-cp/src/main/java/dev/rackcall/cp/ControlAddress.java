@@ -4,14 +4,14 @@ import dev.rackcall.verbs.Gid;
 import java.util.Objects;
 
 /**
- * Where a meta server or an agent takes control messages. The address is valid as long as that process lives; a
- * directory can keep the current one, see {@code MetaDirectory}.
+ * Where a meta server or an agent receives control messages. The address is valid as long as that process lives; a
+ * directory can publish the current address, see {@code MetaDirectory}.
  *
  * @param gid the device's global address
- * @param number the number of its queue pair for control messages
+ * @param number the number of the queue pair for control messages
  */
 public record ControlAddress(Gid gid, int number) {
-    /** Checks that there is a GID, and that the number fits into 24 bits. */
+    /** Checks that the GID is not null, and that the number fits into 24 bits. */
     public ControlAddress {
         Objects.requireNonNull(gid, "gid");
         if (number >>> 24 != 0) {

@@ -1,12 +1,12 @@
 package dev.rackcall.cp;
 
-/** The control plane could not do what was asked. The message names the thing and its values, and the next step. */
+/** A failed operation of the control plane. The message names the cause with its values, and the next step. */
 public final class ControlPlaneException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     /** What kind of failure it is. */
     public enum Kind {
-        /** Neither the meta server nor a handshake knows the host. */
+        /** No record of the host was found, and no control address of it was given. */
         UNKNOWN_HOST,
         /** The other process does not reply. */
         UNREACHABLE,
@@ -25,8 +25,8 @@ public final class ControlPlaneException extends RuntimeException {
     private final Kind kind;
 
     /**
-     * Address suppliers may throw it too: with {@link Kind#UNREACHABLE} the agent works without a meta server and asks
-     * again.
+     * The supplier of a meta server's address may throw it, too: after {@link Kind#UNREACHABLE} the agent works without
+     * a meta server and calls the supplier again later.
      */
     public ControlPlaneException(Kind kind, String message) {
         super(message);

@@ -14,19 +14,19 @@ import java.util.Set;
  * and regions.
  *
  * <p>{@link dev.rackcall.cp.agent.Agent#admit} makes a tenant of an agent in this process,
- * {@link dev.rackcall.cp.client.AgentFolder#join} one of the host's agent process. Programs that work with either get
- * their memory from {@link #allocate} or {@link #share}.
+ * {@link dev.rackcall.cp.client.AgentFolder#join} one of the host's agent process. Programs that support both get their
+ * memory from {@link #allocate} or {@link #share}.
  *
  * <p>Operations that need an agent process wait for it within the calling thread's
  * {@link dev.rackcall.cp.client.Patience}. Closing a region, a queue or a port never waits. The agent process releases
- * regions before it registers the next one, and queues and ports before it opens the next one. Until then a peer's
- * request may still reach memory that stays the caller's.
+ * closed regions before it registers the next one, and closed queues and ports before it opens the next one. Until then
+ * peers may still access the memory of a closed region or port.
  */
 public interface Tenant extends AutoCloseable {
-    /** The name it was admitted by. */
+    /** The name under which it was admitted. */
     String name();
 
-    /** The host of its agent, which is where peers find what it binds and registers. */
+    /** The host of its agent. Peers find the tenant's ports and regions under this host. */
     HostId host();
 
     /**
@@ -96,8 +96,8 @@ public interface Tenant extends AutoCloseable {
     List<VirtualQueue> connect(List<HostId> hosts);
 
     /**
-     * A virtual queue to this host. If the meta server does not know the host or does not reply, this asks the host
-     * itself at this address.
+     * A virtual queue to this host. If the meta server does not find the host or does not reply, the host itself is
+     * queried at this address.
      */
     VirtualQueue connect(HostId host, ControlAddress address);
 
@@ -133,8 +133,8 @@ public interface Tenant extends AutoCloseable {
     void close();
 
     /**
-     * @throws IllegalArgumentException if a mapping does not have the length of its file, all of which an agent process
-     *     registers
+     * @throws IllegalArgumentException if the mapping is not as long as the file: an agent process registers the whole
+     *     file
      */
     static void requireWhole(SharedFile file, MemorySegment mapped) {
         if (mapped.byteSize() != file.bytes()) {

@@ -18,7 +18,7 @@ public interface VirtualQueue extends AutoCloseable {
     /** The host at the other end. */
     HostId host();
 
-    /** The life of that host. After a restart the host has another epoch, and this queue fails. */
+    /** The epoch of that host's life. A restarted host has another epoch, and this queue fails. */
     int epoch();
 
     /** READY_TO_SEND, ERROR, or RESET once closed. */
@@ -67,8 +67,8 @@ public interface VirtualQueue extends AutoCloseable {
     void look();
 
     /**
-     * Whether {@link #look} has an effect: with an agent in this process, over the software device. Hardware needs no
-     * polling thread, and an agent process polls itself.
+     * Whether {@link #look} has an effect: only with an agent in this process that uses the software device. Hardware
+     * needs no polling thread, and an agent process polls by itself.
      */
     boolean isMovedByLooks();
 

@@ -29,7 +29,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /**
  * {@code rackcall bench}: measures Rackcall and its peers in one run. Standard output has the table, the JSON or the
- * HTML and nothing else; progress goes to standard error. The exit code is 0, or 1 if a measurement failed or there was
+ * HTML and nothing else; progress goes to standard error. The exit code is 0, 1 if a measurement failed or there was
  * none, or 2 if the arguments are wrong.
  */
 @Command(
@@ -199,7 +199,10 @@ public final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    /** Creates the report's folder if it is missing. Before the first measurement, not after the last. */
+    /**
+     * Creates the report's folder if it is missing. Called before the first measurement, so that a wrong path costs no
+     * run.
+     */
     private static void requireWritable(Path report) {
         if (Files.isDirectory(report)) {
             throw new IllegalArgumentException("--out " + report + ": is a folder; name a file in it");

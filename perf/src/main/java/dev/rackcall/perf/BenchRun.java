@@ -69,7 +69,7 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
                 machine, results, micro, skipped, rounds.failures(), crossings, notes, settings(results));
     }
 
-    /** By the names of the subjects that they are common to. */
+    /** The settings of the results' subjects, by the names of the subjects that have them in common. */
     private Map<String, String> settings(List<Result> results) {
         Map<String, String> namesBySettings = new LinkedHashMap<>();
         for (Subject subject : plan.subjects()) {

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * The chosen results.
  *
  * @param targets what to measure
- * @param names only these of it; all if the list is empty
+ * @param names the only results of these targets to measure; all if the list is empty
  */
 record BenchSelection(List<BenchTarget> targets, List<String> names) {
     /** @throws IllegalArgumentException if a name is unknown, or none of the targets measures it */

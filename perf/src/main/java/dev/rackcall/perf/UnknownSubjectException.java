@@ -20,7 +20,8 @@ final class UnknownSubjectException extends IllegalArgumentException {
                 .filter(each -> !wanted.isEmpty() && (each.contains(wanted) || isMisspelt(wanted, each)))
                 .toList();
         if (close.isEmpty()) {
-            // Names that differ in their numbers only, once; so are all of a target whose names are combinations.
+            // Names that differ only in their numbers are listed once, as are all names of a target whose names are
+            // combinations.
             String families = names.stream()
                     .map(each -> each.replaceAll("^(crowd|rare|elastic)-.*", "$1-...")
                             .replaceAll("\\d+", "N"))

@@ -30,8 +30,8 @@ final class Words {
     }
 
     /**
-     * {@code 2s}, {@code 0.5s}, {@code 500ms}, in nanoseconds. A number alone is refused: some would mean seconds by
-     * it, some milliseconds.
+     * {@code 2s}, {@code 0.5s}, {@code 500ms}, in nanoseconds. A number alone is refused: it could mean seconds or
+     * milliseconds.
      */
     static final class Time implements ITypeConverter<Long> {
         @Override

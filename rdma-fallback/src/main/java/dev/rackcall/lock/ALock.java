@@ -9,7 +9,7 @@ package dev.rackcall.lock;
  * method may throw {@link LockConnectionException} for a lock by RDMA, and {@link IllegalStateException} if its session
  * or the memory of the table is closed. After a failure the session is lost: each further call, including {@code
  * unlock} in a {@code finally} block, throws an exception of the same kind with the first failure as its cause. By
- * RDMA, a pending answer is awaited for up to 30 s whatever the time limit.
+ * RDMA, a call waits for a pending answer for up to 30 s, even beyond its time limit.
  *
  * <p>A thread by RDMA writes to the guarded data over another queue pair than the lock's, and no order holds between
  * the two. Its data must have arrived before {@link #unlock}: post a READ of the last bytes behind the WRITEs on the
@@ -26,8 +26,8 @@ public final class ALock extends TimedLock {
     private final int index;
     private boolean held;
     /**
-     * The descriptor that holds the lock, or held it last. Kept beside {@link #held} so that the fast path stores no
-     * reference: the garbage collector's barrier would cost more than the rest.
+     * The descriptor that holds the lock, or the last one that held it. Kept beside {@link #held} so that the fast path
+     * stores no reference: the garbage collector's barrier would cost more than the rest.
      */
     private LockDescriptor mine = NONE;
 
@@ -44,8 +44,8 @@ public final class ALock extends TimedLock {
     }
 
     /**
-     * Waits without limit; an interrupt is kept for later. On the fast path, a local thread that held this lock last
-     * and holds no other takes the same steps in the table as otherwise and checks nothing else.
+     * Waits without limit; an interrupt is kept for later. On the fast path, for a local thread that held this lock
+     * last and holds no other, the steps in the table are the same and all other checks are omitted.
      */
     @Override
     public void lock() {
@@ -191,9 +191,9 @@ public final class ALock extends TimedLock {
     }
 
     /**
-     * A number for this acquisition, greater than those of all earlier holders. A holder whose lease or connection has
-     * ended may be taken for dead while it lives, and then does not know that the lock has a new holder. The guarded
-     * data can know: it keeps the greatest number it was shown and refuses smaller ones.
+     * A number for this acquisition, greater than those of all earlier holders. A live holder whose lease or connection
+     * has ended may be taken for dead, and then cannot notice that the lock has a new holder. The guarded data can
+     * detect this: it stores the greatest number it was shown and refuses smaller ones.
      *
      * @throws IllegalMonitorStateException if this thread does not hold the lock through this object
      */
@@ -207,8 +207,8 @@ public final class ALock extends TimedLock {
             try {
                 long next = session.words().load(line + LockLayout.TOKEN) + 1;
                 session.words().store(line + LockLayout.TOKEN, next);
-                // Returns once the write has arrived: a number that was shown must never be given again, even if this
-                // connection ends now.
+                // Waits until the write has arrived: a number that was returned must never be returned again, even if
+                // this connection ends now.
                 session.words().load(line + LockLayout.TOKEN);
                 token = next;
             } catch (LockConnectionException e) {

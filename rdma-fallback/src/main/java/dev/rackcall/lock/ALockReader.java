@@ -2,7 +2,7 @@ package dev.rackcall.lock;
 
 /**
  * A lock of a {@link LockTable} for one thread that only reads the guarded data, together with other readers, while no
- * thread holds it as {@link ALock}. A reader takes the lock for a moment to enter, and so queues behind waiting
+ * thread holds it as {@link ALock}. To enter, a reader briefly takes the lock itself, so it queues behind waiting
  * writers; {@link #tryLock()} fails while another thread enters. Not reentrant, and a reader cannot become a writer.
  * Confined to its session's thread; errors as for {@link ALock}.
  */
@@ -58,7 +58,7 @@ public final class ALockReader extends TimedLock {
         } catch (LockConnectionException e) {
             throw session.lost(e);
         } catch (IllegalStateException e) {
-            // No descriptor is left.
+            // No descriptor is left for reading.
             lock.unlock();
             throw e;
         }
@@ -84,9 +84,9 @@ public final class ALockReader extends TimedLock {
     }
 
     /**
-     * Whether no thread has held the lock alone since this reader got it, so that all it read belongs together. False
-     * only for a reader that was taken for dead while it lives, since its lease or connection ended. It must discard
-     * what it read, and its session is lost. By RDMA this takes a round trip, and {@link LockConnectionException} means
+     * Whether no thread has held the lock exclusively since this reader got it, and all that was read is consistent.
+     * False only for a live reader that was taken for dead because its lease or connection ended. It must discard what
+     * it read, and its session is lost. By RDMA this takes a round trip, and {@link LockConnectionException} means
      * false. Writers use {@link ALock#token()} instead.
      *
      * @throws IllegalMonitorStateException if this thread does not hold it through this object

@@ -50,14 +50,17 @@ final class CohortQueue {
     private final long otherTail;
     private final int fullBudget;
     private final Runnable beforeWaiting;
-    /** Whether another thread was in the queue the last time. */
+    /** Whether another thread was in the queue at this thread's last step. */
     private boolean crowded;
 
     CohortQueue(LockWords words, LockWait waiting, boolean remote, int fullBudget) {
         this(words, waiting, remote, fullBudget, () -> {});
     }
 
-    /** @param beforeWaiting runs before each wait for other threads, once they can see this thread's steps */
+    /**
+     * @param beforeWaiting runs before each wait for other threads, after this thread's steps have become visible to
+     *     them
+     */
     CohortQueue(LockWords words, LockWait waiting, boolean remote, int fullBudget, Runnable beforeWaiting) {
         this.beforeWaiting = beforeWaiting;
         this.words = words;
@@ -85,15 +88,15 @@ final class CohortQueue {
     /**
      * The first steps of {@link #join} for a local thread whose descriptor needs no changes. Repeated here, like {@link
      * #leaveAlone}, so that they are compiled for {@link ProcessorWords} alone: in a process whose threads also lock by
-     * RDMA, shared code takes two or three times as long. Static, since some processors execute loads before the first
-     * compare-and-set, or between the two, one after the other.
+     * RDMA, shared code takes two or three times as long. Static, because some processors execute loads before the
+     * first compare-and-set, or between the two, one after the other.
      */
     static long joinEmpty(LockWords words, long line, long own) {
         words.store(descriptorOf(own) + STATE, state(generation(own), 0, HEAD));
         return words.compareAndSwap(line + LockLayout.LOCAL_TAIL, 0, own);
     }
 
-    /** Asked after {@link #joinEmpty} has found an empty queue: then the caller holds the lock. */
+    /** Called after {@link #joinEmpty} has found an empty queue; if true, the caller holds the lock. */
     static boolean isRemoteQueueEmpty(LockWords words, long line) {
         return words.seen(line + LockLayout.REMOTE_TAIL) == 0;
     }
@@ -178,8 +181,8 @@ final class CohortQueue {
     }
 
     /**
-     * Enters the queue, or only an empty one if {@code queue} is false. Returns the previous tail; if that is 0, the
-     * line was looked at afterwards.
+     * Enters the queue; if {@code queue} is false, only an empty one. Returns the previous tail; if that is 0, the line
+     * was read afterwards.
      *
      * @param guess the expected tail
      */
@@ -193,7 +196,7 @@ final class CohortQueue {
         }
         long previous = guess;
         while (true) {
-            // Before the tail: these words show the keeper whether a dead thread's descriptor is in a queue.
+            // Written before the tail: these words show the keeper whether a dead thread's descriptor is in a queue.
             if (descriptor.previous != previous) {
                 words.store(at + PREVIOUS, previous);
                 descriptor.previous = previous;
@@ -225,8 +228,8 @@ final class CohortQueue {
         waiting.start();
         while (true) {
             if (hasBell) {
-                // Rung after the state was set. The ringer may die before, or have no connection to this node, so the
-                // state is looked at, too.
+                // The bell is rung after the state was set. The ringing thread may die before that, or have no
+                // connection to this node, so the state is checked, too.
                 long rung = words.rung();
                 if (isRingFor(rung, own)) {
                     return state(generation(own), budgetOfRing(rung), HEAD);
@@ -247,8 +250,8 @@ final class CohortQueue {
     }
 
     /**
-     * Peterson's protocol. A thread that finds the other tail 0 after it has set its own need not yield: a later thread
-     * will see its tail and wait.
+     * Peterson's protocol. A thread that reads 0 from the other tail after setting its own need not yield: a later
+     * thread will see its tail and wait.
      */
     private boolean competeAfterLook(long line) {
         if (words.seen(line + otherTail) == 0) {
@@ -296,7 +299,7 @@ final class CohortQueue {
             words.store(descriptorOf(found) + STATE, freed(found));
             return true;
         }
-        // There is a successor: start again, with a look at it.
+        // There is a successor: start again, this time reading it.
         crowded = true;
         return handOver(line, descriptor, grant);
     }
@@ -305,7 +308,7 @@ final class CohortQueue {
         long own = descriptor.own;
         long at = descriptorOf(own);
         boolean skipped = false;
-        // By RDMA, guessing that there is no successor costs the same round trip as a look.
+        // By RDMA, guessing that there is no successor costs the same round trip as reading it.
         long next = words.isRemote() ? 0 : words.load(at + NEXT);
         while (true) {
             if (next == 0) {
@@ -359,7 +362,7 @@ final class CohortQueue {
                         : words.compareAndSwap(line + ownTail, own, 0));
     }
 
-    /** In this order, so that the keeper can finish it for a dead thread and finds every waiter. */
+    /** Writes in this order, so that the keeper can complete it for a dead thread and finds every waiter. */
     private void skip(long at, long gone, long after) {
         words.store(at + SKIPPED, gone);
         words.store(at + NEXT, after);

@@ -24,9 +24,9 @@ import static dev.rackcall.lock.LockLayout.state;
 import java.util.function.LongPredicate;
 
 /**
- * Completes for dead threads of one cohort what they began in {@link CohortQueue}. It waits for no thread: what depends
- * on a live one is left for the next time. Its process may die after any step; another repair then starts over. Reads
- * and writes by memory; compares and sets as the cohort does.
+ * Completes for dead threads of one cohort what they began in {@link CohortQueue}. It waits for no thread: a step that
+ * depends on a live thread is left for the next call. Its process may die after any step; the next repair then starts
+ * over. Reads and writes by memory; compares and sets as the cohort does.
  */
 final class CohortRepair {
     private final LockWords words;
@@ -88,7 +88,9 @@ final class CohortRepair {
         };
     }
 
-    /** The thread died after it had unlinked a waiter that was gone, and before it freed it. */
+    /**
+     * Completes a skip: the thread died after it had unlinked a waiter that was gone, and before it freed that waiter.
+     */
     private void finishSkip(long at) {
         long skipped = words.load(at + SKIPPED);
         if (skipped != 0 && words.load(at + NEXT) != skipped) {
@@ -104,7 +106,7 @@ final class CohortRepair {
 
     private boolean settleWaiting(long at, long own) {
         long line = words.load(at + LOCK);
-        // The tail before the followers: a thread that moved the tail on has named this descriptor before.
+        // The tail is read before the followers: a thread that replaced the tail had named this descriptor before.
         boolean queued = words.load(at + NEXT) != 0 || words.load(line + tail) == own || hasFollower(own);
         if (!queued) {
             free(own, WAITING);
@@ -119,8 +121,8 @@ final class CohortRepair {
     }
 
     /**
-     * The predecessor cannot leave before this descriptor is linked. So if its generation is over, or it has a next,
-     * this descriptor is linked.
+     * The predecessor cannot leave before this descriptor is linked. So if the predecessor's generation is over, or it
+     * has a next, this descriptor is linked.
      */
     private void link(long at, long own) {
         long previous = words.load(at + PREVIOUS);
@@ -135,8 +137,8 @@ final class CohortRepair {
     }
 
     /**
-     * Whether a thread saw this descriptor as the tail. It need not be behind it: it may be about to read the tail
-     * again.
+     * Whether a thread saw this descriptor as the tail. That thread need not be behind it: it may be about to read the
+     * tail again.
      */
     private boolean hasFollower(long own) {
         for (int number = first; number <= last; number++) {
@@ -161,7 +163,7 @@ final class CohortRepair {
             long waits = state(generation(next), 0, WAITING);
             long seen = atomics.grant(descriptorOf(next), waits, state(generation(next), 0, HEAD), ring(next, 0));
             if (seen != state(generation(next), 0, GONE)) {
-                // Granted now or by the dead thread, or removed from the queue by it as the last.
+                // Granted, now or by the dead thread; or the dead thread was the last and left the queue empty.
                 break;
             }
             long after = words.load(descriptorOf(next) + NEXT);

@@ -4,12 +4,13 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * When the finisher's thread rests, and how it and the sessions' threads coordinate. Each side changes its word and
- * then looks at the other's. A session opens an unlock, and then looks whether the thread sleeps or has ended. The
- * thread notes that it goes to sleep or has to end, and then looks whether an unlock is open.
+ * then checks the other's. A session opens an unlock, and then checks whether the thread sleeps or has ended. The
+ * thread records that it goes to sleep or has to end, and then checks whether an unlock is open.
  */
 class FinisherRest {
     /**
-     * Each look costs a working thread the processor for a moment. Waiters check a bell that was not rung equally late.
+     * Each check takes the processor from a working thread for a moment. Waiters whose bell was not rung check at the
+     * same interval.
      */
     private static final long LOOK_NANOS = 2_000_000;
 
@@ -38,7 +39,7 @@ class FinisherRest {
         forgetInterrupt();
     }
 
-    /** Waits until {@link #wake}, which may have come before. */
+    /** Waits until {@link #wake}, which may already have been called. */
     void untilWoken() {
         LockSupport.park(this);
         forgetInterrupt();

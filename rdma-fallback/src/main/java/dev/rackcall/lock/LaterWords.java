@@ -8,9 +8,11 @@ interface LaterWords extends LockWords {
      */
     void swapLater(long offset, long expected, long desired);
 
-    /** Whether the result has come; does not wait. */
+    /** Whether the result has arrived; does not wait. */
     boolean isAnswered();
 
-    /** The result, as {@link #compareAndSwap} returns it. Waits for it unless a later request has been awaited. */
+    /**
+     * The result, as {@link #compareAndSwap} returns it. Waits for the result unless a later request has been awaited.
+     */
     long answer();
 }

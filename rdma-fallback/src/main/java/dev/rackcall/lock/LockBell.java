@@ -4,12 +4,12 @@ import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 
 /**
- * A word in the memory of a thread that waits for locks by RDMA. The thread that hands a lock over writes it, so that
- * waiting needs no device. It belongs to one session of one table for as long as the table is used: a late write may
- * arrive after the session has ended.
+ * A word in the memory of a thread that waits for locks by RDMA. The thread that hands a lock over writes the word, so
+ * that waiting needs no device. The word belongs to one session of one table for as long as the table is used: a late
+ * write may arrive after the session has ended.
  *
  * @param node names this node in the {@link LockPeers} of other threads
- * @param region registered with {@link Access#REMOTE_WRITE} at the device that they reach
+ * @param region registered with {@link Access#REMOTE_WRITE} at the device that those threads reach
  * @param offset of the word in the region, in bytes; a multiple of 8
  */
 public record LockBell(int node, MemoryRegion region, long offset) {

@@ -8,11 +8,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /**
  * Lets sessions by RDMA unlock without waiting for the answer: {@link ALock#unlock} returns when its request is sent.
  * As a rule, the session's thread handles the answer with its next call. If it makes none for some time, the finisher's
- * thread does, so that a thread that has queued meanwhile gets the lock. It uses the session's own queue pair while the
- * session's thread does not.
+ * thread does, so that a thread that has queued meanwhile gets the lock. The finisher uses the session's own queue pair
+ * while the session's thread does not.
  *
- * <p>The finisher's thread looks every 2 ms while an unlock is open, and sleeps otherwise. A thread with several
- * sessions also handles the answers of all its sessions with each lock by RDMA. One finisher serves a process and any
+ * <p>The finisher's thread checks every 2 ms while an unlock is open, and sleeps otherwise. A thread with several
+ * sessions handles the answers of all of them each time it takes a lock by RDMA. One finisher serves a process and any
  * number of tables. Thread-safe.
  *
  * <p>For such a session:
@@ -20,26 +20,27 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * <ul>
  * <li>The lock may be held for some time after {@code unlock}, so another thread's {@code tryLock} may fail.
  * <li>The next call reports a lost connection, by {@link LockConnectionException}.
- * <li>It takes two descriptors of the table instead of one, the second with its first lock. Without a second one, and
- * for readers, which use both, it waits for its unlocks.
+ * <li>It takes two descriptors of the table instead of one, the second with its first lock. It waits for its unlocks if
+ * there is no second one, and also for readers, which use both.
  * <li>The finisher's thread uses its {@link RemoteTable}, too: the scratch memory must not be confined to a thread, and
  * all of it may be closed only after the session.
  * </ul>
  *
- * <p>If the home stops answering in the middle of a hand-over, this thread waits until the queue pair gives up, up to
- * 30 s for a request. Open unlocks of other sessions wait meanwhile, unless their threads come back.
+ * <p>If the home stops answering in the middle of a hand-over, the finisher's thread waits until the queue pair gives
+ * up, up to 30 s for a request. Open unlocks of other sessions wait meanwhile, unless their own threads make another
+ * call.
  */
 public final class LockFinisher implements AutoCloseable {
     /**
-     * After contention, this many unlocks are awaited: the next thread gains more by being granted the lock at once.
+     * After contention, this many unlocks are awaited: granting the lock to the next thread at once saves more time.
      */
     private static final int WAITED_FOR = 16;
 
-    /** This many looks find nothing before the thread sleeps. */
+    /** After this many checks that find nothing, the thread sleeps. */
     private static final int IDLE_LOOKS = 5;
 
     private final List<OpenUnlock> unlocks = new CopyOnWriteArrayList<>();
-    /** The unlocks of each thread. A thread looks at its own with each lock, and not at those of others. */
+    /** The unlocks of each thread. With each lock, a thread checks its own unlocks and not those of other threads. */
     private final ThreadLocal<List<OpenUnlock>> own = ThreadLocal.withInitial(ArrayList::new);
 
     private final LockWait waiting;
@@ -47,7 +48,7 @@ public final class LockFinisher implements AutoCloseable {
     private final int waitedFor;
     private final Thread thread;
 
-    /** Its thread does not run yet. */
+    /** A finisher whose thread does not run yet. */
     LockFinisher(LockWait waiting) {
         this(waiting, new FinisherRest(), WAITED_FOR);
     }
@@ -89,7 +90,7 @@ public final class LockFinisher implements AutoCloseable {
         unlocks.add(unlock);
     }
 
-    /** The calling thread handles it from now on. */
+    /** From now on, the calling thread also handles this unlock. */
     void addOwn(OpenUnlock unlock) {
         own.get().add(unlock);
     }
@@ -100,7 +101,7 @@ public final class LockFinisher implements AutoCloseable {
 
     /** Wakes the thread for an open unlock. */
     void wake() {
-        // Read after the unlock was opened. The thread sets it before its last look.
+        // Read after the unlock was opened. The thread sets it before its last check.
         if (rest.isAsleep()) {
             rest.wake(thread);
         }
@@ -147,7 +148,7 @@ public final class LockFinisher implements AutoCloseable {
         try {
             finishAll();
         } finally {
-            // Also after an error: then all sessions wait for their unlocks.
+            // Also after an error, so that all sessions wait for their unlocks.
             rest.close();
         }
     }
@@ -170,7 +171,7 @@ public final class LockFinisher implements AutoCloseable {
         }
     }
 
-    /** Handles all answers that have come. Returns whether an unlock was open. */
+    /** Handles all answers that have arrived. Returns whether an unlock was open. */
     boolean finish() {
         boolean found = false;
         for (OpenUnlock unlock : unlocks) {

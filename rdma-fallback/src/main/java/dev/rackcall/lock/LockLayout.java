@@ -12,8 +12,8 @@ package dev.rackcall.lock;
  * </pre>
  *
  * A reference is a descriptor's generation (48 bits) and number (16); 0 is none. A state is generation (48), budget
- * (8), kind (8). When a descriptor becomes FREE its next generation begins. A reference of an earlier generation names
- * a place that has left its queue.
+ * (8), kind (8). When a descriptor becomes FREE its next generation begins. A reference with an earlier generation
+ * names a queue place that no longer exists.
  *
  * <p>A bell is a word in the memory of a remote waiter; its address is 0 if there is none. The value rung there is the
  * grant: generation (40), budget (8), number (16).
@@ -50,10 +50,10 @@ final class LockLayout {
     /** The waiter has given up; the descriptor is still in its queue. */
     static final int GONE = 3;
 
-    /** In no queue: its owner reads what the lock guards. */
+    /** In no queue: its owner reads the data that the lock guards. */
     static final int READING = 4;
 
-    /** The owner of a descriptor that its thread has left to the keeper. */
+    /** The owner value of a descriptor that its thread has left to the keeper. */
     static final long NOBODY = -1;
 
     static final int MAX_BUDGET = 255;
@@ -130,7 +130,7 @@ final class LockLayout {
         return state(generation(reference) + 1, 0, FREE);
     }
 
-    /** Of a state or a reference. */
+    /** The generation in a state or a reference. */
     static long generation(long word) {
         return word >>> 16;
     }
@@ -139,7 +139,7 @@ final class LockLayout {
         return (int) (state >>> 8 & 0xFF);
     }
 
-    /** The value that rings when this descriptor is granted that budget. Never 0. */
+    /** The bell's value when this descriptor is granted that budget. Never 0. */
     static long ring(long reference, int budget) {
         return generation(reference) << 24 | (long) budget << 16 | number(reference);
     }

@@ -12,8 +12,8 @@ import java.util.List;
  * The queue pairs by which a thread rings the bells of threads that wait behind it, one for each node. Used by one
  * thread, whose sessions may share it, and by their {@link LockFinisher}, or by a keeper. Thread-safe.
  *
- * <p>A ring only saves time: a waiter that is not rung finds out by itself, 2 ms later at most. A failed queue pair is
- * not used again. {@link #isReachable} reports it, and {@link #add} replaces it.
+ * <p>A ring only saves time: a waiter that is not rung detects its turn by itself, at most 2 ms later. A failed queue
+ * pair is not used again. {@link #isReachable} reports it, and {@link #add} replaces it.
  */
 public final class LockPeers {
     private static final int DEPTH = 32;
@@ -60,7 +60,7 @@ public final class LockPeers {
 
     /**
      * Whether the threads of this node can be rung: it has a queue pair, and no send over it is known to have failed.
-     * Ask now and then in order to reconnect: a lost peer is noticed only some time after a send.
+     * Check this regularly in order to reconnect: a lost peer is noticed only some time after a send.
      */
     public synchronized boolean isReachable(int node) {
         for (Peer peer : peers) {

@@ -25,13 +25,16 @@ public final class LockSession implements AutoCloseable {
     private Optional<OpenUnlock> open = Optional.empty();
     private Thread thread;
     /**
-     * How many descriptors are in use or still in a queue. If any are, the fast path is not taken, so that they are
-     * taken back.
+     * How many descriptors are in use or still in a queue. If this is not 0, the slow path is taken, which takes them
+     * back.
      */
     private int inUse;
     /** How many of these are only in a queue. */
     private int formerPlaces;
-    /** Whether only this thread's steps in the table matter: by the processor, without a finisher, without readers. */
+    /**
+     * Whether locking consists only of this thread's steps in the table: by the processor, without a finisher or
+     * readers.
+     */
     private boolean direct;
 
     private boolean closed;
@@ -55,7 +58,7 @@ public final class LockSession implements AutoCloseable {
         queue = new CohortQueue(words, waiting, words.isRemote(), budget, this::settleAll);
     }
 
-    /** It does not wait for its unlocks from now on. Called before it is used. */
+    /** From now on, the session does not wait for its unlocks. Called before it is used. */
     LockSession finishedBy(LockFinisher finisher, LaterWords later) {
         CohortQueue finishing = new CohortQueue(later, finisher.waiting(), true, budget);
         OpenUnlock unlock = new OpenUnlock(this, later, waiting, finisher, finishing);
@@ -79,8 +82,8 @@ public final class LockSession implements AutoCloseable {
     }
 
     /**
-     * The same lock for reading: any number of sessions may hold it so while no session holds it by {@link #lock}. A
-     * reader queues behind waiting writers. A session cannot hold both.
+     * The same lock for reading: any number of sessions may hold it for reading while no session holds it by {@link
+     * #lock}. A reader queues behind waiting writers. A session cannot hold both.
      *
      * @throws IndexOutOfBoundsException if the table has no such lock
      * @throws UnsupportedOperationException if the table was not made with readers
@@ -125,7 +128,7 @@ public final class LockSession implements AutoCloseable {
         requireTable();
     }
 
-    /** Whether {@link #requireUsable} would pass, and only the lock's queue must be looked at. */
+    /** Whether {@link #requireUsable} would pass, and only the lock's queue must be checked. */
     boolean isDirect() {
         return direct && thread == Thread.currentThread();
     }
@@ -145,8 +148,8 @@ public final class LockSession implements AutoCloseable {
                     + loss.map(why -> "; the first call that failed said: " + why.getMessage())
                             .orElse("");
             if (loss.isPresent() && loss.get() instanceof LockConnectionException why) {
-                // The same kind each time: if the first was thrown while a lock was held, the unlock in the finally
-                // block throws another.
+                // The same kind each time: if the first exception was thrown while a lock was held, the unlock in the
+                // finally block throws another.
                 throw new LockConnectionException(message, why);
             }
             throw new IllegalStateException(message, loss.orElse(null));
@@ -175,7 +178,7 @@ public final class LockSession implements AutoCloseable {
         if (loss.isEmpty()) {
             loss = Optional.of(why);
         }
-        // After the reason: a thread that sees this sees the reason.
+        // Set after the reason, so that a thread that sees this also sees the reason.
         lost = true;
         direct = false;
         open.ifPresent(OpenUnlock::forget);
@@ -197,7 +200,7 @@ public final class LockSession implements AutoCloseable {
         return lost;
     }
 
-    /** Whether an unlock is open, which this thread need not come back for. */
+    /** Whether an unlock is open, which the finisher completes if this thread makes no further call. */
     boolean isLeaving() {
         return open.isPresent() && open.get().isOpen();
     }
@@ -248,9 +251,9 @@ public final class LockSession implements AutoCloseable {
     }
 
     /**
-     * Whether to enter the queue of this lock. A session that is still in that queue, since it gave up a wait there,
-     * first waits until that place is free. Otherwise each abandoned wait would take one more descriptor. A wait
-     * without a limit enters at once and takes one more at most.
+     * Whether to enter the queue of this lock. A session that is still in that queue after an abandoned wait first
+     * waits until that place is free. Otherwise each abandoned wait would take one more descriptor. A wait without a
+     * limit enters at once and takes one more at most.
      *
      * @param ifFree whether to enter only an empty queue
      * @return false if the wait ended, or if {@code ifFree} and the queue is not empty
@@ -290,7 +293,7 @@ public final class LockSession implements AutoCloseable {
     }
 
     private LockDescriptor claim(long line, boolean beside) {
-        // One more for the next lock, while the unlock of this one is open.
+        // With a finisher, also claims one for the next lock, for use while the unlock of this one is open.
         LockDescriptor claimed = own.claim(line, beside, open.isPresent());
         countFormerPlaces();
         use(claimed);
@@ -337,7 +340,7 @@ public final class LockSession implements AutoCloseable {
         inUse--;
     }
 
-    /** The lock was handed over, or the keeper has to do it. */
+    /** Records whether the lock was handed over. If not, the keeper has to do it. */
     void released(LockDescriptor descriptor, boolean released) {
         if (released) {
             freed(descriptor);
@@ -346,7 +349,7 @@ public final class LockSession implements AutoCloseable {
         }
     }
 
-    /** Unlocks without waiting; false if the unlock must be awaited. */
+    /** Begins to unlock without waiting; false if the unlock must be awaited. */
     boolean unlockLater(long line, LockDescriptor descriptor, int grant) {
         return open.isPresent() && open.get().begin(line, descriptor, grant);
     }
@@ -362,15 +365,15 @@ public final class LockSession implements AutoCloseable {
     /** The keeper has to do the rest. */
     void leaveToKeeper(LockDescriptor descriptor) {
         own.leaveToKeeper(descriptor);
-        // The lock that used it last must not use it again: it belongs to the keeper from now on.
+        // The descriptor now belongs to the keeper, so no lock may use it again.
         descriptor.readyFor = -1;
         inUse--;
     }
 
     /**
-     * Completes an open unlock and gives the descriptors back. The keeper gives back those that are still in a queue
-     * after an abandoned wait. Called by the session's thread. Once that thread has ended, any thread may call it, and
-     * owns the session from then on.
+     * Completes an open unlock and returns the descriptors to the table. The keeper returns those that are still in a
+     * queue after an abandoned wait. Called by the session's thread. Once that thread has ended, any thread may call
+     * it, and owns the session from then on.
      *
      * @throws IllegalStateException if a lock is held
      * @throws LockConnectionException if the connection was lost while an unlock was open, and no call has reported it

@@ -49,8 +49,8 @@ public final class LockTable {
      * The size of a table, in bytes.
      *
      * @param descriptors how many locks all threads of a cohort together can hold or wait for at a time. An abandoned
-     *     wait keeps one, for each session and lock, until the predecessor unlocks and the session calls again. A
-     *     session keeps as many as it had in use at a time until it is closed
+     *     wait keeps one descriptor for each session and lock, until the predecessor unlocks and the session makes
+     *     another call. Until it is closed, a session keeps as many descriptors as it ever used at once
      * @param locks how many locks there are
      */
     public static long bytes(int descriptors, int locks) {
@@ -58,11 +58,12 @@ public final class LockTable {
     }
 
     /**
-     * Makes a table at the beginning of this memory, which must be zero, aligned to 64 bytes and long enough.
+     * Creates a table at the beginning of this memory, which must be all zero, aligned to 64 bytes and long enough.
      *
-     * @param descriptors as for {@link #bytes}; a session with a {@link LockFinisher} takes two if there are enough
+     * @param descriptors as for {@link #bytes}; a session with a {@link LockFinisher} takes two for a lock if enough
+     *     are left
      * @param locks how many locks there are
-     * @throws IllegalArgumentException if the memory is not
+     * @throws IllegalArgumentException if the memory does not meet these conditions
      */
     public static LockTable create(MemorySegment memory, int descriptors, int locks) {
         return create(memory, new Sizes(descriptors, locks, false));
@@ -70,8 +71,8 @@ public final class LockTable {
 
     /**
      * The same for locks that readers may share ({@link LockSession#readLock}). A reader needs two descriptors while it
-     * enters, and one while it reads. A writer checks for readers, which takes a round trip by RDMA; if there were
-     * readers, it looks at all descriptors.
+     * enters, and one while it reads. A writer checks for readers, which takes a round trip by RDMA; if there may be
+     * readers, it reads all descriptors.
      *
      * @throws IllegalArgumentException as for {@link #create}
      */
@@ -87,7 +88,7 @@ public final class LockTable {
         }
         LockWords words = new ProcessorWords(memory);
         words.store(SIZES_AT, sizes.word());
-        // The magic last, with release: a process that attaches finds a complete table.
+        // The magic is written last, with release: a process that attaches finds a complete table.
         words.store(MAGIC_AT, MAGIC);
         return new LockTable(memory, sizes);
     }
@@ -151,7 +152,7 @@ public final class LockTable {
 
     /**
      * The keeper of a table that threads also reach by RDMA. Without {@linkplain RemoteTable#withPeers peers}, a remote
-     * waiter to which it hands over finds out by itself, 2 ms later at most.
+     * waiter to which it hands over detects that by itself, at most 2 ms later.
      *
      * @param loopback to this table: its queue pair ends at the same device as those of remote sessions
      * @param owner names this keeper, as for {@link #localSession}

@@ -19,7 +19,7 @@ class LockWait {
     private long lookAt;
     private long lookEvery;
 
-    /** @param looks whether each look takes time, so that spinning between looks is not needed */
+    /** @param looks whether each check takes so long that no spinning is needed in between */
     LockWait(boolean looks) {
         spins = looks ? 0 : SPINS;
     }
@@ -44,7 +44,7 @@ class LockWait {
         interruptible = untilInterrupted;
     }
 
-    /** A wait begins. */
+    /** Begins a wait. */
     final void start() {
         rounds = 0;
         lookEvery = FIRST_LOOK_NANOS;
@@ -52,8 +52,8 @@ class LockWait {
     }
 
     /**
-     * Whether to make an expensive look beside the cheap one: after 50 us, then less and less often, down to every 2
-     * ms.
+     * Whether an expensive check is due in addition to the cheap one: first after 50 us, then less and less often, at
+     * last every 2 ms.
      */
     boolean isTimeToLook() {
         long now = System.nanoTime();

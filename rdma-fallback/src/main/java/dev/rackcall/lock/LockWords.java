@@ -2,7 +2,8 @@ package dev.rackcall.lock;
 
 /**
  * How a thread reaches the words of a lock table: by the processor or by a queue pair. Offsets are bytes from the
- * table's start, multiples of 8. Only one of the two kinds compares and sets a given word; the other only reads it.
+ * table's start, multiples of 8. A given word is compared and set by only one of the two kinds; the other only reads
+ * it.
  */
 interface LockWords {
     /** The most lines for one {@link #look(long, int)}. */
@@ -11,7 +12,7 @@ interface LockWords {
     /** Reads with acquire. */
     long load(long offset);
 
-    /** Writes with release. By RDMA the write may be delayed until the thread's next request that is no store. */
+    /** Writes with release. By RDMA the write may be delayed until the thread's next request other than a store. */
     void store(long offset, long value);
 
     /** Writes so that the thread's later reads come after it. */
@@ -35,7 +36,7 @@ interface LockWords {
     /** Writes this thread's bell into a descriptor that it has claimed. */
     void introduce(long descriptor);
 
-    /** Whether this thread has a bell: then it waits at the bell, and looks at the table only now and then. */
+    /** Whether this thread has a bell. If so, it waits at the bell and reads the table only at intervals. */
     boolean hasBell();
 
     /** The last value rung. */
@@ -47,7 +48,7 @@ interface LockWords {
     /** The same for several lines, {@link #MOST_LINES} at most. */
     void look(long line, int lines);
 
-    /** A word of the last look, as it was then or is now. */
+    /** A word of the line that was last read, as it was then or is now. */
     long seen(long offset);
 
     /** Sends delayed stores. */

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class OpenUnlock {
     /** No unlock is open, or the session's thread handles it. */
     private static final int OWN = 0;
-    /** Sent; the first thread that comes handles it. */
+    /** Sent; the first thread that takes it handles the answer. */
     private static final int OPEN = 1;
 
     /** The finisher handles it, or the session's thread in a call of another session. */
@@ -24,7 +24,7 @@ final class OpenUnlock {
     private final LockFinisher finisher;
     private final CohortQueue finishing;
     /**
-     * Passes all other fields on: each change is a volatile store or a compare-and-set, and pairs with the other side's
+     * Publishes all other fields: each change is a volatile store or a compare-and-set, and pairs with the other side's
      * compare-and-set or load.
      */
     private final AtomicInteger state = new AtomicInteger(OWN);
@@ -75,8 +75,8 @@ final class OpenUnlock {
         leaving = descriptor;
         leaving.leaves = true;
         since = System.nanoTime();
-        // Before the look whether the finisher has ended or has dropped this session: it says so, and then looks here
-        // again.
+        // Set before checking whether the finisher has ended or has dropped this session: the finisher records that,
+        // and then checks this state again.
         state.set(OPEN);
         if (over || finisher.isClosed()) {
             resume();
@@ -102,9 +102,9 @@ final class OpenUnlock {
     }
 
     /**
-     * Handles the answer, and waits for it if need be. Called by the session's thread. It may wait for the successor to
-     * link itself, so it must not run between a tail's compare-and-set and the link: threads that link themselves wait
-     * for no other, so no circle arises.
+     * Handles the answer, and waits for it if necessary. Called by the session's thread. It may wait for the successor
+     * to link itself, so it must not run between a tail's compare-and-set and the link: threads that link themselves
+     * wait for no other thread, so there is no deadlock.
      */
     void settle() {
         if (leaving == null || session.isLost()) {
@@ -113,7 +113,7 @@ final class OpenUnlock {
         try {
             settle(session.queue());
         } catch (RuntimeException | Error e) {
-            // Half of it is done, and it cannot be repeated.
+            // The hand-over is half done and cannot be repeated.
             session.lose(e);
             throw e;
         } finally {
@@ -122,7 +122,7 @@ final class OpenUnlock {
         }
     }
 
-    /** The same, and for other sessions of this thread, whose answers have mostly come by now. */
+    /** The same, and for other sessions of this thread, whose answers have usually arrived by now. */
     void settleAll() {
         settle();
         finisher.finishOwn();
@@ -130,7 +130,7 @@ final class OpenUnlock {
 
     private void settle(CohortQueue queue) {
         LockDescriptor descriptor = leaving;
-        // Only once, whatever happens: a second hand-over would take the lock from its new holder.
+        // Cleared even after a failure: a second hand-over would take the lock from its new holder.
         leaving = null;
         long found = words.answer();
         if (found != descriptor.own) {
@@ -141,7 +141,7 @@ final class OpenUnlock {
         session.released(descriptor, released);
     }
 
-    /** Notes the session's thread, at its first call. */
+    /** Records the session's thread at its first call. */
     void belongToThisThread() {
         user = Thread.currentThread();
         finisher.addOwn(this);
@@ -165,18 +165,18 @@ final class OpenUnlock {
     }
 
     /**
-     * Whether an unlock waits to be handled, or a thread is just handling it. If the answer has not come, that thread
-     * leaves it open again without notice.
+     * Whether an unlock waits to be handled, or a thread is just handling it. If the answer has not arrived, that
+     * thread leaves the unlock open without waking the finisher.
      */
     boolean isOpen() {
         return state.get() != OWN;
     }
 
-    /** Handles the answer if it has come. Called by the finisher. Returns whether an unlock was open. */
+    /** Handles the answer if it has arrived. Called by the finisher. Returns whether an unlock was open. */
     boolean finish() {
         try {
             if (isAbandoned()) {
-                // Before the look whether a thread that closes the session has opened an unlock meanwhile. Partner:
+                // Set before checking whether a thread that closes the session has opened an unlock meanwhile. Partner:
                 // begin.
                 over = true;
                 if (isOpen()) {

@@ -40,7 +40,7 @@ final class RdmaWords implements LaterWords {
     private int collected;
     private long number;
     private int unsignaled;
-    /** Whether the answer of a compare-and-set was not fetched yet. */
+    /** Whether a compare-and-set is pending whose answer has not been fetched. */
     private boolean open;
 
     private long line;
@@ -70,7 +70,7 @@ final class RdmaWords implements LaterWords {
     @Override
     public void store(long offset, long value) {
         if (collected > 0 && offset == lastStore) {
-            // No request lies in between, so the former value is not needed.
+            // No request lies in between, so this value replaces the last one.
             requests[collected - 1].inline(value);
             return;
         }
@@ -133,9 +133,9 @@ final class RdmaWords implements LaterWords {
 
     @Override
     public long grant(long descriptor, long waits, long granted, long ring) {
-        // Read before the state is set: afterwards another thread may use the descriptor. If the device repeats the
-        // READ since its answer was lost, it may return that thread's bell. A ring names number and generation, so that
-        // thread ignores it, and the waiter finds out by itself.
+        // Read before the state is set: afterwards another thread may use the descriptor. If the answer is lost and the
+        // device repeats the READ, the READ may return that thread's bell. A ring contains the descriptor's number and
+        // generation: that thread ignores it, and the waiter detects its turn by itself.
         reading(descriptor, 1);
         collected++;
         long seen = run(swapping(descriptor + LockLayout.STATE, waits, granted));

@@ -14,8 +14,9 @@ import java.lang.invoke.VarHandle;
 
 /**
  * Shares a lock among readers. A reader takes the lock as any thread does, marks a descriptor of its own as READING,
- * and hands the lock on. A writer that has the lock waits until no descriptor is READING; new readers would need the
- * lock, so none can come. Only the lock itself is compared and set. The keeper frees the descriptor of a dead reader.
+ * and hands the lock on. A writer that has the lock waits until no descriptor is READING; new readers cannot enter,
+ * because they would need the lock. Only the lock itself is compared and set. The keeper frees the descriptor of a dead
+ * reader.
  */
 final class Readers {
     private final LockWords words;
@@ -35,14 +36,15 @@ final class Readers {
     }
 
     /**
-     * All reads come before this: by memory it is a release store, and a queue pair's requests take effect in order.
+     * All earlier reads are complete before this store: by memory it is a release store, and a queue pair's requests
+     * take effect in order.
      */
     void leave(LockDescriptor reader) {
         words.store(descriptor(reader.number) + STATE, freed(reader.own));
         words.flush();
     }
 
-    /** Whether the descriptor is still READING: then no thread has held the lock alone before this look. */
+    /** Whether the descriptor is still READING: if so, no thread has held the lock exclusively before this check. */
     boolean isIn(LockDescriptor reader) {
         // Earlier reads must not move behind the load, as in StampedLock.validate.
         VarHandle.acquireFence();
@@ -71,7 +73,7 @@ final class Readers {
         return true;
     }
 
-    /** The state before the lock: a reader that changes locks changes its state first. */
+    /** Reads the state before the lock: a reader that changes to another lock changes its state first. */
     private boolean reads(int number, long line) {
         return kind(words.seen(descriptor(number) + STATE)) == READING && words.seen(descriptor(number) + LOCK) == line;
     }

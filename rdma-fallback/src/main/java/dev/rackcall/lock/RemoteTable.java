@@ -15,9 +15,9 @@ import java.util.Optional;
  * @param scratch {@link LockTable#SCRATCH_BYTES} at least, registered with LOCAL_WRITE
  * @param address where the table begins, as its host names it
  * @param key for reading, writing and atomics there
- * @param bell the word in this thread's memory where it waits for a lock; without, it polls the table's home
- * @param peers whose queue pairs ring the bells of the threads that follow
- * @param finisher completes unlocks for which the thread does not wait; without, it waits
+ * @param bell the word in this thread's memory where it waits for a lock; without a bell, it polls the table's host
+ * @param peers the queue pairs that ring the bells of the threads behind this one
+ * @param finisher completes unlocks for which the thread does not wait; without a finisher, it waits
  */
 public record RemoteTable(
         QueuePair queuePair,
@@ -55,7 +55,10 @@ public record RemoteTable(
         return new RemoteTable(queuePair, completions, scratch, address, key, Optional.of(own), others, finisher);
     }
 
-    /** For a keeper that rings the bells of the threads it hands over to. No session and no other keeper uses them. */
+    /**
+     * For a keeper that rings the bells of the threads it hands over to. No session and no other keeper may use these
+     * peers.
+     */
     public RemoteTable withPeers(LockPeers others) {
         return new RemoteTable(queuePair, completions, scratch, address, key, bell, others, finisher);
     }

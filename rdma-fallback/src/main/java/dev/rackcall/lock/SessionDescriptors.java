@@ -16,8 +16,8 @@ import java.util.Optional;
 
 /**
  * The descriptors that one session has claimed: those it uses or may use, and those still in a queue after an abandoned
- * wait. All threads of the cohort share the table's descriptors, so spare ones are given back. Confined to the
- * session's thread.
+ * wait. All threads of the cohort share the table's descriptors, so spare ones are returned. Confined to the session's
+ * thread.
  */
 final class SessionDescriptors {
     /** How many unused ones are kept: one for a lock, and one for the next lock or for reading. */
@@ -27,7 +27,7 @@ final class SessionDescriptors {
     private final long owner;
     private final int descriptors;
     private final List<LockDescriptor> own = new ArrayList<>();
-    /** Those still in a queue until their predecessors free them. The first is looked at next. */
+    /** Those still in a queue until their predecessors free them. The first is checked next. */
     private final List<LockDescriptor> former = new ArrayList<>();
 
     /** @param descriptors how many each cohort of the table has */
@@ -57,7 +57,7 @@ final class SessionDescriptors {
             }
         }
         if (!former.isEmpty() && (free == null || !words.isRemote() || own.size() + former.size() > KEPT)) {
-            // One at a time, and only if needed, since by RDMA each takes a round trip.
+            // Checks one at a time, and only if needed, because by RDMA each takes a round trip.
             free = lookAtNextFormer(free);
         }
         return take(free == null ? claimNew(spare) : free, line);
@@ -160,7 +160,7 @@ final class SessionDescriptors {
         return former.size();
     }
 
-    /** The descriptor that, as far as is known, is still in this lock's queue. */
+    /** The descriptor that may still be in this lock's queue after an abandoned wait. */
     Optional<LockDescriptor> formerPlace(long line) {
         for (int i = 0; i < former.size(); i++) {
             if (former.get(i).line == line) {
@@ -171,8 +171,8 @@ final class SessionDescriptors {
     }
 
     /**
-     * Takes a descriptor back that was freed after an abandoned wait. Returns false if it was given back to the table,
-     * since there are enough.
+     * Takes a descriptor back that was freed after an abandoned wait. Returns false if it was returned to the table,
+     * because the session keeps enough.
      */
     boolean takeBack(LockDescriptor descriptor) {
         former.remove(descriptor);
@@ -195,7 +195,7 @@ final class SessionDescriptors {
         own.remove(descriptor);
     }
 
-    /** Gives all of them back; the keeper gives back those in queues. */
+    /** Returns all of them to the table; the keeper returns those in queues. */
     void giveBack() {
         for (LockDescriptor descriptor : own) {
             words.store(descriptor(descriptor.number) + OWNER, 0);

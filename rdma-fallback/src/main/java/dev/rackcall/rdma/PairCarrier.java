@@ -29,12 +29,14 @@ final class PairCarrier extends MirrorCarrier {
     private static final int BATCH = 8;
     /** How long a closing end waits for its last requests to arrive. */
     private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** A probe is sent again after this time, {@link #TRIES} times at most: a device may lose its completion. */
+    /**
+     * A probe is sent again after this time, at most {@link #TRIES} times, because a device may lose its completion.
+     */
     private static final long TRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private static final int TRIES = 32;
     private static final long TRY_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
-    /** Between two looks for room. */
+    /** The pause between two checks for room. */
     private static final long ROOM_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private final RdmaDevice device;
@@ -42,15 +44,17 @@ final class PairCarrier extends MirrorCarrier {
     private final PairEnd end;
     private final PairReceiver receiver;
     private long clockAhead;
-    /** A thread looks for room for the pending requests. Guarded by the lock. */
+    /** Whether a thread is posting the pending requests as room becomes free. Guarded by the lock. */
     private boolean draining;
 
-    /** Several requests at once are one system call of the software device and one doorbell of other devices. */
+    /**
+     * Posting several requests at once takes one system call of the software device, or one doorbell of other devices.
+     */
     private static final class PairQueue implements RequestQueue {
         private final QueuePair queuePair;
         private final CompletionQueue completions;
         private long posted;
-        /** The places of the requests up to this one are known to be free. */
+        /** The number of the last request whose place is known to be free, as are those of all earlier requests. */
         private long done;
 
         PairQueue(PairEnd end) {
@@ -60,7 +64,7 @@ final class PairCarrier extends MirrorCarrier {
 
         @Override
         public int post(WorkRequest[] requests, int count) {
-            // A device may have more places than were asked for, and need not say which are free.
+            // A device may have more places than were requested, and need not report which are free.
             long room = PairEnd.SENDS - (posted - done);
             int taken = room > 0 ? queuePair.postSend(requests, (int) Math.min(count, room)) : 0;
             posted += taken;
@@ -106,7 +110,7 @@ final class PairCarrier extends MirrorCarrier {
         }
     }
 
-    /** For tests that make it fail, as {@link #socket} and {@link #memory}. */
+    /** For tests that make it fail, like {@link #socket} and {@link #memory}. */
     QueuePair queuePair() {
         return end.queuePair;
     }
@@ -137,10 +141,10 @@ final class PairCarrier extends MirrorCarrier {
     }
 
     /**
-     * Waits until the peer's device has acknowledged a request, which the handshake over TCP does not show. Called once,
-     * before anything else is posted.
+     * Waits until the peer's device has acknowledged a request, which the handshake over TCP does not show. Called
+     * once, before anything else is posted.
      *
-     * @throws SilentDeviceException if it does not within that time, or the connection has ended
+     * @throws SilentDeviceException if it does not acknowledge within that time, or the connection has ended
      */
     void probe(long nanos) throws SilentDeviceException {
         if (!isAcknowledged(nanos)) {
@@ -224,7 +228,7 @@ final class PairCarrier extends MirrorCarrier {
             runs = true;
         } finally {
             if (!runs) {
-                // The host has no thread to spare. The next thread that posts asks again.
+                // The host can start no thread. The next thread that posts tries again.
                 stopDraining();
             }
         }
@@ -284,7 +288,7 @@ final class PairCarrier extends MirrorCarrier {
 
     // ---- the end
 
-    /** Waits on a thread of its own for the end of the peer's TCP connection. */
+    /** Starts a thread that waits for the end of the peer's TCP connection. */
     void watch() {
         Thread.ofVirtual().name("rackcall-rdma-watch").start(() -> {
             try {
@@ -294,7 +298,7 @@ final class PairCarrier extends MirrorCarrier {
             } catch (IOException e) {
                 end("its connection broke: " + e.getMessage());
             }
-            // What arrived before the end comes first.
+            // Deliver first what arrived before the end.
             receiver.announced();
         });
     }

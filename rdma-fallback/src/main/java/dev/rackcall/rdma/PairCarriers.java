@@ -29,10 +29,10 @@ import java.util.concurrent.locks.LockSupport;
  * selects the kind of device.
  */
 abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarriers, SoftCarriers {
-    /** How often to try a server that hangs up. */
+    /** How often to try to connect to a server that hangs up. */
     private static final int TRIES = 6;
 
-    /** Doubles with each try. */
+    /** The pause after the first try; doubles with each try. */
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final DeviceKind devices;
@@ -66,7 +66,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
                 }
                 LockSupport.parkNanos(pause);
                 if (System.nanoTime() - end >= 0) {
-                    // The pause ran longer than planned: report what the peer did, and not the time.
+                    // The pause ran longer than planned: report what the peer did, not a timeout.
                     throw failure(address, timeout, e);
                 }
                 pause *= 2;
@@ -107,7 +107,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
         }
     }
 
-    /** The time that opening the device has left. */
+    /** The time left after the device was opened. */
     private static Duration left(long end, Duration limit) throws IOException {
         long nanos = end - System.nanoTime();
         if (nanos <= 0) {
@@ -123,7 +123,9 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
         return end;
     }
 
-    /** The local address of packets to that place. Sends none: a connected datagram socket knows its route. */
+    /**
+     * The local address of packets to that place. Sends none: connecting a datagram socket already selects the route.
+     */
     private static InetAddress localAddress(InetSocketAddress place) throws IOException {
         if (place.isUnresolved()) {
             throw new UnknownHostException(place.getHostString());

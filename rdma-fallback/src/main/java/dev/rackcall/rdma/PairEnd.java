@@ -27,16 +27,18 @@ import java.security.SecureRandom;
 import java.util.EnumSet;
 
 /**
- * What one end has of the device: its queue pair, its queues and its registered memory. Closed by {@link PairCarrier}.
+ * The device's objects of one end: its queue pair, its queues and its registered memory. Closed by {@link PairCarrier}.
  */
 final class PairEnd extends EndMemory {
     /** Places of the send queue. */
     static final int SENDS = 256;
-    /** Receive requests beyond those for publications: a SEND for each number that is told. */
+    /** Receive requests in addition to those for publications: each told number arrives by a SEND. */
     private static final int NUMBERS = 16;
 
     private static final SecureRandom RANDOM = new SecureRandom();
-    /** The verbs code for 0.54 s, and the number of tries: a peer that is stopped for some seconds is only slow. */
+    /**
+     * The verbs code for 0.54 s, and the number of tries: a peer that stops for some seconds must not count as gone.
+     */
     private static final int ACK_TIMEOUT = 17;
 
     private static final int ACK_TRIES = 6;
@@ -64,7 +66,7 @@ final class PairEnd extends EndMemory {
         this.memory = memory;
         int depth = publications + NUMBERS;
         try {
-            // Its own, so that the keys of other connections are worth nothing here.
+            // A domain of this end's own: the keys of other connections are not valid in it.
             domain = keep(device.context().allocateProtectionDomain());
             region = keep(domain.register(memory, PEER));
             Arena arena = keep(Arena.ofShared());

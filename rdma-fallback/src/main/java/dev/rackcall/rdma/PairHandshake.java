@@ -18,9 +18,9 @@ import jdk.net.ExtendedSocketOptions;
  * Connects two ends over TCP. The client sends its hello, the server answers with its own. Each sends one byte once its
  * queue pair can receive. Then the client checks that its device reaches the server's. Used by one thread.
  *
- * <p>Each wait is bounded by the time limit, and all waits together by twice that, so that a peer that sends a byte now
- * and then does not keep its place. Only waiting counts, not this end's own work, such as opening its device for the
- * first time.
+ * <p>Each wait is bounded by the time limit, and all waits together by twice that: a peer that only sends a byte now
+ * and then loses its place. Only waiting counts, not this end's own work, such as opening its device for the first
+ * time.
  */
 final class PairHandshake {
     private static final int READY = 1;
@@ -47,7 +47,7 @@ final class PairHandshake {
         this.leftNanos = TimeUnit.MILLISECONDS.toNanos(2L * millis);
     }
 
-    /** The peer's bytes, within the time limit. */
+    /** The stream of the peer's bytes; each read is bounded by the time limit. */
     private InputStream said() throws IOException {
         return new FilterInputStream(socket.getInputStream()) {
             @Override
@@ -97,7 +97,7 @@ final class PairHandshake {
     }
 
     static int millis(Duration timeout) {
-        // Rounded up, so that the time is over when the wait fails. 0 would be no limit.
+        // Rounded up: when the wait fails, the time is over. 0 would mean no limit.
         return Math.clamp(timeout.plusNanos(999_999).toMillis(), 1, Integer.MAX_VALUE);
     }
 
@@ -121,7 +121,7 @@ final class PairHandshake {
             refused = true;
             return server.hello().packet();
         }
-        // Too small by the time that the hello travelled, so no deadline expires later at the server.
+        // Less than the true difference by the hello's travel time, so no deadline expires later at the server.
         carrier.connect(server, server.hello().clock() - answered);
         say();
         hear();

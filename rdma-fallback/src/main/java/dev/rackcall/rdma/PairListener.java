@@ -26,14 +26,14 @@ final class PairListener implements CarrierProvider.Listener {
     /** Clients whose handshake is not complete. An honest client completes it at once. */
     private static final int MAX_GUESTS = 64;
 
-    /** Pause after a failed accept, mostly for lack of descriptors. */
+    /** Pause after a failed accept, which usually means that no file descriptors are left. */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final DeviceKind devices;
     private final ServerSocket port;
     private final URI address;
     private final Reception reception;
-    /** Any process that reaches the port can cause log lines. */
+    /** Limits log lines, which any process that reaches the port can cause. */
     private final LogLimit limit = new LogLimit();
 
     private final Semaphore room = new Semaphore(MAX_GUESTS);

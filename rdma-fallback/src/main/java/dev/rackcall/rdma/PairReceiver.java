@@ -9,9 +9,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Takes what arrives at a carrier. Threads that spin {@link #look}; the device's thread is notified. It is notified
- * only of urgent arrivals unless a thread {@linkplain #listen listens}, so no thread is woken while all waiting threads
- * look. Allocates nothing.
+ * Takes what arrives at a carrier: spinning threads call {@link #look}, and the device notifies its own thread. Unless
+ * a thread {@linkplain #listen listens}, the device notifies only of urgent arrivals: while all waiting threads spin,
+ * none is woken. Allocates nothing.
  */
 final class PairReceiver {
     private final PairEnd end;
@@ -23,7 +23,7 @@ final class PairReceiver {
     /** Null until the carrier is started. */
     private Arrivals arrivals;
 
-    /** The device's moves at the last look. */
+    /** {@link RdmaDevice#moves()} at the last look. */
     private long movesSeen;
 
     private boolean endTold;
@@ -49,8 +49,8 @@ final class PairReceiver {
     }
 
     /**
-     * The device has notified, or has not for long. Lets sleepers look at the memory, whichever thread took the
-     * completions. Runs on the device's thread.
+     * Called when the device has notified, and once a second in any case. Lets sleepers check the memory, whichever
+     * thread took the completions. Runs on the device's thread.
      */
     void announced() {
         lock.lock();
@@ -58,7 +58,7 @@ final class PairReceiver {
             if (closed || arrivals == null) {
                 return;
             }
-            // First, so that what arrives after the last poll is notified.
+            // Before the polls, so that an arrival after the last poll causes a notification.
             end.receives.requestNotification(true);
             takeAll();
             arrivals.published();
@@ -77,8 +77,8 @@ final class PairReceiver {
                 if (closed || arrivals == null) {
                     return;
                 }
-                // The memory shows the result. Of many connections that a thread looks at in turn, the first moves the
-                // traffic of all.
+                // The memory shows the result. If a thread polls many connections in turn, the first moves the traffic
+                // of all.
                 if (end.device.moves() == movesSeen) {
                     end.device.moves(end.looks, none);
                 }
@@ -115,8 +115,8 @@ final class PairReceiver {
     }
 
     /**
-     * Takes what is there, at most as many as were posted for when it began: a peer that sends without end must not
-     * keep this thread. The rest is notified, or found by the next look.
+     * Takes what has arrived, at most one arrival for each request that was posted at the start: a peer that sends
+     * without end must not keep this thread. The rest causes a notification, or the next look finds it.
      */
     private void takeAll() {
         int taken = 0;
@@ -126,7 +126,7 @@ final class PairReceiver {
                 take(i);
             }
             if (count < arrived.capacity()) {
-                // No more are there. Another poll would find nothing and cost as much, while a caller waits.
+                // No more have arrived. Another poll would find nothing and cost as much, while a caller waits.
                 return;
             }
             taken += count;

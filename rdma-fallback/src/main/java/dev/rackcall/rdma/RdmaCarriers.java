@@ -4,8 +4,8 @@ import java.net.InetAddress;
 import java.net.URI;
 
 /**
- * {@code rdma://host:port}: over this host's RDMA device, unless it has none or the address is this host's; then over a
- * software device.
+ * {@code rdma://host:port}: over this host's RDMA device; over a software device if the host has none or the address is
+ * its own.
  */
 public final class RdmaCarriers extends PairCarriers {
     /** For {@code ServiceLoader}. */
@@ -19,7 +19,7 @@ public final class RdmaCarriers extends PairCarriers {
     }
 
     /**
-     * A client with a real device can also reach a host without one, if it knows that the server uses a software
+     * A client with a real device can also reach a host without one, if the announced address names the software
      * device.
      */
     @Override
@@ -37,7 +37,7 @@ public final class RdmaCarriers extends PairCarriers {
         try {
             return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
         } catch (IllegalArgumentException e) {
-            // It is a name.
+            // The host is a name, not an address.
             return false;
         }
     }

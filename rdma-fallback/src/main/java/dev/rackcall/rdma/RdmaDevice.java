@@ -33,12 +33,12 @@ final class RdmaDevice {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaDevice.class);
     private static final int PORT = 1;
     private static final Duration LOOK = Duration.ofMillis(200);
-    /** How often sleepers look for themselves, since a device may lose a notification. */
+    /** How often sleeping threads are woken to check the memory, because a device may lose a notification. */
     private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final Map<Place, RdmaDevice> OPEN = new HashMap<>();
     /**
-     * Devices that are not closed yet, also those no longer in OPEN. A device that a connection has left something in
+     * Devices not yet closed, including those already removed from OPEN. A device in which a connection left an object
      * cannot be closed.
      */
     private static final AtomicInteger UNCLOSED = new AtomicInteger();
@@ -73,7 +73,7 @@ final class RdmaDevice {
         thread.start();
     }
 
-    /** What connections share a device by: the local address and the kind. */
+    /** Connections with the same kind of device and local address share a device. */
     private record Place(DeviceKind devices, InetAddress address) {}
 
     /** The device of that kind with that local address. The caller {@linkplain #release releases} it. */
@@ -122,7 +122,10 @@ final class RdmaDevice {
         return new RdmaDevice(place, context, gidIndex);
     }
 
-    /** Whether connections use a real device: all but those within this host do, if there is one. */
+    /**
+     * Whether a connection uses a real device. If the host has one, all connections use it except those within this
+     * host.
+     */
     static boolean isReal(boolean loopback) {
         return !loopback && !real().isEmpty();
     }
@@ -134,8 +137,8 @@ final class RdmaDevice {
     }
 
     /**
-     * The real devices whose ports are down, as the end of a message about an address that cannot be reached: it is
-     * mostly in their network. Mostly empty.
+     * The real devices whose ports are down, as the end of a message about an unreachable address, which is usually in
+     * their network. Usually empty.
      */
     static String portsDown() {
         StringBuilder down = new StringBuilder();
@@ -157,7 +160,7 @@ final class RdmaDevice {
         int length = context.port(PORT).gidTableLength();
         Optional<Integer> found = Optional.empty();
         for (int i = 0; i < length; i++) {
-            // Of several GIDs with the address, the last belongs to the newer protocol.
+            // If several GIDs have the address, the last belongs to the newer protocol.
             if (context.gid(PORT, i).equals(new Gid(0, wanted))) {
                 found = Optional.of(i);
             }
@@ -192,13 +195,13 @@ final class RdmaDevice {
         return channel;
     }
 
-    /** How often looking threads have moved the traffic of all the device's connections. */
+    /** How often spinning threads have moved the traffic of all connections over this device. */
     long moves() {
         return moves;
     }
 
-    /** Moves the traffic of a software device. A real device needs no thread for that. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // two that count as one are one more that looks for itself
+    /** Moves the traffic of a software device; a real device needs no thread to do so. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // a lost increment makes one more thread move the traffic
     void moves(CompletionQueue looks, Completions none) {
         if (!isSoftware) {
             return;
@@ -209,12 +212,12 @@ final class RdmaDevice {
         }
     }
 
-    /** Its name and its address here, for messages. */
+    /** The device's name and local address, for messages. */
     String describe() {
         return context.device().name() + " at " + place.address().getHostAddress();
     }
 
-    /** What to check if it sends and nothing comes back. */
+    /** What to check if the device sends and receives no answer. */
     String adviceIfUnreachable() {
         return isSoftware
                 ? "do both sides use TLS, or neither, and does each trust the other's certificate (RdmaSettings.softwareDevices)? The log says what failed. If the other host has an RDMA device, both need a soft:// address"
@@ -244,14 +247,14 @@ final class RdmaDevice {
     }
 
     /**
-     * How many devices are open in this process. A device in which something was left, such as a registered region,
-     * cannot be closed and counts for good.
+     * How many devices are open in this process. A device in which an object was left, such as a registered region,
+     * cannot be closed and stays counted.
      */
     static int open() {
         return UNCLOSED.get();
     }
 
-    /** The thread itself closes the channel, since no other thread may close it while it listens. */
+    /** The thread closes the channel itself, because no other thread may close it during the wait. */
     private void deliver() {
         listen();
         synchronized (listening) {

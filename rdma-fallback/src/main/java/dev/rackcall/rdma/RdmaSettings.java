@@ -17,8 +17,8 @@ public final class RdmaSettings {
      * connection chooses address and port. An open device keeps its options until the last connection over its address
      * is closed.
      *
-     * <p>TLS protects the memory of this process: no peer without a certificate reaches it. The hellos before it are
-     * not encrypted. They contain keys, which are worth nothing without a certificate.
+     * <p>TLS protects the memory of this process: no peer without a certificate reaches it. The hellos, which precede
+     * TLS, are not encrypted. They contain keys, which are useless without a certificate.
      */
     public static void softwareDevices(SoftOptions options) {
         softwareDevices = Objects.requireNonNull(options, "options");
@@ -30,8 +30,8 @@ public final class RdmaSettings {
 
     /**
      * How long servers wait for each step of a client's handshake; 5 s by default. Over TCP, all steps together may
-     * take twice that. On an emulated processor, a client that first loads and compiles its code may need longer. A
-     * longer time lets strangers occupy the port's 64 places for longer.
+     * take twice that. On an emulated processor, a client that first loads and compiles its code may need longer. With
+     * a longer time, unknown clients can occupy the port's 64 places for longer.
      */
     public static void helloTimeout(Duration atMost) {
         if (!atMost.isPositive()) {

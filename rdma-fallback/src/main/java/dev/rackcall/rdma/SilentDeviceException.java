@@ -10,7 +10,7 @@ final class SilentDeviceException extends IOException {
      * Formats the message.
      *
      * @param device this side's device
-     * @param why what was found
+     * @param why what was observed
      * @param advice what to check
      */
     SilentDeviceException(String device, String why, String advice) {

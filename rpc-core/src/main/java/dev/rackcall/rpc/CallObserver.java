@@ -2,7 +2,7 @@ package dev.rackcall.rpc;
 
 import java.util.Objects;
 
-/** Hears how a call ended. Called exactly once per call, on the thread that ends it; must not block or throw. */
+/** Observes how a call ends. Called exactly once per call, on the thread that ends it; must not block or throw. */
 @FunctionalInterface
 public interface CallObserver {
     /** Does nothing. */
@@ -10,7 +10,7 @@ public interface CallObserver {
 
     void onClose(Status status);
 
-    /** An observer that tells this one and then {@code next}. */
+    /** An observer that notifies this one and then {@code next}. */
     default CallObserver and(CallObserver next) {
         Objects.requireNonNull(next, "an interceptor returned null; return CallObserver.NONE to hear nothing");
         if (this == NONE) {

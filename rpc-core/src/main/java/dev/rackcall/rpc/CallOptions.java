@@ -11,7 +11,7 @@ import java.util.Optional;
  * useless.)
  */
 public final class CallOptions {
-    /** The channel's default time-out, which the server is not told; no headers. */
+    /** The channel's default time-out, which is not sent to the server; no headers. */
     public static final CallOptions DEFAULT = new CallOptions(null, null, Metadata.EMPTY, Isolation.DEFAULT);
 
     private final Duration timeout;
@@ -39,12 +39,12 @@ public final class CallOptions {
         return new CallOptions(timeout, Objects.requireNonNull(value, "deadline"), headers, isolation);
     }
 
-    /** Sent with every call, in addition to headers set before. */
+    /** Sends these headers with every call, in addition to those already set. */
     public CallOptions withHeaders(Metadata value) {
         return new CallOptions(timeout, deadline, headers.with(value), isolation);
     }
 
-    /** How every call isolates the shared objects that it passes, whatever the method declares. */
+    /** Sets how every call isolates the shared objects that it passes, overriding the method's declaration. */
     public CallOptions withIsolation(Isolation value) {
         return new CallOptions(timeout, deadline, headers, Objects.requireNonNull(value, "isolation"));
     }

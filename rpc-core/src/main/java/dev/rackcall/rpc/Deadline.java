@@ -3,7 +3,10 @@ package dev.rackcall.rpc;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** A moment on this host's monotonic clock by which a call must have ended. Immutable; travels to the server and on to the calls that it makes. */
+/**
+ * A moment on this host's monotonic clock by which a call must have ended. Immutable. Sent to the server; the calls
+ * that its handler makes inherit it.
+ */
 public final class Deadline implements Comparable<Deadline> {
     private final long nanoTime;
 

@@ -4,8 +4,8 @@ package dev.rackcall.rpc;
  * Which threads run a server's handlers.
  *
  * <ul>
- *   <li>{@link #direct()}: the polling thread itself. Lowest latency; for handlers of microseconds. A handler that takes longer than
- *       {@code RpcServer.Builder.stuckAfter} keeps its thread and the server polls on with another one.
+ *   <li>{@link #direct()}: the polling thread itself. Lowest latency; for handlers of microseconds. A handler that
+ *       takes longer than {@code RpcServer.Builder.stuckAfter} keeps its thread, and another thread takes over polling.
  *   <li>{@link #workers(int)}: a fixed pool. For handlers that compute for long.
  *   <li>{@link #virtualThreads()}: a virtual thread per call. For handlers that block.
  * </ul>

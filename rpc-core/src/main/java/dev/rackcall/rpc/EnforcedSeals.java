@@ -5,15 +5,15 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * Seals of {@link Isolation#SEALED} calls that the caller cannot lift: another process holds them, which both sides
- * trust. It is a {@link dev.rackcall.sandbox.SealHolder}, possibly the server's own.
+ * Seals of {@link Isolation#SEALED} calls that the caller cannot lift, because another process holds them. Both sides
+ * trust that process, a {@link dev.rackcall.sandbox.SealHolder}, possibly the server's own.
  *
  * <p>A client with enforced seals loses, <b>for its whole process and lifetime</b>: userfaultfd (and so its own seals),
  * io_uring, programs that gain privileges when they start, and unmapping the memory of such connections.
- * docs/isolation.md says what that stops and what it does not.
+ * docs/isolation.md describes what this prevents and what it does not.
  *
  * @param holder the holder's socket; the same for client and server
- * @param wish whether to refuse a peer or host without a holder, or to go on with less
+ * @param wish whether a peer or host without a holder is refused, or continues without enforced seals
  */
 public record EnforcedSeals(Path holder, Wish wish) {
     public EnforcedSeals {
@@ -21,7 +21,7 @@ public record EnforcedSeals(Path holder, Wish wish) {
         Objects.requireNonNull(wish, "wish");
     }
 
-    /** Whether to refuse anything less. */
+    /** Whether a peer or host without a holder is refused. */
     public boolean isRequired() {
         return wish == Wish.REQUIRE;
     }

@@ -1,12 +1,12 @@
 package dev.rackcall.rpc;
 
 /**
- * How a call's shared objects are kept from changing under the handler, and their Refs from leading elsewhere. Ordinary
- * values need no isolation: the handler sees a copy.
+ * How a call's shared objects are kept from changing while the handler runs, and their Refs from leading to other
+ * memory. Ordinary values need no isolation: the handler sees a copy.
  *
- * <p>In every mode but {@link #TRUSTED}, all shared arguments of a call lie in one {@link
- * dev.rackcall.shm.Scope}. The handler's Refs lead into that scope only, and where the server's {@link
- * SandboxPolicy} allows; any other Ref ends the call with PERMISSION_DENIED.
+ * <p>In every mode but {@link #TRUSTED}, all shared arguments of a call lie in one {@link dev.rackcall.shm.Scope}. The
+ * handler may follow Refs into that scope, and where the server's {@link SandboxPolicy} allows; any other Ref ends the
+ * call with PERMISSION_DENIED.
  */
 public enum Isolation {
     /** What the method declares, else what its service declares, else {@link #TRUSTED}. */
@@ -20,7 +20,7 @@ public enum Isolation {
 
     /**
      * The caller cannot write the scope during the call. Cheap for a scope that did not change since its last call;
-     * otherwise dearer than a copy.
+     * otherwise more expensive than a copy.
      */
     SEALED,
 

@@ -23,10 +23,10 @@ public final class Metadata {
     /** The suffix of keys whose values are bytes. */
     public static final String BINARY_SUFFIX = "-bin";
 
-    /** The most pairs. */
+    /** Maximum number of pairs. */
     public static final int MAX_PAIRS = 128;
 
-    /** The most bytes of all keys and values in UTF-8. */
+    /** Maximum size of all keys and values together, in bytes of UTF-8. */
     public static final int MAX_BYTES = 64 << 10;
 
     private static final int SHOWN_CHARS = 64;
@@ -58,7 +58,7 @@ public final class Metadata {
         return with(builder().add(key, value).build());
     }
 
-    /** A copy that also has all pairs of {@code other}, which win. */
+    /** A copy with all pairs of {@code other} added; they replace pairs with the same key. */
     public Metadata with(Metadata other) {
         if (entries.isEmpty()) {
             return other;
@@ -115,7 +115,8 @@ public final class Metadata {
         /**
          * Adds or replaces a pair of text.
          *
-         * @throws IllegalArgumentException if the key is not one for text, or the metadata becomes too large
+         * @throws IllegalArgumentException if the key is malformed or ends in {@code -bin}, or the metadata becomes too
+         *     large
          */
         public Builder add(String key, String value) {
             if (key.endsWith(BINARY_SUFFIX)) {

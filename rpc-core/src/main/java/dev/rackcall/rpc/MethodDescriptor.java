@@ -17,17 +17,18 @@ public final class MethodDescriptor {
     private final Kind kind;
     private final boolean idempotent;
     private final Isolation isolation;
-    /** Cached for the call path, which needs it for messages. */
+    /** Cached because the call path uses it in messages. */
     private final String fullName;
 
     /**
      * @param service the channel name, for example {@code /shop/search}
      * @param name the Java method's name
-     * @param signature for people, for example {@code long put(String key, byte[] value)}; part of the fingerprint
-     * @param index position in {@code ServiceDefinition.methods()}, which travels in a request
+     * @param signature the method in readable form, for example {@code long put(String key, byte[] value)}; part of the
+     *     fingerprint
+     * @param index position in {@code ServiceDefinition.methods()}, which each request contains
      * @param kind how the method is called
      * @param idempotent whether the runtime may repeat it
-     * @param isolation of its shared arguments, unless the caller chooses
+     * @param isolation of its shared arguments, unless the caller chooses another
      */
     public MethodDescriptor(
             String service,
@@ -57,7 +58,7 @@ public final class MethodDescriptor {
         return name;
     }
 
-    /** The method for people, for example {@code long put(String key, byte[] value)}. */
+    /** The method in readable form, for example {@code long put(String key, byte[] value)}. */
     public String signature() {
         return signature;
     }
@@ -76,7 +77,7 @@ public final class MethodDescriptor {
         return idempotent;
     }
 
-    /** The isolation of its shared arguments unless the caller chooses; never {@link Isolation#DEFAULT}. */
+    /** The isolation of its shared arguments, unless the caller chooses another; never {@link Isolation#DEFAULT}. */
     public Isolation isolation() {
         return isolation;
     }

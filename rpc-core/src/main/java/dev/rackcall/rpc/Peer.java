@@ -2,7 +2,7 @@ package dev.rackcall.rpc;
 
 /**
  * The process at the other end, as the kernel reports it. A client on another host of a pool ({@link
- * RpcServer.Builder#pool}) describes itself, since no kernel knows it.
+ * RpcServer.Builder#pool}) states these values itself, because this host's kernel cannot report them.
  *
  * @param pid process id in this process's pid namespace (0 if it lies outside)
  * @param uid effective user id

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc;
 
 /**
- * One way for a channel to reach an endpoint, and its state, as {@code rackcall explain} prints it.
+ * A route from a channel to an endpoint, with its state, as {@code rackcall explain} prints it.
  *
  * @param endpoint the server's id in the directory
  * @param host where it runs
@@ -9,7 +9,7 @@ package dev.rackcall.rpc;
  * @param address where; empty if the server has none of this kind
  * @param state whether calls use it
  * @param reason why it is in that state, as a sentence
- * @param calls in flight that were counted: those of channels that balance
+ * @param calls counted calls in flight; only channels that balance load count theirs
  */
 public record Route(String endpoint, String host, Kind kind, String address, State state, String reason, int calls) {
     /** Kinds of routes, best first. */
@@ -35,7 +35,7 @@ public record Route(String endpoint, String host, Kind kind, String address, Sta
             this.text = text;
         }
 
-        /** Whether arguments are passed by pointer and nothing is carried over. */
+        /** Whether both ends share memory: arguments are passed by pointer. */
         public boolean isMemory() {
             return this == PROCESS || this == HOST || this == POOL;
         }
@@ -52,21 +52,21 @@ public record Route(String endpoint, String host, Kind kind, String address, Sta
         }
     }
 
-    /** What becomes of a route. */
+    /** Whether calls use a route, or why not. */
     public enum State {
         /** Calls use it. */
         USED,
-        /** It works, but calls have failed there so often that others are preferred for a while. */
+        /** It works, but other routes are preferred for a while, because too many calls failed on this one. */
         EJECTED,
-        /** No new calls use it. Calls in flight end, and scopes of it are still open. */
+        /** No new calls use it. Its calls in flight still complete, and its scopes may still be open. */
         LEAVING,
-        /** It is being tried for the first time, and no answer has come yet. */
+        /** It is being tried for the first time, and has not answered yet. */
         TRYING,
         /** It was not tried, because a better one works. */
         NOT_NEEDED,
         /** It was tried without success, and will be retried. */
         FAILED,
-        /** One of the two ends lacks what it needs. */
+        /** One of the two ends lacks what this kind of route needs. */
         IMPOSSIBLE
     }
 }

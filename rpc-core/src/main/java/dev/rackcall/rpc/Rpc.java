@@ -15,29 +15,32 @@ import java.lang.annotation.Target;
  *   <li>primitives, their boxes, {@code String}, enums, arrays;
  *   <li>records without type parameters; one that contains itself may do so 128 deep;
  *   <li>{@code List}, {@code Set}, {@code Map}, {@code Optional}; they arrive as modifiable copies in the same order;
- *   <li>{@code UUID}, {@code BigInteger}, {@code BigDecimal}, {@code Duration}, {@code Instant}, {@code LocalDate}, {@code LocalTime},
- *       {@code LocalDateTime}, {@code OffsetDateTime};
- *   <li>shared interfaces ({@link dev.rackcall.shm.types.Shared}): only their Ref travels; {@code SharedString}, {@code SharedList} and the like travel as their fields;
- *   <li>objects of the classes in {@link RpcService#registered}, and of what these extend.
+ *   <li>{@code UUID}, {@code BigInteger}, {@code BigDecimal}, {@code Duration}, {@code Instant}, {@code LocalDate},
+ *       {@code LocalTime}, {@code LocalDateTime}, {@code OffsetDateTime};
+ *   <li>shared interfaces ({@link dev.rackcall.shm.types.Shared}): only their Ref travels; {@code SharedString}, {@code
+ *       SharedList} and the like travel as their fields;
+ *   <li>objects of the classes in {@link RpcService#registered}, and of their superclasses.
  * </ul>
  *
- * <p>Null does not travel: declare {@code Optional} where a value may be absent. What a record's constructor refuses never reaches a
- * handler. A method declares no checked exception, because every failed call arrives as {@link RpcException}; a handler throws that
- * itself to choose the status. Default and static methods are not called remotely.
+ * <p>Null does not travel: declare {@code Optional} where a value may be absent. A record whose constructor throws
+ * never reaches a handler. A method declares no checked exception, because every failed call arrives as {@link
+ * RpcException}; a handler throws one to choose the status. Default and static methods are not called remotely.
  *
- * <p><b>Futures.</b> What is attached to a future without an executor of its own runs on the thread that waits for that very future, or on a
- * virtual thread of its own; it may call, wait and block. Cancelling the future, or completing it otherwise, as {@code orTimeout} does, cancels the call.
+ * <p><b>Futures.</b> An action attached to a future without an executor runs on the thread that waits for that future,
+ * or on a virtual thread of its own. It may make calls and block. Cancelling the future, or completing it otherwise, as
+ * {@code orTimeout} does, cancels the call.
  *
- * <p><b>Streams.</b> Close one that was not read to its end, as by {@code try (Stream<T> s = ...)}: the server keeps it for a minute, or until its place is needed.
+ * <p><b>Streams.</b> Close a stream that is not read to its end, for example with {@code try (Stream<T> s = ...)}.
+ * Otherwise the server keeps it for a minute, or until its place is needed.
  */
 @Documented
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.CLASS)
 public @interface Rpc {
     /**
-     * The caller does not wait: no result and no error comes back. Only for {@code void} methods. A shared argument has
-     * to stay until the handler is done with it, which the caller learns only by another call; if its scope is closed
-     * before, the call fails unnoticed.
+     * The caller does not wait, and receives neither a result nor an error. Only for {@code void} methods. Keep a
+     * shared argument until the handler has finished with it, which only another call can confirm. If its scope is
+     * closed earlier, the call fails unnoticed.
      */
     boolean oneWay() default false;
 
@@ -45,8 +48,8 @@ public @interface Rpc {
     boolean idempotent() default false;
 
     /**
-     * How shared arguments are isolated. A caller may choose otherwise with {@link CallOptions#withIsolation}. If this
-     * demands isolation, a server refuses calls whose shared arguments come as {@link Isolation#TRUSTED}.
+     * How shared arguments are isolated. A caller may choose another mode with {@link CallOptions#withIsolation}. If
+     * isolation is declared, a server refuses calls whose shared arguments are passed as {@link Isolation#TRUSTED}.
      */
     Isolation isolation() default Isolation.DEFAULT;
 }

@@ -20,17 +20,18 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>Calls of one connection reach the server in the order in which they begin. Arguments are encoded after that: a
- * slow iterator, getter or serializer delays the later calls of other threads on this channel, at most until their
- * deadlines. Have such values ready before the call. An argument may itself make a call while it is encoded, on the
- * same thread. If it waits for another thread's call, that call waits for this one, and fails at its deadline.
+ * <p>Calls of one connection reach the server in the order in which they begin. That order is fixed before arguments
+ * are encoded: a slow iterator, getter or serializer delays the later calls of other threads on this channel, at most
+ * until their deadlines. Compute such values before the call. An argument may itself make a call while it is encoded,
+ * on the same thread. If the argument waits for another thread's call, that call waits for this one, and fails at its
+ * deadline.
  *
  * <p>Scopes, and shared objects that calls returned, lie in the connection's memory, which ends with the connection:
  * when the channel is closed, or its server stops or dies. Reading such an object then throws {@link
  * IllegalStateException} ("Already closed"); copy what has to last.
  */
 public interface RpcChannel extends AutoCloseable {
-    /** First bytes of a scope that names no size. */
+    /** Initial bytes of a scope that is created without a size. */
     long DEFAULT_SCOPE_BYTES = 4096;
 
     /**
@@ -70,8 +71,8 @@ public interface RpcChannel extends AutoCloseable {
 
     /**
      * A scope in the arena that the server and all clients of the channel share; the server may hand its objects to
-     * other clients. If the server shares no memory with this process, opening, closing and resetting it takes a round
-     * trip. Other clients then fetch what they read, as it was when an object of the scope was last passed.
+     * other clients. If the server shares no memory with this process, opening, closing and resetting the scope takes a
+     * round trip. Other clients then read fetched copies, as of the last time that an object of the scope was passed.
      */
     default Scope newSharedScope() {
         return newSharedScope(DEFAULT_SCOPE_BYTES);
@@ -81,10 +82,10 @@ public interface RpcChannel extends AutoCloseable {
     Scope newSharedScope(long firstBytes);
 
     /**
-     * Gives back a shared object that a call returned, with everything that the handler allocated for it. Reading
-     * {@code result} then fails at once, and following a Ref into it fails once the server has been told. Parts and
-     * containers taken from it before must not be used any more. Other objects, and those already given back, are left
-     * alone.
+     * Releases a shared object that a call returned, with everything that the handler allocated for it. Reading {@code
+     * result} then fails at once, and following a Ref into it fails once the server has been notified. Parts and
+     * containers taken from it before must not be used any more. Does nothing for other objects, and for those already
+     * released.
      */
     void release(Object result);
 
@@ -98,14 +99,14 @@ public interface RpcChannel extends AutoCloseable {
      * Makes later calls use a pool where that is the best route ({@link #routes}), as if the channel had been opened
      * with it. The previous pool is {@linkplain #leavePool left}. Returns before the calls change over.
      *
-     * @param pool stays the caller's, who may close it while the channel is open: its calls in flight then end with
-     *     UNAVAILABLE, and later ones use the next route
+     * @param pool owned by the caller, which may close it while the channel is open. Calls in flight through the pool
+     *     then end with UNAVAILABLE, and later ones use the next route
      * @throws RpcException FAILED_PRECONDITION if the channel was opened without a directory, or the pool is closed
      */
     void usePool(Pool pool);
 
     /**
-     * Makes later calls use the next route. Calls in flight through the channel's pool end there. After at least a
+     * Makes later calls use the next route. Calls in flight through the channel's pool complete there. After at least a
      * second the pool's memory is left, and its objects cannot be read any more. The pool can be closed without loss
      * once {@link #routes} has no pool route that is {@link Route.State#LEAVING}; if it is closed before, the
      * connection's memory stays taken until this host is reclaimed. Does nothing for a channel without a pool.
@@ -130,54 +131,57 @@ public interface RpcChannel extends AutoCloseable {
         /** How callers wait; {@link WaitStrategy#adaptive} by default. */
         Builder waiting(WaitStrategy value);
 
-        /** Calls in flight, a power of two; 64 by default. */
+        /** Maximum number of calls in flight, a power of two; 64 by default. */
         Builder slots(int value);
 
-        /** Bytes that the connection's arenas may grow to, each; 256 MiB by default; the server may allow less. */
+        /**
+         * Maximum size in bytes of each of the connection's arenas: 256 MiB by default, or 16 MiB if both ends share no
+         * memory, as over RDMA. The server may allow less.
+         */
         Builder arenaQuota(long bytes);
 
         Builder connectTimeout(Duration value);
 
-        /** Time-out of calls that set none; 30 s by default. The server is not told ({@link RpcContext#deadline}). */
+        /** Time-out of calls that set none; 30 s by default. Not sent to the server ({@link RpcContext#deadline}). */
         Builder defaultTimeout(Duration value);
 
         /**
-         * Bytes of a scope that a call with {@link Isolation#AUTO} always seals; 64 MiB by default. Smaller scopes are
-         * copied by the server, unless they do not change between calls ({@link #keepSealed}), or, from 1 MiB on,
-         * sealed calls were measured to be faster.
+         * Size in bytes from which a call with {@link Isolation#AUTO} always seals a scope; 64 MiB by default. The
+         * server copies smaller scopes, unless they do not change between calls ({@link #keepSealed}), or have 1 MiB or
+         * more and their sealed calls were measured to be faster.
          */
         Builder sealFrom(long bytes);
 
         /**
-         * Scopes, and pages of 4 KiB of them, that stay write-protected after sealed calls, besides the last one; 1,024
-         * by default. The first use of such a scope (a store by one of its objects, an allocation, a reset, a close)
-         * opens it; if it stays unused, its next sealed call costs no system call. With 0, a scope is open as soon as
-         * its call has ended: needed if code stores to it other than by its objects.
+         * Maximum number of scopes, and of their 4 KiB pages, that stay write-protected after sealed calls, besides the
+         * last one; 1,024 by default. The first use of such a scope (a store by one of its objects, an allocation, a
+         * reset, a close) opens it; if it stays unused, its next sealed call costs no system call. With 0, a scope is
+         * open as soon as its call has ended: needed if code writes to the scope other than through its objects.
          */
         Builder keepSealed(int scopesOrPages);
 
         /**
-         * Connects to a server that serves a pool of several hosts ({@link RpcServer.Builder#pool}), on any of them.
+         * Connects to a server that serves a pool ({@link RpcServer.Builder#pool}), on any of the pool's hosts.
          *
-         * @param value stays the caller's; open as long as the channel, unless the channel has a directory, see {@link
-         *     RpcChannel#usePool}
+         * @param value owned by the caller; must stay open as long as the channel, unless the channel has a directory,
+         *     see {@link RpcChannel#usePool}
          */
         Builder pool(Pool value);
 
         /**
          * Connects to a server that shares no memory with this process ({@link RpcServer.Builder#listen}). Calls,
-         * results and shared objects work the same; objects passed by pointer are carried over as far as they have
-         * changed. The connection's arenas are reserved as a whole: 16 MiB each by default.
+         * results and shared objects work the same; the changed parts of objects passed by pointer are transferred. The
+         * connection's arenas are reserved in full: 16 MiB each by default.
          *
-         * @param value {@code rdma://host:port}, {@code soft://host:port} or {@code vq://host:port}, as the server
-         *     listens; {@code soft} if only one of both hosts has an RDMA device
+         * @param value {@code rdma://host:port}, {@code soft://host:port} or {@code vq://host:port}, to match the
+         *     server's address; {@code soft} if only one of both hosts has an RDMA device
          */
         Builder address(URI value);
 
         /**
-         * Lets another process hold the seals of this channel's calls, so that this process cannot lift them, and
-         * servers that demand that trust them. Not by default: <b>it restricts the whole process for its lifetime</b>,
-         * see {@link EnforcedSeals}.
+         * Lets another process hold the seals of this channel's calls. This process cannot lift them, and servers that
+         * require such seals accept them. Off by default: <b>it restricts the whole process for its lifetime</b>, see
+         * {@link EnforcedSeals}.
          *
          * @param holder the socket of the holder that the server trusts
          * @param wish with {@link Wish#PREFER} the channel uses its own seals, or snapshots, if the server or the host

@@ -26,24 +26,24 @@ public interface RpcContext {
     Optional<Deadline> deadline();
 
     /**
-     * Whether the caller has cancelled or died, or its deadline has passed. A handler that was told so may return
+     * Whether the caller has cancelled or died, or its deadline has passed. Once this is true, the handler may return
      * anything: the call ends as cancelled or with DEADLINE_EXCEEDED.
      */
     boolean isCancelled();
 
     /**
-     * Runs {@code action} once when the caller cancels or dies, on a thread that may block; if that has happened, at
-     * once on the calling thread. Several actions run in the order in which they were given. Not called after the call
-     * has ended.
+     * Runs {@code action} once when the caller cancels or dies, on a thread that may block; if that has already
+     * happened, runs it at once on the calling thread. Several actions run in the order in which they were given. Not
+     * called after the call has ended.
      */
     void onCancel(Runnable action);
 
     Peer peer();
 
     /**
-     * The scope for shared objects that the handler returns by pointer. They belong to the caller, who gives them back
-     * by {@code RpcChannel.release}; if the call fails, the scope is closed. Only for the handler's thread during the
-     * call: a {@code Stream} of shared objects is allocated before the method returns.
+     * The scope for shared objects that the handler returns by pointer. They belong to the caller, which releases them
+     * with {@code RpcChannel.release}; if the call fails, the scope is closed. Only for the handler's thread during the
+     * call: allocate the shared objects of a {@code Stream} before the method returns.
      */
     Scope replyScope();
 
@@ -56,9 +56,9 @@ public interface RpcContext {
 
     /**
      * Takes over the scope of an argument in the channel's shared arena. Its memory then belongs to this server, and
-     * outlives the caller, who may only close it. Otherwise arguments belong to the caller and must not be kept. Only
+     * outlives the caller, which may only close it. Otherwise arguments belong to the caller and must not be kept. Only
      * for the handler's thread during the call. If the caller shares no memory with this server, the argument is copied
-     * with all that it can reach, and its flyweight moves onto the copy: take Refs afterwards.
+     * with everything reachable from it, and its flyweight then refers to the copy: take Refs afterwards.
      *
      * @param argument a shared object that the caller built in {@code RpcChannel.newSharedScope}
      * @return the scope, which any thread may close when its objects are no longer needed; nothing else may be done

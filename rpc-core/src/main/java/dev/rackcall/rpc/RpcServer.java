@@ -40,9 +40,9 @@ public interface RpcServer extends AutoCloseable {
     int connections();
 
     /**
-     * Calls of all clients that have not ended, including requests that waited for a polling thread when that last
-     * counted; this method triggers the next count. Does not wait, and is approximate while calls come and go.
-     * Directories get it as the server's load.
+     * Calls of all clients that have not ended. Includes requests that were waiting for a polling thread when it last
+     * counted them; this method triggers the next count. Does not wait, and is approximate while calls come and go.
+     * Announced to directories as the server's load.
      */
     int callsUnderWay();
 
@@ -87,25 +87,26 @@ public interface RpcServer extends AutoCloseable {
         Builder maxConnections(int value);
 
         /**
-         * Bytes of one client's request arena, and of its reply arena; 256 MiB by default, at least 64 KiB. Memory is
-         * reserved as needed.
+         * Maximum size in bytes of one client's request arena, and of its reply arena; 256 MiB by default, at least 64
+         * KiB. Memory is reserved as needed.
          */
         Builder arenaQuota(long bytes);
 
-        /** Bytes of a channel's shared arena; 4 GiB by default. Memory is reserved as needed. */
+        /** Maximum size in bytes of a channel's shared arena; 4 GiB by default. Memory is reserved as needed. */
         Builder sharedQuota(long bytes);
 
         /**
-         * The least isolation of calls that pass shared objects; {@link Isolation#TRUSTED} by default. A call below it
-         * fails with FAILED_PRECONDITION. {@link Isolation#SEALED} trusts a caller's own seal. {@link
-         * Isolation#SNAPSHOT} and {@link Isolation#AUTO} trust no caller, and copy what no trusted process has sealed.
+         * The minimum isolation of calls that pass shared objects; {@link Isolation#TRUSTED} by default. A call below
+         * it fails with FAILED_PRECONDITION. {@link Isolation#SEALED} trusts a caller's own seal. {@link
+         * Isolation#SNAPSHOT} and {@link Isolation#AUTO} trust no caller, and copy every scope that no trusted process
+         * has sealed.
          */
         Builder minimumIsolation(Isolation value);
 
         /** What handlers may reach from the arguments of isolated calls; {@link SandboxPolicy#STRICT} by default. */
         Builder sandbox(SandboxPolicy value);
 
-        /** How long a handler may keep a polling thread before another thread polls on; 20 ms by default. */
+        /** How long a handler may keep a polling thread before another thread takes over polling; 20 ms by default. */
         Builder stuckAfter(Duration value);
 
         /**
@@ -113,36 +114,36 @@ public interface RpcServer extends AutoCloseable {
          * host's. Each arena takes at most a 64th of the pool. No kernel reports a peer's death there: a client without
          * a sign of life for 5 s counts as gone.
          *
-         * @param value open as long as the server; stays the caller's
+         * @param value owned by the caller; must stay open as long as the server
          */
         Builder pool(Pool value);
 
         /**
-         * Uses huge pages of 2 MiB for each connection's memory, which takes three of them at first. Large scopes begin
-         * on their own pages and are sealed in a few microseconds whatever their size; smaller ones cannot be sealed
-         * and are sent as snapshots. With {@link Wish#PREFER} a connection has small pages if too few huge ones are
-         * left ({@code vm.nr_hugepages}) or the client asks for less than one. With {@link Wish#REQUIRE} it is refused
-         * with RESOURCE_EXHAUSTED, and a server does not start on a host without any. Not for untrusted clients, see
+         * Uses huge pages of 2 MiB for each connection's memory, initially three pages. Large scopes begin on their own
+         * pages and are sealed in a few microseconds whatever their size; smaller ones cannot be sealed and are sent as
+         * snapshots. With {@link Wish#PREFER} a connection has small pages if too few huge ones are left ({@code
+         * vm.nr_hugepages}) or the client requests less than one. With {@link Wish#REQUIRE} it is refused with
+         * RESOURCE_EXHAUSTED, and a server does not start on a host without any. Not for untrusted clients, see
          * docs/isolation.md. Small pages by default; a {@link #pool} has its own.
          */
         Builder hugePages(Wish wish);
 
         /**
-         * Also serves clients that share no memory with this process. May be called for several addresses, which then
-         * serve the same. Every client that reaches the address may call, since its user is not known: choose one that
-         * only trusted hosts reach.
+         * Also serves clients that share no memory with this process. May be called for several addresses, which all
+         * serve the same channels. Every client that reaches the address may call, since its user is not known: choose
+         * an address that only trusted hosts reach.
          *
          * @param value {@code rdma://host:port} for a queue pair per client, on this host's RDMA device if it has one,
-         *     else on a software device over TCP; {@code soft://host:port} for the latter in any case; {@code
+         *     else on a software device over TCP; {@code soft://host:port} for the software device in any case; {@code
          *     vq://host:port} for virtual queues of the control plane. Port 0 chooses a free one, see {@link
          *     RpcServer#addresses}
          */
         Builder listen(URI value);
 
         /**
-         * Announces the server in a directory, where clients find it by its channels' names, with the best route: this
-         * host's memory or the {@link #pool}, and the addresses at which it {@link #listen}s. The entry lasts as long
-         * as the server; a server that is closed withdraws it first.
+         * Announces the server in a directory, where clients find it by the names of its channels and choose the best
+         * route: this host's memory or the {@link #pool}, and the addresses at which it {@link #listen}s. The entry
+         * lasts as long as the server; closing the server withdraws the entry first.
          *
          * @param value {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code
          *     directory-zookeeper}

@@ -43,8 +43,8 @@ public final class SandboxPolicy {
     }
 
     /**
-     * Refs may lead into an arena that this process has mapped, for example of a pool. It stays mapped as long as the
-     * server.
+     * Refs may lead into an arena that this process has mapped, for example of a pool. The arena must stay mapped as
+     * long as the server.
      */
     public SandboxPolicy withArena(Arena arena) {
         List<Arena> more = new ArrayList<>(arenas);
@@ -65,9 +65,9 @@ public final class SandboxPolicy {
     }
 
     /**
-     * The largest scope that is copied for a call; larger ones are refused with RESOURCE_EXHAUSTED. Clients are told
-     * when they connect, so that AUTO seals larger scopes, if the client can seal and the server trusts its seals. Over
-     * RDMA nothing is sealed.
+     * Sets the maximum size of a scope that is copied for a call; larger ones are refused with RESOURCE_EXHAUSTED.
+     * Clients receive this limit when they connect. Their AUTO calls seal larger scopes, if the client can seal and the
+     * server trusts its seals. Over RDMA nothing is sealed.
      */
     public SandboxPolicy withMaxSnapshot(long bytes) {
         if (bytes < 1) {
@@ -77,25 +77,25 @@ public final class SandboxPolicy {
     }
 
     /**
-     * Closes the memory of all other clients' connections to a handler's thread by the processor's protection keys,
-     * also for native code and {@code Unsafe}, whatever the call's isolation. A forbidden access does not happen, and
-     * the call ends with PERMISSION_DENIED. Not by default.
+     * Uses the processor's protection keys to deny a handler's thread access to the memory of all other clients'
+     * connections. This includes native code and {@code Unsafe}, and applies in every isolation mode. A forbidden
+     * access does not happen, and the call ends with PERMISSION_DENIED. Not by default.
      *
      * <p>This covers only the thread that serves the call: neither other threads nor the elements of a stream. A
-     * channel's shared arena stays open. Keys are few: with more than 13 clients' handlers at once, further ones wait
-     * for at most a second, and then fail with RESOURCE_EXHAUSTED. At most about 1,000 clients can be served behind
+     * channel's shared arena stays accessible. If handlers of more than 13 clients run at once, further ones wait for a
+     * key for at most a second, and then fail with RESOURCE_EXHAUSTED. At most about 1,000 clients can be served behind
      * keys.
      *
-     * @param wish whether to go on without keys, or to refuse to start, if the processor, the kernel or the C compiler
-     *     lacks what they need, or handlers run on virtual threads
+     * @param wish whether to continue without keys, or to refuse to start, if the processor, the kernel or the C
+     *     compiler lacks what they need, or handlers run on virtual threads
      */
     public SandboxPolicy withProtectionKeys(Wish wish) {
         return new SandboxPolicy(sharedArena, arenas, maxRefs, maxSnapshotBytes, Optional.of(wish), enforcedSeals);
     }
 
     /**
-     * Trusts the seals of clients whose seals that holder has, which they cannot lift, also where {@link
-     * Isolation#AUTO} is demanded, but not where {@link Isolation#SNAPSHOT} is. With {@link Wish#REQUIRE} no other
+     * Trusts the seals that {@code holder} holds, because clients cannot lift them. Suffices where {@link
+     * Isolation#AUTO} is required, but not where {@link Isolation#SNAPSHOT} is. With {@link Wish#REQUIRE} no other
      * seals are accepted: a call that passes shared objects as trusted, or under its client's own seal, fails with
      * FAILED_PRECONDITION; snapshots are accepted. Not by default.
      *

@@ -4,7 +4,7 @@ package dev.rackcall.rpc;
 @FunctionalInterface
 public interface ServerInterceptor {
     /**
-     * Called on the handler's thread, first interceptor first, before arguments are decoded.
+     * Called on the handler's thread before arguments are decoded, in the order in which interceptors were added.
      *
      * @return the observer of the call's end
      * @throws RpcException to refuse the call with that status

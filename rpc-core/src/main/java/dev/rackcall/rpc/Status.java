@@ -31,12 +31,12 @@ public record Status(Code code, String description) {
 
         private static final Code[] BY_NUMBER = values();
 
-        /** The number that travels; equal to gRPC's. */
+        /** The number in messages; equal to gRPC's. */
         public int number() {
             return ordinal();
         }
 
-        /** A number that no code has is {@link #UNKNOWN}: peers are not trusted to send valid ones. */
+        /** The code of a number, or {@link #UNKNOWN} if there is none: peers are not trusted to send valid numbers. */
         public static Code ofNumber(int number) {
             return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : UNKNOWN;
         }

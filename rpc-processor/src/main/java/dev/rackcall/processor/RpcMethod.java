@@ -15,8 +15,8 @@ import javax.lang.model.element.ExecutableElement;
  * @param isolation name of a constant of {@code Isolation}, from the annotation or else from the service's
  * @param returns what the Java method returns
  * @param parameters in order
- * @param result what travels back, once or per element; empty if nothing does
- * @param varargs whether the last parameter is one
+ * @param result the type that is sent back, once or per element; empty if nothing is
+ * @param varargs whether the last parameter has variable arity
  */
 record RpcMethod(
         ExecutableElement element,

@@ -23,7 +23,7 @@ final class ServiceAnnotation {
 
     private static final Pattern CHANNEL = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._-]+)+");
 
-    /** The limit at run time, where a longer name would fail only when it is served. */
+    /** The runtime's limit, checked here because a longer name would otherwise fail only when it is served. */
     private static final int MAX_CHANNEL = 80;
 
     private final TypeElement service;
@@ -98,7 +98,7 @@ final class ServiceAnnotation {
                 .findFirst();
     }
 
-    /** The isolation that {@code @Rpc} or {@code @RpcService} says; empty if it leaves that open. */
+    /** The isolation that {@code @Rpc} or {@code @RpcService} declares; empty if it declares none. */
     static Optional<String> isolation(AnnotationMirror annotation) {
         return member(annotation, "isolation")
                 .map(value ->
@@ -106,7 +106,7 @@ final class ServiceAnnotation {
                 .filter(name -> !name.equals(DEFAULT_ISOLATION));
     }
 
-    /** A member of {@code @Rpc} that is false unless said otherwise. */
+    /** A boolean member of {@code @Rpc}, false by default. */
     static boolean flag(AnnotationMirror annotation, String member) {
         return member(annotation, member)
                 .map(AnnotationValue::getValue)

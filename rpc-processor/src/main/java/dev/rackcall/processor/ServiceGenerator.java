@@ -13,12 +13,12 @@ import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.ExecutableElement;
 import javax.lang.model.element.TypeElement;
 
-/** Writes {@code <Name>_Rpc} for each {@code @RpcService} interface, or says what has to change in it. */
+/** Writes {@code <Name>_Rpc} for each {@code @RpcService} interface, or reports what has to change in it. */
 final class ServiceGenerator {
     private final ProcessingEnvironment environment;
     private final Messager messager;
     private final Set<String> declaringRpc = new LinkedHashSet<>();
-    /** Services, and what they extend. */
+    /** Services, and the interfaces that they extend. */
     private final Set<String> serving = new HashSet<>();
 
     ServiceGenerator(ProcessingEnvironment environment) {
@@ -50,8 +50,8 @@ final class ServiceGenerator {
     }
 
     /**
-     * After the last round: interfaces with {@code @Rpc} methods that are no services, and that no service here
-     * extends.
+     * Warns, after the last round, of interfaces with {@code @Rpc} methods that are not services and that no service
+     * here extends.
      */
     void warnOfUnservedInterfaces() {
         for (String name : declaringRpc) {
@@ -74,8 +74,8 @@ final class ServiceGenerator {
     }
 
     /**
-     * An {@code @Rpc} that nothing will ever look at is a mistake worth an error; one that a service elsewhere may
-     * inherit is worth a warning, at the end.
+     * Reports an error for an {@code @Rpc} that can never take effect; one that a service elsewhere may inherit only
+     * gets a warning at the end.
      */
     void requireInterface(ExecutableElement rpcMethod) {
         Element declaring = rpcMethod.getEnclosingElement();

@@ -9,8 +9,8 @@ import javax.lang.model.element.ExecutableElement;
  * @param name the name of getter and setter
  * @param type what it holds
  * @param getter the method that reads it
- * @param setter the method that writes it; none for what is changed in place
- * @param follower the method that moves a flyweight onto what it refers to; only for references that may be absent
+ * @param setter the method that writes it; none for a field that is changed in place
+ * @param follower the method that makes a flyweight refer to the field's target; only for references that may be absent
  * @param offset bytes from the start of the record; 0 until it is placed
  */
 record SharedField(

@@ -43,7 +43,7 @@ final class SharedInterfaceReader {
     private final List<TypeElement> embedding;
     private final List<Problem> problems = new ArrayList<>();
     private final List<SharedField> fields = new ArrayList<>();
-    /** Those about whose accessors' names there is a problem already. */
+    /** Fields for whose accessor names a problem was already reported. */
     private final Set<String> beanFields = new HashSet<>();
 
     private final Map<String, ExecutableElement> getters = new LinkedHashMap<>();
@@ -91,7 +91,7 @@ final class SharedInterfaceReader {
         return problems.isEmpty();
     }
 
-    /** A method of a sub-interface hides the same method of what it extends, so sub-interfaces come first. */
+    /** A method of a sub-interface hides the same method of its super-interfaces, so sub-interfaces come first. */
     private void collect(TypeElement declaring) {
         for (ExecutableElement method : ElementFilter.methodsIn(declaring.getEnclosedElements())) {
             boolean isAccessor = method.getModifiers().contains(Modifier.ABSTRACT) && !Declarations.isOfObject(method);
@@ -155,8 +155,8 @@ final class SharedInterfaceReader {
     }
 
     /**
-     * {@code boolean next(Document into)} beside {@code Ref<Document> next()}. It is no setter, so it leaves their
-     * number.
+     * {@code boolean next(Document into)} beside {@code Ref<Document> next()}. It is not a setter, so it is removed
+     * from the setters.
      */
     private Optional<ExecutableElement> followerOf(ExecutableElement getter, FieldType fieldType) {
         Map<String, ExecutableElement> candidates =
@@ -218,7 +218,7 @@ final class SharedInterfaceReader {
     }
 
     /**
-     * A getter or setter that is named as in a Java bean and has no partner of the same name: says how accessors are
+     * A getter or setter that is named as in a Java bean and has no partner of the same name: reports how accessors are
      * named, once for the pair.
      */
     private boolean isBeanName(ExecutableElement accessor, String fieldType) {

@@ -15,8 +15,8 @@ import javax.lang.model.element.TypeElement;
  * The layout of one shared interface.
  *
  * <p>Fields lie behind the 8-byte header, largest alignment first and by name within one alignment. Every field's size
- * is a multiple of its alignment, so nothing is lost between them, and the order of methods in the source changes
- * nothing.
+ * is a multiple of its alignment, so there is no padding between them. The order of methods in the source does not
+ * matter.
  */
 final class SharedModel {
     /** {int typeId, int bytes} at the start of every object. */

@@ -18,7 +18,7 @@ sealed interface Value {
         return List.of();
     }
 
-    /** The fewest bytes that a value takes, at least 1: a reader compares it with a count before it allocates. */
+    /** Minimum size of an encoded value in bytes, at least 1: a reader uses it to check a count before it allocates. */
     default int minBytes() {
         return Integer.BYTES;
     }
@@ -133,7 +133,8 @@ sealed interface Value {
         }
 
         /**
-         * Whether a finite value exists: not if each value must hold another one of its type, because null is refused.
+         * Whether a finite value exists. None does if each value must hold another one of its type, because null is
+         * refused.
          */
         boolean finite() {
             return finite(new HashSet<>());

@@ -10,7 +10,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code rackcall demo sample}: runs a small program that shows one thing. */
+/** {@code rackcall demo sample}: runs a small program that shows one feature. */
 @Command(
         name = "sample",
         description = "Runs a small program that shows one thing; its source is in samples/.../samples/tour.")

@@ -36,8 +36,8 @@ public final class ArgumentSpace extends RefSpace {
     private MemorySegment buffer;
     /** Bytes of the snapshot that are counted in the budget. */
     private long counted;
-    /** The run of the last Ref, because most Refs lead into the same run as the one before. Only a hint, so races on
-     * it are harmless. */
+    /** The run of the last Ref, because the next Ref usually leads into the same run. Only a hint, so races on it are
+     * harmless. */
     private Run last = NOWHERE;
 
     private long steps;
@@ -76,8 +76,9 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     /**
-     * As {@link #fence(Arena, long)}, for a scope that its sender has sealed for this call. It does not change until
-     * the seal is marked done. If this fails, it marks the seal done, unless another call has claimed it.
+     * As {@link #fence(Arena, long)}, for a scope that its sender has sealed for this call. The scope does not change
+     * until the seal is marked done. If this method fails, it marks the seal done, unless another call has claimed the
+     * seal.
      *
      * @param seal its number, as a peer gave it
      * @throws SealException if the seal is not in force, has served a call before, or does not cover the whole scope
@@ -91,19 +92,19 @@ public final class ArgumentSpace extends RefSpace {
             seals.requireCovered(seal, read);
         } catch (SealException | RefException e) {
             leave();
-            // Only this call may mark it, because it has claimed it.
+            // Only the call that has claimed the seal may mark it.
             seals.markDone(seal);
             throw e;
         }
     }
 
     /**
-     * Copies a scope's used bytes once into memory of this process and lets Refs lead into the copy. The copy does
-     * not change until {@link #leave}.
+     * Copies a scope's used bytes once into memory of this process and lets Refs lead into the copy. The copy does not
+     * change until {@link #leave}.
      *
      * @param firstRun Ref of the scope's first run, as a peer gave it
      * @throws RefException if there is no such scope
-     * @throws OutOfArenaException if it exceeds the limit of one snapshot, or of all snapshots of this peer
+     * @throws OutOfArenaException if the scope exceeds the limit of one snapshot, or of all snapshots of this peer
      */
     public void snapshot(Arena arena, long firstRun) {
         leave();

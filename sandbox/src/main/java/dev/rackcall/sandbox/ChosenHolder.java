@@ -6,8 +6,8 @@ import java.nio.file.Path;
 
 /**
  * The holder that has this process's userfaultfd. It holds all enforced seals of the process, which may not open
- * another. Guarded by {@link #LOCK} until it is chosen; a thread that has seen the choice under the lock may read it
- * without.
+ * another userfaultfd. Guarded by {@link #LOCK} until it is chosen; a thread that has seen the choice under the lock
+ * may later read it without the lock.
  */
 final class ChosenHolder {
     static final Object LOCK = new Object();

@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 
 /**
- * How a sealed process and the holder of its seals talk, in two pieces of memory with one writer each. One request
- * at a time.
+ * The shared memory for requests of a sealed process and answers of its holder: two areas with one writer each. There
+ * is one request at a time.
  *
  * <pre>
  * requests, written by the sealed process         answers, written by the holder
@@ -19,7 +19,7 @@ import java.nio.charset.StandardCharsets;
  *                                                  4096  ring of descriptors, see {@link SealRingLayout}
  * </pre>
  *
- * The holder sleeps on the number of the request, the sealed process on that of the answer.
+ * The holder waits for the number of the request to change, the sealed process for the number of the answer.
  */
 final class HolderLayout {
     static final int SEAL = 1;
@@ -46,7 +46,7 @@ final class HolderLayout {
 
     private HolderLayout() {}
 
-    /** Acquire: pairs with {@link #publish}. A reader that sees the number sees the request or the answer. */
+    /** Acquire: pairs with {@link #publish}. A reader that sees the number also sees its request or answer. */
     static int number(MemorySegment memory) {
         return (int) INT.getAcquire(memory, NUMBER);
     }

@@ -7,21 +7,21 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** Messages over the socket of a {@link SealHolder} until both sides share memory: a kind, then fixed fields,
- * big-endian. */
+/** Messages over a {@link SealHolder}'s socket, until both sides share memory: a kind and fixed big-endian fields. Each
+ * kind below lists its fields and, after the semicolon, its descriptors. */
 final class HolderMessage {
     /** A process opens a session: address, bytes, page bytes, arena id; userfaultfd (only in its first session),
      * requests, arena. */
     static final byte SEALER = 'S';
     /** The holder accepts the session: its number; answers. */
     static final byte ACCEPTED = 'A';
-    /** Asks the holder to check the process for obstacles; the answer has the same kind. */
+    /** Asks the holder to check the process for obstacles. The answer has the same kind. */
     static final byte CHECK = 'K';
     /** The process has given up what could lift seals. */
     static final byte READY = 'R';
     /** A receiver joins a session: session, offset of the arena in its file; marks, arena. */
     static final byte RECEIVER = 'C';
-    /** To the sealed process: the receiver is there; marks. */
+    /** Tells the sealed process that its receiver has joined; marks. */
     static final byte MARKS = 'M';
     /** A refusal with its reason. */
     static final byte REFUSED = 'X';
@@ -66,12 +66,12 @@ final class HolderMessage {
         return session;
     }
 
-    /** What follows the kind of a message. */
+    /** The fields, which follow the kind of a message. */
     static ByteBuffer fields(Message message) {
         return ByteBuffer.wrap(message.bytes(), 1, message.bytes().length - 1);
     }
 
-    /** The next message, which must be of this kind and carry this many descriptors; otherwise closes its
+    /** Returns the next message. Closes its descriptors and throws unless it is of this kind and carries this many
      * descriptors. */
     static Message expect(UnixSocket socket, byte kind, int descriptors) throws IOException {
         return expect(socket, kind, descriptors, BOUND);
@@ -103,7 +103,7 @@ final class HolderMessage {
         return message.bytes()[0] == kind && message.fds().length == descriptors;
     }
 
-    /** Closes the message's descriptors if it is of another kind. */
+    /** Returns the message, or closes its descriptors and throws if it is of another kind. */
     static Message require(Message message, byte kind, int descriptors) throws IOException {
         if (!isOf(message, kind, descriptors)) {
             message.closeFds();

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Serves the requests of a sealed process, by {@link HolderLayout}: to close runs, and to open or renew seals whose
- * receiver is done. One thread. */
+/** Serves a sealed process's requests, laid out as in {@link HolderLayout}: closes runs, and releases or renews seals
+ * whose receiver is done. Used by one thread. */
 final class HolderRequests {
     private static final Logger LOG = LoggerFactory.getLogger(HolderRequests.class);
 
@@ -25,13 +25,13 @@ final class HolderRequests {
         this.answers = answers;
     }
 
-    /** Answers the request of that number. */
+    /** Answers the request with this number. */
     void answer(int number) {
         int status = HolderLayout.DONE;
         long value = 0;
         String reason = "";
         try {
-            // Read once: the process may change them.
+            // Each field is read once, because the process may change it at any time.
             int op = HolderLayout.op(requests);
             int count = HolderLayout.count(requests);
             checkCount(count);

@@ -22,8 +22,8 @@ final class HolderSession implements AutoCloseable {
     private static final int ROUNDS = 1 << 20;
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int DESCRIPTORS = 2048;
-    /** The process first waits up to ten seconds for its receiver. The holder must not give up while the process
-     * gives up what it cannot take back. */
+    /** The process first waits up to ten seconds for its receiver. The holder must not time out while the process locks
+     * itself down permanently. */
     private static final Duration READY_BOUND = Duration.ofSeconds(30);
 
     private final UnixSocket socket;
@@ -34,7 +34,7 @@ final class HolderSession implements AutoCloseable {
 
     private final SealedMemoryCheck check;
     private final SealedArea area;
-    /** The following fields are set by {@link #open}, as far as it gets. */
+    /** {@link #open} sets this field and the following ones; if it fails, the rest stay unset. */
     private boolean occupied;
 
     private boolean registered;
@@ -64,7 +64,7 @@ final class HolderSession implements AutoCloseable {
         check = new SealedMemoryCheck(socket.peer().pid(), area);
     }
 
-    /** Takes over the last two descriptors of the first message. {@link #close} closes them, also if this fails. */
+    /** Takes over the last two descriptors of the first message. {@link #close} closes them, even if this fails. */
     void open(Message hello) throws IOException {
         int descriptors = hello.fds().length;
         requestsFile = hello.adopt(descriptors - 2);
@@ -79,7 +79,7 @@ final class HolderSession implements AutoCloseable {
         occupied = true;
         userfault.register(area.address(), area.bytes());
         registered = true;
-        // Then reading it cannot fail for lack of memory.
+        // Reserved, so reading it cannot fail for lack of memory.
         requestsFile.reserve(0, HolderLayout.REQUEST_BYTES);
         requests = requestsFile.map();
         answersFile =
@@ -96,8 +96,8 @@ final class HolderSession implements AutoCloseable {
     }
 
     /**
-     * Keeps scopes sealed after the process has hung up, until its receiver has hung up, too. The life of the
-     * process is not enough: a process that it started with CLONE_VM shares its memory and may outlive it.
+     * Keeps the scopes of a process that has hung up sealed until its receiver has hung up, too. Even the end of the
+     * process is too early: a child made with CLONE_VM shares its memory and may outlive it.
      */
     synchronized void outlast() throws InterruptedException {
         while (marks != null && !receiverGone) {
@@ -114,7 +114,7 @@ final class HolderSession implements AutoCloseable {
         socket.send(HolderMessage.accepted(session), answersFile.fd());
     }
 
-    /** Waits for the process to ask, and checks it for obstacles. The process has given up nothing yet. */
+    /** Waits for the process's CHECK message, then checks the process for obstacles. It has given up nothing yet. */
     void check() throws IOException {
         HolderMessage.expect(socket, HolderMessage.CHECK, 0);
         synchronized (this) {
@@ -128,14 +128,14 @@ final class HolderSession implements AutoCloseable {
         socket.send(HolderMessage.bare(HolderMessage.CHECK));
     }
 
-    /** Waits for the process to be ready, and checks that it cannot visibly lift seals. Nothing is sealed before, so
-     * a receiver that has joined trusts nothing yet. */
+    /** Waits for the process to be ready, then checks that it has no visible means to lift seals. Nothing is sealed
+     * before this check, so a receiver that has joined trusts nothing yet. */
     void verify() throws IOException {
         HolderMessage.expect(socket, HolderMessage.READY, 0, READY_BOUND);
         synchronized (this) {
             long offset = check.fileOffset();
             check.requireLockedDown();
-            // What the first check saw may have changed since.
+            // Repeated, because the process may have changed since the first check.
             check.requireFit(arena, userfault);
             if (check.fileOffset() != offset) {
                 throw new IOException("the memory that is to be sealed has changed");
@@ -151,7 +151,7 @@ final class HolderSession implements AutoCloseable {
         socket.send(HolderMessage.bare(HolderMessage.READY));
     }
 
-    /** Adds the receiver. From now on there can be seals. Called by the receiver's thread. */
+    /** Adds the receiver. Seals can exist from now on. Called by the receiver's thread. */
     synchronized void join(int receiverPid, SharedFile marksOfReceiver, SharedFile arenaOfReceiver, long offset)
             throws IOException {
         if (!checked) {
@@ -170,7 +170,7 @@ final class HolderSession implements AutoCloseable {
         }
         check.requireNoOther(receiverPid);
         marksOfReceiver.reserve(0, Seals.marksBytes(DESCRIPTORS));
-        // First what may fail: a session with marks waits for the end of its receiver.
+        // Sent first, because sending may fail: a session with marks waits for the end of its receiver.
         socket.send(HolderMessage.bare(HolderMessage.MARKS), marksOfReceiver.fd());
         marks = marksOfReceiver.mapReadOnly();
         marksFile = marksOfReceiver;
@@ -193,7 +193,7 @@ final class HolderSession implements AutoCloseable {
         int idle = 0;
         for (int rounds = 1; ; rounds++) {
             if (rounds % ROUNDS == 0 && socket.drain() < 0) {
-                // Another process with this memory could send requests forever.
+                // The process has hung up, but another one that shares its memory could send requests forever.
                 return;
             }
             int number = HolderLayout.number(memory);
@@ -233,7 +233,7 @@ final class HolderSession implements AutoCloseable {
         }
         if (occupied) {
             occupied = false;
-            // Only now, so that the end of this session does not open pages of the next one.
+            // Only after the pages are open: this session must not open pages of the next one.
             held.vacate(area.address());
         }
         close(requests, requestsFile, answers, answersFile, arena, marks, marksFile);

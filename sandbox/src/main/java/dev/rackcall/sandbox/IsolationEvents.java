@@ -65,7 +65,7 @@ public final class IsolationEvents {
      * Records a refused violation.
      *
      * @param call the call in which it happened, as its messages name it
-     * @param what the attempt, in words
+     * @param what description of the attempt
      */
     public static void violation(Violation kind, String call, String what) {
         VIOLATIONS.increment();
@@ -78,7 +78,7 @@ public final class IsolationEvents {
         }
     }
 
-    /** Begins the event of a seal; null without a recording of such events, so that nothing is allocated. */
+    /** Begins the event of a seal. Returns null and allocates nothing unless such events are recorded. */
     static SealEvent sealBegins() {
         if (!FlightRecorder.isInitialized() || !Types.SEAL.isEnabled()) {
             return null;
@@ -98,8 +98,8 @@ public final class IsolationEvents {
         return event;
     }
 
-    /** Asking an event type, unlike a new event, allocates nothing. Initialised only in a process that records
-     * events. */
+    /** Event types. Checking whether one is enabled, unlike a new event, allocates nothing. Initialised only in a
+     * process that records events. */
     private static final class Types {
         private static final EventType SEAL = EventType.getEventType(SealEvent.class);
         private static final EventType RELEASE = EventType.getEventType(ReleaseEvent.class);

@@ -3,18 +3,18 @@ package dev.rackcall.sandbox;
 import dev.rackcall.shm.os.OsException;
 
 /**
- * Pages of one kept seal that stores have opened while the rest of the scope stays closed. There are so few that
- * closing them before the next call costs less than opening and closing the whole scope, and less than copying it.
- * Guarded by the lock of the seal's owner; allocates nothing.
+ * Pages of one kept seal that stores have opened while the rest of the scope stays closed. Their number is limited:
+ * closing them before the next call must cost less than opening and closing the whole scope, or copying it. Guarded by
+ * the lock of the seal's owner; allocates nothing.
  */
 final class OpenedPages {
     private static final int MOST = 4;
-    /** Opening a page costs two system calls and a page fault, as much as copying this many pages. */
+    /** Opening one page (two system calls and a page fault) costs as much as copying this many pages. */
     private static final int SMALL_PAGES_FOR_EACH = 64;
 
     private static final int HUGE_PAGES_FOR_EACH = 2;
     private static final long SMALL_PAGE = 4096;
-    /** Each store asks, under a lock, until the whole scope is open. */
+    /** Maximum number of requests by stores, each under a lock, before the whole scope is opened. */
     private static final int MOST_QUESTIONS = 64;
 
     private final long[] pages = new long[MOST];
@@ -66,15 +66,14 @@ final class OpenedPages {
         try {
             authority.openPage(page);
         } catch (OsException e) {
-            // If the failure lasts, opening the whole scope reports it.
+            // If the failure persists, opening the whole scope reports it.
             return false;
         }
         pages[count++] = page;
         return true;
     }
 
-    /** Closes the pages before the seal serves the next call. Returns false if one failed; then open the whole
-     * scope. */
+    /** Closes the pages before the next call of the seal. Returns false if this failed; then open the whole scope. */
     boolean closeAgain(SealAuthority authority) {
         try {
             for (int i = 0; i < count; i++) {

@@ -15,14 +15,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A second wall for handlers that use native code or {@code Unsafe}: a thread in the sandbox of one region can reach
- * no other region. Entering and leaving writes a register. There are more regions than keys. All regions without a
- * key of their own share one key. A region gets another key when a thread enters it, from the region that was entered
+ * A second wall for handlers that use native code or {@code Unsafe}: a thread in the sandbox of one region can reach no
+ * other region. Entering and leaving a sandbox writes one register. All regions without a key of their own share one
+ * key. When a thread enters such a region, the region gets an unused key or the key of the region that was entered
  * longest ago.
  *
- * <p>Only for platform threads: the register belongs to the system's thread, and virtual threads move between those.
- * A thread that is created inside a sandbox is outside of all: the guard opens all regions to it at its first access.
- * Thread-safe; entering a region that has its key allocates nothing.
+ * <p>Only for platform threads: the register belongs to an operating system thread, and virtual threads move between
+ * these. A thread that is created inside a sandbox is in no sandbox: the guard opens all regions to it at its first
+ * access. Thread-safe; entering a region that has its key allocates nothing.
  */
 public final class ProtectionKeys implements AutoCloseable {
     /** The kernel may reserve one of 16, and key 0 belongs to all other memory. */
@@ -44,7 +44,10 @@ public final class ProtectionKeys implements AutoCloseable {
     private final MemoryKeys keys;
     /** The key of all regions without a key of their own. */
     private final int closedKey;
-    /** The keys that regions share, and for each its region and the time of the last assignment or entry. */
+    /**
+     * The keys that regions take in turn. The next two arrays hold each key's region and the time of its last
+     * assignment or entry.
+     */
     private final int[] cached;
 
     private final Region[] owners;
@@ -105,8 +108,8 @@ public final class ProtectionKeys implements AutoCloseable {
         private final long address;
         private final long bytes;
         private final Optional<Guard.Registration> registration;
-        /** Number of threads in the sandbox of this region, which keeps its key meanwhile; {@link #UNCACHED} without
-         * a key. */
+        /** Number of threads in this region's sandbox; while there are any, the region keeps its key. {@link #UNCACHED}
+         * without a key. */
         @SuppressWarnings("unused") // PINS
         private volatile int pins = UNCACHED;
 
@@ -136,10 +139,10 @@ public final class ProtectionKeys implements AutoCloseable {
         }
 
         /**
-         * Explains the JVM's error that confined code threw. Call it before {@link #leave}, in the same thread. The
-         * error may come late: call {@link StoreBarrier#now} after that code.
+         * Explains the JVM's error after a refused access of confined code. Call it before {@link #leave}, in the same
+         * thread. The JVM may throw the error late: call {@link StoreBarrier#now} after the confined code.
          *
-         * @throws InternalError the same, if a refused access did not cause it
+         * @throws InternalError {@code error} itself, if no refused access caused it
          */
         public SandboxException explain(InternalError error) {
             return violation(error);
@@ -149,7 +152,8 @@ public final class ProtectionKeys implements AutoCloseable {
          * Closes all other regions to the calling thread.
          *
          * @return the argument for {@link #leave}
-         * @throws IllegalStateException if the thread is virtual, or all keys are in use by running sandboxes for a second
+         * @throws IllegalStateException if the thread is virtual, or all keys are in use by running sandboxes for a
+         *     second
          */
         public int enter() {
             if (Thread.currentThread().isVirtual()) {
@@ -212,8 +216,8 @@ public final class ProtectionKeys implements AutoCloseable {
 
     private synchronized void remove(Region region) {
         if (regions.remove(region)) {
-            // First, because the assignment may fail: otherwise a later eviction would change the key of memory that
-            // is mapped there by then.
+            // Before the assignment, which may fail: otherwise a later eviction would change the key of memory that is
+            // mapped there by then.
             if (region.pins != UNCACHED) {
                 owners[region.slot] = null;
                 region.pins = UNCACHED;
@@ -241,8 +245,8 @@ public final class ProtectionKeys implements AutoCloseable {
         return true;
     }
 
-    /** Finds an unused key, or frees the key of the region without threads that was entered longest ago; negative if
-     * there is none. */
+    /** Returns the index of an unused key, or frees the key of a region without threads, the one entered longest ago.
+     * Negative if all regions have threads. */
     private int evict() {
         int oldest = -1;
         for (int i = 0; i < owners.length; i++) {
@@ -294,7 +298,7 @@ public final class ProtectionKeys implements AutoCloseable {
         return cached.length;
     }
 
-    /** Opens all regions and gives the keys back. No thread may be in a sandbox. Idempotent. */
+    /** Opens all regions and frees the keys. No thread may be in a sandbox. Idempotent. */
     @Override
     public synchronized void close() {
         if (!closed) {

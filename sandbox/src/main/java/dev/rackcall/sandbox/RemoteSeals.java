@@ -6,9 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
 /**
- * The sealed process's view of seals that a holder holds. It asks the holder to close and open pages. It reads the
- * ring, which only the holder writes, and the marks, which only the receiver writes. One thread at a time; allocates
- * nothing.
+ * The sealed process's side of seals that a holder holds. It sends the holder requests to close and open pages. It
+ * reads the ring, which only the holder writes, and the marks, which only the receiver writes. One thread at a time;
+ * allocates nothing.
  */
 final class RemoteSeals implements SealAuthority {
     private static final int SPINS = 5_000;

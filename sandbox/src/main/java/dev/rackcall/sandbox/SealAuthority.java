@@ -9,9 +9,9 @@ interface SealAuthority {
      * Closes runs and describes them.
      *
      * @param refs first byte of each run
-     * @param bytes length to close of each, rounded up to whole pages
-     * @throws SealException if a run does not lie in the arena on page borders, one of its pages is sealed, there
-     * are too few free descriptors, or the kernel refuses; then nothing is sealed
+     * @param bytes bytes to close of each run, rounded up to whole pages
+     * @throws SealException if a run does not lie in the arena on page borders, one of its pages is sealed, there are
+     * too few free descriptors, or the kernel refuses; then nothing is sealed
      */
     long seal(long[] refs, long[] bytes, int count);
 
@@ -38,7 +38,7 @@ interface SealAuthority {
      */
     int release(long[] seals, int count, int endState);
 
-    /** Bytes of a page that {@link #openPage} opens alone; 0 if only whole scopes can be opened. */
+    /** Size of the page that {@link #openPage} opens; 0 if only whole scopes can be opened. */
     default long pageBytes() {
         return 0;
     }
@@ -48,7 +48,7 @@ interface SealAuthority {
         throw new UnsupportedOperationException("scopes are opened as a whole here");
     }
 
-    /** Closes a page that was opened alone. */
+    /** Closes a page that {@link #openPage} has opened. */
     default void closePage(long page) {
         throw new UnsupportedOperationException("scopes are opened as a whole here");
     }

@@ -25,11 +25,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Holds the seals of other processes, so that these cannot lift them. It has the userfaultfd of their memory and
- * opens pages only after the receiver has marked them done. It runs in a separate process that both sides trust. All
- * processes belong to the same user.
+ * Holds the seals of other processes, which then cannot lift these seals themselves. It has the userfaultfd of their
+ * memory and opens pages only after the receiver has marked the seals done. It runs in a separate process that both
+ * sides trust. All processes belong to the same user.
  *
- * <p>A sealed process opens a {@link SealSession} and gives up what could lift a seal. The receiver joins that
+ * <p>A sealed process opens a {@link SealSession} and gives up all means to lift a seal. The receiver joins that
  * session by its number. Both get the ring of descriptors from the holder, so neither can forge it for the other.
  */
 public final class SealHolder implements AutoCloseable {
@@ -65,7 +65,7 @@ public final class SealHolder implements AutoCloseable {
     }
 
     /**
-     * Starts to serve at a socket to which only this user may connect.
+     * Starts a holder at a socket to which only this user may connect.
      *
      * @throws OsException if the path exists
      */
@@ -73,7 +73,7 @@ public final class SealHolder implements AutoCloseable {
         return new SealHolder(path);
     }
 
-    /** Serves at the path in the only argument until the process ends. */
+    /** Runs a holder at a socket until the process ends. The only argument is the socket's path. */
     public static void main(String[] arguments) throws InterruptedException {
         if (arguments.length != 1) {
             throw new IllegalArgumentException("give the path of the socket to serve at");
@@ -83,7 +83,7 @@ public final class SealHolder implements AutoCloseable {
         holder.awaitClosed();
     }
 
-    /** Waits until this is closed. */
+    /** Waits until this holder is closed. */
     public void awaitClosed() throws InterruptedException {
         acceptor.join();
     }
@@ -242,7 +242,7 @@ public final class SealHolder implements AutoCloseable {
         }
         closed = true;
         listener.close();
-        // Before the pages open, so that receivers stop trusting their seals.
+        // Receivers first: they must stop trusting their seals before the pages open.
         receivers.forEach(UnixSocket::close);
         sessions.values().forEach(HolderSession::hangUp);
         processes.close();

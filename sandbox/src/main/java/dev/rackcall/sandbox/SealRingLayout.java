@@ -12,7 +12,7 @@ import java.lang.invoke.VarHandle;
  * <pre>
  * descriptor, 32 bytes                                        mark, 4 bytes
  *    +0  word   : published last                                 sequence of the seal that the receiver is done with
- *    +8 run : Ref of the run's first byte
+ *    +8  run    : Ref of the run's first byte
  *   +16  bytes  : sealed from there on, whole pages
  *
  *        63           56 55           32 31                       0
@@ -32,14 +32,14 @@ import java.lang.invoke.VarHandle;
 final class SealRingLayout {
     static final int DESCRIPTOR_BYTES = 32;
     static final int MARK_BYTES = 4;
-    /** Two for each seal of a batch of the default size. */
+    /** Two descriptors for each seal of a batch of the default size. */
     static final int DEFAULT_CAPACITY = 2048;
 
     static final int MAX_CAPACITY = 1 << 16;
 
     static final int FREE = 0;
     static final int SEALED = 1;
-    /** A further run of a seal whose first descriptor comes before it; not a seal by itself. */
+    /** A further run of the seal whose first descriptor precedes this one; not a seal by itself. */
     static final int CONTINUED = 3;
 
     /** The sealing side has opened the pages although the receiver was not done. */
@@ -125,8 +125,7 @@ final class SealRingLayout {
 
     // ---- marks
 
-    /** Release: pairs with {@link #mark(MemorySegment, int)}. The receiver has made all its reads of the scope
-     * before. */
+    /** Release: pairs with {@link #mark(MemorySegment, int)}. All reads of the scope by the receiver precede it. */
     static void mark(MemorySegment marks, int index, int sequence) {
         INT.setRelease(marks, (long) index * MARK_BYTES, sequence);
     }

@@ -19,12 +19,12 @@ import java.util.Deque;
 
 /**
  * One end of enforced seals: the connection of a sealed process, or of its receiver, to the {@link SealHolder}. The
- * sealed process gives the session's number to the receiver, which joins.
+ * sealed process gives the session's number to the receiver, which joins with it.
  *
  * <p><b>What the sealed process gives up permanently:</b> the arena stays mapped until the process ends, children do
  * not inherit it, and no thread may use userfaultfd or io_uring or undo this; see {@link Lockdown}. Therefore one
  * holder holds all seals of a process, which can no longer hold seals itself. Afterwards not even native code of the
- * process can change a sealed scope. A process that was hostile before can keep a way to write (another process that
+ * process can change a sealed scope. A process that was hostile before can keep a means to write (another process that
  * maps the memory, a page pinned for a device); take snapshots of the arguments of such clients.
  */
 public final class SealSession implements AutoCloseable {
@@ -35,7 +35,7 @@ public final class SealSession implements AutoCloseable {
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private MemorySegment requests;
     private MemorySegment answers;
-    /** The message that the receiver has joined, if it came before this side was ready; else null. */
+    /** The holder's message that the receiver has joined, if it arrived before this side was ready; else null. */
     private Message joined;
 
     private SealSession(UnixSocket socket, Arena arena, long pageBytes, byte[] number) {
@@ -56,8 +56,8 @@ public final class SealSession implements AutoCloseable {
         /**
          * Waits for the receiver to join.
          *
-         * @param number the session's number. Any process that knows it can join, so give it only to the receiver
-         * @throws RuntimeException if it does not; then the process has given up nothing
+         * @param number the session's number. Any process that has it can join, so give it only to the receiver
+         * @throws RuntimeException if the receiver does not join; then the process has given up nothing
          */
         void send(byte[] number);
     }
@@ -69,16 +69,17 @@ public final class SealSession implements AutoCloseable {
      *
      * @param holder the path of the holder's socket
      * @param arena the arena, mapped by this process once and permanently
-     * @param file its memory, made by {@link SharedFile#memfdForSomeWriters}; all its writers must have mapped it,
-     * because later ones are shut out
-     * @param invitation its exceptions are passed on
+     * @param file the file of its memory, made by {@link SharedFile#memfdForSomeWriters}; all writers must have mapped
+     * it before, because later ones are shut out
+     * @param invitation invites the receiver; its exceptions are passed on
      * @throws UnsupportedFeatureException if this kernel lacks userfaultfd, mseal or seccomp filters, or forbids them
      * @throws SealException if no holder serves there, or it refuses
      */
     public static SealSession open(Path holder, Arena arena, SharedFile file, Invitation invitation) {
         synchronized (ChosenHolder.LOCK) {
             if (!ChosenHolder.isChosen()) {
-                // One at a time: a process sends one userfaultfd, and the second session must find it there.
+                // One session at a time: the first sends the process's only userfaultfd, and later ones must find it at
+                // the holder.
                 return connected(holder, arena, file, invitation);
             }
         }
@@ -107,7 +108,7 @@ public final class SealSession implements AutoCloseable {
         MemorySegment memory = arena.memory();
         try (SharedFile requests = SharedFile.memfd("rackcall-seal-requests", HolderLayout.REQUEST_BYTES)) {
             requests.reserve(0, HolderLayout.REQUEST_BYTES);
-            // Makes the page present, so that the holder can check whether it closes it.
+            // Makes the page present, so the holder can check whether its userfaultfd closes the page.
             memory.get(ValueLayout.JAVA_BYTE, 0);
             byte[] hello = HolderMessage.sealer(SealedArea.of(arena, file.pageBytes()));
             if (ChosenHolder.isChosen()) {
@@ -150,16 +151,16 @@ public final class SealSession implements AutoCloseable {
         HolderMessage.require(answer, HolderMessage.READY, 0);
     }
 
-    /** The number by which the receiver joins. Any process that knows it can join, so give it only to the receiver. */
+    /** The number by which the receiver joins. Any process that has it can join, so give it only to the receiver. */
     public byte[] number() {
         return number.clone();
     }
 
     /**
-     * The seals, once the receiver has joined.
+     * Waits for the receiver to join and returns the seals.
      *
      * @param batch as in {@link SealSpec#batch}
-     * @throws SealException if it has not joined in this time
+     * @throws SealException if the receiver has not joined in this time
      */
     public Seals seals(Duration patience, int batch) {
         try {
@@ -182,7 +183,7 @@ public final class SealSession implements AutoCloseable {
      * @param session its {@link #number}
      * @param arena the same arena, as this process maps it
      * @param file its memory
-     * @param fileOffset where the arena begins there
+     * @param fileOffset where the arena begins in the file
      * @throws SealException if there is no such session, or it seals other memory
      */
     public static Receiver join(Path holder, byte[] session, Arena arena, SharedFile file, long fileOffset) {
@@ -204,7 +205,7 @@ public final class SealSession implements AutoCloseable {
         }
     }
 
-    /** A receiver's end; its scopes are valid until it is closed. */
+    /** A receiver's end of a session; {@link #scopes} are valid until it is closed. */
     public static final class Receiver implements AutoCloseable {
         private final SealSession end;
         private final SealedScopes scopes;
@@ -214,7 +215,7 @@ public final class SealSession implements AutoCloseable {
             this.scopes = scopes;
         }
 
-        /** Whether the holder still holds the seals. When it ends, all pages are open. Makes a system call. */
+        /** Whether the holder still holds the seals. When the holder ends, all pages open. Makes a system call. */
         public boolean isHeld() {
             return !end.hasEnded();
         }

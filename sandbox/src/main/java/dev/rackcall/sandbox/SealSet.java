@@ -7,7 +7,7 @@ final class SealSet {
     private final SealAuthority authority;
     private long[] seals = new long[16];
     private long[] taken = new long[16];
-    /** By the index of a seal's first descriptor: its place in {@link #seals} plus 1, or 0. */
+    /** By the index of a seal's first descriptor: its position in {@link #seals} plus 1, or 0 if it is absent. */
     private final int[] places;
 
     private final long[] pagesOf;
@@ -20,7 +20,7 @@ final class SealSet {
         pagesOf = new long[authority.capacity()];
     }
 
-    /** Adds a held seal, once. */
+    /** Adds a held seal unless it is present. */
     void add(long seal) {
         if (contains(seal)) {
             return;
@@ -41,7 +41,7 @@ final class SealSet {
         return index >= 0 && index < places.length && places[index] != 0 && seals[places[index] - 1] == seal;
     }
 
-    /** Removes a seal if it is here. */
+    /** Removes a seal if it is present. */
     void remove(long seal) {
         if (!contains(seal)) {
             return;
@@ -59,7 +59,7 @@ final class SealSet {
         return count;
     }
 
-    /** Whether there are more seals, or more pages of them. */
+    /** Whether this set has more than {@code bound} seals, or more than {@code bound} pages. */
     boolean exceeds(int bound) {
         return count > bound || pages > bound;
     }

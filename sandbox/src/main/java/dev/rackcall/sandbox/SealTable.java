@@ -11,7 +11,7 @@ import java.util.Arrays;
  * heap and reads only marks from shared memory. One thread at a time; allocates nothing once warm.
  */
 final class SealTable implements SealAuthority {
-    /** Opening an open page costs about a hundredth of another system call. */
+    /** Maximum gap that one system call spans: opening an open page costs about a hundredth of a system call. */
     private static final int MAX_GAP_PAGES = 64;
 
     private static final int INDEX_BITS = 16;
@@ -142,7 +142,7 @@ final class SealTable implements SealAuthority {
             sequences[at] = sequence;
             runs[at] = count - i;
             SealRingLayout.describe(ring, at, refs[i], pageCount[at] << unitShift);
-            // The first one last: a reader that sees it sees all.
+            // The first descriptor is published last: a reader that sees it sees all of them.
             int state = i == 0 ? SealRingLayout.SEALED : SealRingLayout.CONTINUED;
             SealRingLayout.publish(ring, at, SealRingLayout.word(state, count - i, sequence));
         }
@@ -159,7 +159,7 @@ final class SealTable implements SealAuthority {
         for (int i = count - 1; i >= 0; i--) {
             int at = (index + i) % capacity;
             sequences[at] = sequence;
-            // The rest of the descriptor still holds, because the scope could not change.
+            // The rest of the descriptor is still valid, because the scope could not change.
             int state = i == 0 ? SealRingLayout.SEALED : SealRingLayout.CONTINUED;
             SealRingLayout.publish(ring, at, SealRingLayout.word(state, count - i, sequence));
         }
@@ -184,7 +184,7 @@ final class SealTable implements SealAuthority {
     /** The first of {@code count} consecutive free descriptors. */
     private int claim(int count) {
         int free = 0;
-        // Once round the ring, plus the length of a row that crosses the starting place.
+        // Once around the ring, plus the length of a row that crosses the starting point.
         for (int step = 0; count > 0 && count <= capacity - inUse && step < capacity + count; step++) {
             free = runs[(cursor + step) % capacity] == 0 ? free + 1 : 0;
             if (free == count) {

@@ -21,7 +21,7 @@ record SealedArea(int arenaId, long address, long bytes, long pageBytes) {
         return new SealedArea(arena.id(), memory.address(), memory.byteSize(), pageBytes);
     }
 
-    /** @throws IOException if there cannot be such an arena */
+    /** @throws IOException if the fields cannot describe an arena */
     static SealedArea read(ByteBuffer fields) throws IOException {
         long address = fields.getLong();
         long bytes = fields.getLong();

@@ -7,8 +7,8 @@ import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import java.io.IOException;
 
-/** Checks, as far as a holder can see, that no process could write memory that is to be sealed. SECURITY.md says
- * what it cannot see. */
+/** Checks that no process has a visible means to write memory that is to be sealed. SECURITY.md names what a holder
+ * cannot see. */
 final class SealedMemoryCheck {
     private final int pid;
     private final SealedArea area;
@@ -30,9 +30,9 @@ final class SealedMemoryCheck {
     }
 
     /**
-     * Checks, before the process gives up anything, what would later be an obstacle.
+     * Checks for obstacles before the process gives up anything.
      *
-     * @throws IOException if the process can write the memory in another way, or it is not the arena's
+     * @throws IOException if the process has another means to write the memory, or the memory is not the arena's
      */
     void requireFit(SharedFile arena, Userfault userfault) throws IOException {
         if (process.hasUserfault()) {
@@ -49,7 +49,9 @@ final class SealedMemoryCheck {
         }
     }
 
-    /** * Checks that the process has given up what could lift seals. *
+    /**
+     * Checks that the process has given up all means to lift seals.
+     *
      * @throws IOException if the process can visibly lift seals
      */
     void requireLockedDown() throws IOException {

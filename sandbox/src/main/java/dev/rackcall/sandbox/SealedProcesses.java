@@ -10,8 +10,8 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * The userfaultfds of the processes that a holder has sealed. Each process has one for all its sessions, until it
- * has ended; closing it earlier would open all its pages. Thread-safe.
+ * The userfaultfds of the processes that a holder has sealed. Each process has one for all its sessions. It is closed
+ * only after the process has ended, because closing it opens all its pages. Thread-safe.
  */
 final class SealedProcesses implements AutoCloseable {
     private final Map<ProcessHandle, Held> known = new HashMap<>();
@@ -19,9 +19,9 @@ final class SealedProcesses implements AutoCloseable {
     /** The userfaultfd of one process. */
     static final class Held {
         final Userfault userfault;
-        /** Whether the process cannot lift seals, so that seals may exist. */
+        /** Whether the process was found unable to lift seals. Seals exist only then. */
         private boolean verified;
-        /** The ranges that its sessions seal: first address, and end. */
+        /** The ranges that the process's sessions seal, from first address to end. */
         private final NavigableMap<Long, Long> ranges = new TreeMap<>();
 
         private Held(Userfault userfault) {
@@ -29,8 +29,8 @@ final class SealedProcesses implements AutoCloseable {
         }
 
         /**
-         * Reserves a range for one session. Another session of the same memory would open its pages, when it checks
-         * them or ends.
+         * Reserves a range for one session. Another session of the same memory would open pages of this one when it
+         * checks them or ends.
          *
          * @throws IOException if another session has part of it
          */
@@ -42,7 +42,7 @@ final class SealedProcesses implements AutoCloseable {
             ranges.put(address, address + bytes);
         }
 
-        /** Gives a range back of which no page is sealed. */
+        /** Ends the reservation of a range in which no page is sealed. */
         synchronized void vacate(long address) {
             ranges.remove(address);
         }

@@ -18,8 +18,8 @@ public final class SealedScopes {
     private final MemorySegment ring;
     private final MemorySegment marks;
     private final int capacity;
-    /** The sequence of the last claimed seal of each index. A seal protects only one call, because it may be
-     * released any time after that. */
+    /** The sequence of the last claimed seal of each index. A seal protects only one call, because it may be released
+     * at any time after the call. */
     private final AtomicIntegerArray claimed;
 
     private SealedScopes(Arena arena, MemorySegment ring, MemorySegment marks) {
@@ -46,10 +46,10 @@ public final class SealedScopes {
     }
 
     /**
-     * Claims a seal for one call. Trust nothing in the scope before.
+     * Claims a seal for one call. Trust nothing that was read from the scope before.
      *
-     * @return Ref of the scope's first run, for {@link ArgumentSpace#fence}; call {@link #requireCovered} after
-     * reading its runs
+     * @return Ref of the scope's first run, for {@link ArgumentSpace#fence}; call {@link #requireCovered} after reading
+     * its runs
      * @throws SealException if this seal is not in force, belongs to another arena, or was claimed before
      */
     public long claim(long seal) {
@@ -127,7 +127,7 @@ public final class SealedScopes {
      *
      * @param ref its first byte
      * @param length in bytes
-     * @throws SealException if the seal is not in force, or covers less
+     * @throws SealException if the seal is not in force, or does not cover the whole range
      */
     public void verify(long seal, long ref, long length) {
         int index = SealRingLayout.index(seal);
@@ -147,8 +147,7 @@ public final class SealedScopes {
     /**
      * Marks a seal done: this process no longer reads the scope, which may be released.
      *
-     * @return false if the sender has taken the seal back. Then the data that was read may have changed, and the
-     * call has failed
+     * @return false if the sender has revoked the seal: the data may have changed during the call, which has failed
      */
     public boolean markDone(long seal) {
         int index = SealRingLayout.index(seal);

@@ -29,10 +29,10 @@ import java.util.concurrent.locks.LockSupport;
  * later in a batch with others.
  *
  * <p>A flyweight refuses a store to a sealed scope with a {@link SealedScopeException}. A store that bypasses the
- * flyweights (a raw segment, or a thread that was storing while the scope was sealed) changes nothing either, but the
- * JVM reports it by a late {@link InternalError}; {@link #guarded} turns that into the same exception. One kind of
- * store is fatal to the JVM: an atomic operation (compare-and-set and the like) in code that is still interpreted.
- * Shared types make none.
+ * flyweights (through a raw segment, or by a thread that was already storing when the scope was sealed) changes nothing
+ * either. The JVM reports it late, with an {@link InternalError}, which {@link #guarded} turns into the same exception.
+ * One kind of store is fatal to the JVM: an atomic operation (compare-and-set and the like) in code that is still
+ * interpreted. Shared types make none.
  *
  * <p>With {@link #cooperative} this process closes the pages itself, which guards against bugs; hostile native code
  * could open them. With a {@link SealSession} another process closes them. Thread-safe, by one lock. Sealing and
@@ -61,7 +61,7 @@ public final class Seals implements AutoCloseable {
     private final Held[] held;
     private final long[] single = new long[1];
     private boolean closed;
-    /** One that no seal uses now, or null. */
+    /** A free object for the next seal, or null. */
     private Held spare;
 
     private Seals(Arena arena, SealAuthority authority, int bound) {
@@ -86,7 +86,7 @@ public final class Seals implements AutoCloseable {
     }
 
     /**
-     * Seals that this process holds itself.
+     * Seals whose pages this process closes and opens itself.
      *
      * @throws UnsupportedFeatureException if this host cannot write-protect that kind of memory; its message says what
      *     would help
@@ -128,7 +128,7 @@ public final class Seals implements AutoCloseable {
         return seals;
     }
 
-    /** What a sealed scope knows of its seal. Reused, so that sealing allocates nothing. */
+    /** The seal as its scope sees it. Reused, so sealing allocates nothing. */
     private final class Held implements ScopeSeal {
         private Scope scope;
         private Object call;
@@ -177,9 +177,9 @@ public final class Seals implements AutoCloseable {
     // ---- sealing
 
     /**
-     * Closes a scope to stores. From the return to the release, its bytes are what the receiver sees.
+     * Closes a scope to stores. Its bytes do not change from the return of this method to the release.
      *
-     * @param call what uses the scope; its {@code toString} goes into messages
+     * @param call describes the call that uses the scope; its {@code toString} appears in messages
      * @return the seal's number, never 0, for the receiver
      * @throws SealedScopeException if the scope is sealed already
      * @throws SealException if there is no room for more seals, or the kernel refuses; the scope is then as before
@@ -200,7 +200,7 @@ public final class Seals implements AutoCloseable {
         return seal;
     }
 
-    /** What keeps a scope sealed that was not used since its last call, or null. */
+    /** The kept seal of a scope that has not been used since its last call, or null. */
     private Held keeperOf(Scope scope) {
         return scope.sealedByOr(NO_SEAL) instanceof Held by
                         && by.owner() == this
@@ -211,7 +211,10 @@ public final class Seals implements AutoCloseable {
                 : null;
     }
 
-    /** Seals a scope whose pages have been closed since its last call; 0 if it was released instead. */
+    /**
+     * Renews the kept seal of a scope whose pages stayed closed since its last call. Returns its new number, or 0 if
+     * the seal was released instead.
+     */
     private long renew(Held by, Object call) {
         long renewed = by.opened.closeAgain(table) ? table.renew(by.seal) : 0;
         if (renewed == 0) {
@@ -242,7 +245,7 @@ public final class Seals implements AutoCloseable {
         by.seal = seal;
         by.bytes = runs.totalBytes();
         int index = SealRingLayout.index(seal);
-        // The object that this index had before serves the next seal.
+        // The previous object of this index is free for the next seal.
         spare = held[index];
         held[index] = by;
         return by;
@@ -279,9 +282,9 @@ public final class Seals implements AutoCloseable {
     }
 
     /**
-     * Opens the scope again, if the receiver is done with it.
+     * Releases a seal whose receiver is done: opens the scope again.
      *
-     * @throws SealException if it is not, or if this seal is not in force
+     * @throws SealException if the receiver is not done, or if this seal is not in force
      */
     public void release(long seal) {
         if (!tryRelease(seal)) {
@@ -292,8 +295,8 @@ public final class Seals implements AutoCloseable {
     /**
      * As {@link #release(long)}, but waits for the receiver.
      *
-     * @throws SealException if it is not done by then; the scope stays sealed: call again, {@link #revoke} the seal, or
-     *     close the scope and go on
+     * @throws SealException if the receiver is not done by then. The scope stays sealed: call again, {@link #revoke}
+     *     the seal, or close the scope and continue without its memory
      */
     public void release(long seal, Duration patience) {
         long deadline = System.nanoTime() + patience.toNanos();
@@ -331,8 +334,8 @@ public final class Seals implements AutoCloseable {
     }
 
     /**
-     * Leaves the release to a later batch. Each batch checks again the seals whose receiver is not done yet. If the
-     * scope is used before the batch, and the receiver is done, the seal is released early.
+     * Releases the seal in a later batch, the first one that finds the receiver done. If the scope is used before that
+     * and the receiver is done, the seal is released at once.
      *
      * @throws SealException if this seal is not in force
      */
@@ -359,11 +362,11 @@ public final class Seals implements AutoCloseable {
     /**
      * Releases a seal whose receiver is done, but leaves its pages closed until the scope is used. A store by a
      * flyweight, an allocation, a reset or a close opens them; until then the next {@link #seal} of the scope costs no
-     * system call. In a scope of 64 pages or more, a store opens only the pages of its object while these are few, and
-     * the next {@link #seal} closes them again. {@link SealSpec#batch} bounds the seals and pages that are kept, besides
-     * the latest seal; beyond that all others are released together.
+     * system call. In a scope of 64 pages or more, a store opens only the pages of its object, if they are few; the
+     * next {@link #seal} closes them again. {@link SealSpec#batch} limits the kept seals and their pages. If it is
+     * exceeded, all except the latest seal are released together.
      *
-     * <p>A scope of which pieces were handed out ({@link Scope#isExposed}) is released at once. A seal whose receiver is
+     * <p>A scope whose memory was handed out ({@link Scope#isExposed}) is released at once. A seal whose receiver is
      * not done is left to a later batch ({@link #releaseLater}).
      *
      * @throws SealException if this seal is not in force
@@ -380,7 +383,7 @@ public final class Seals implements AutoCloseable {
             return;
         }
         kept.add(seal);
-        // The latest scope may have any size: a large scope that is passed repeatedly saves most.
+        // The latest seal is kept at any size: a large scope that is passed repeatedly saves the most.
         if (kept.size() > 1 && kept.exceeds(bound)) {
             releaseKept(seal);
         }
@@ -405,10 +408,11 @@ public final class Seals implements AutoCloseable {
     }
 
     /**
-     * Takes a seal back from a receiver that hangs or is dead. The receiver learns of it when it marks the seal done,
-     * and must not believe what it has read since.
+     * Takes a seal back from a receiver that hangs or is dead. The receiver's {@link SealedScopes#markDone} then
+     * returns false; the receiver must discard all it read under the seal. Seals that a {@link SealHolder} holds cannot
+     * be revoked: only their receiver can end them.
      *
-     * @throws SealException if this seal is not in force
+     * @throws SealException if this seal is not in force, or if a holder holds it
      */
     public synchronized void revoke(long seal) {
         checkHeld(seal);
@@ -458,7 +462,7 @@ public final class Seals implements AutoCloseable {
     // ---- violations
 
     /**
-     * Runs code that may store to sealed scopes past the flyweights, and turns such a store into a
+     * Runs code that may store to sealed scopes without flyweights, and turns the JVM's error for such a store into a
      * {@link SealedScopeException}. Costs about 30 ns.
      *
      * @throws SealedScopeException if a store was refused; the effects of {@code action} after that store remain
@@ -473,13 +477,13 @@ public final class Seals implements AutoCloseable {
     }
 
     /**
-     * Explains the JVM's error after a refused store. Call it in the thread that stored. It names the scope and its call
-     * if the {@link Guard} is installed, else all sealed scopes.
+     * Explains the JVM's error after a refused store. Call it in the thread that stored. The returned exception names
+     * the scope and its call if the {@link Guard} is installed, else all sealed scopes.
      *
-     * @throws InternalError the same, if nothing is sealed, because it then means something else
+     * @throws InternalError {@code error} itself, if nothing is sealed: then it has another cause
      */
     public static SealedScopeException explain(InternalError error) {
-        // Only the guard knows the address.
+        // Only the guard records the address.
         OptionalLong address = Guard.installed().map(Guard::takeFault).orElse(OptionalLong.empty());
         List<String> names = new ArrayList<>();
         boolean opened = false;
@@ -503,10 +507,10 @@ public final class Seals implements AutoCloseable {
     }
 
     /**
-     * Adds the names of all sealed scopes, or of the one at an address. Opens those whose call has ended, so that the
-     * store can be repeated.
+     * Adds the names of all sealed scopes, or only of the one at {@code address}, if present. Opens a named scope whose
+     * call has ended, so the store can be repeated.
      *
-     * @return whether one was opened
+     * @return whether a scope was opened
      */
     private synchronized boolean nameSealed(OptionalLong address, List<String> names) {
         if (closed) {

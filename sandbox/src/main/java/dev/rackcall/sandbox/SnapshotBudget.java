@@ -16,9 +16,9 @@ public interface SnapshotBudget {
         public void give(long bytes) {}
     };
 
-    /** Counts a snapshot before it is taken. Returns false without counting it if it exceeds the limit. */
+    /** Counts a snapshot before it is taken. Returns false and counts nothing if the limit would be exceeded. */
     boolean take(long bytes);
 
-    /** Ends the use of a snapshot. */
+    /** Removes a snapshot that is no longer used from the count. */
     void give(long bytes);
 }

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Private memory for snapshots. It is reused, because fresh pages cost more than the copy. Small buffers stay with
- * their slot; all slots of the server share large ones. The garbage collector unmaps dropped buffers, so an object
- * that is used too long reads old bytes, never unmapped memory. Thread-safe.
+ * their slot; all slots of the server share large ones. The garbage collector unmaps dropped buffers, so an object that
+ * is used after its call reads old bytes, never unmapped memory. Thread-safe.
  */
 public final class SnapshotMemory {
     /** A slot keeps a buffer of up to this many bytes. */
@@ -29,7 +29,7 @@ public final class SnapshotMemory {
 
     /**
      * @param maxBytes the largest snapshot
-     * @param keptBytes bytes of large buffers that are kept for reuse; the garbage collector gets the rest
+     * @param keptBytes maximum bytes of large buffers that are kept for reuse; the garbage collector frees further ones
      */
     @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
     public SnapshotMemory(long maxBytes, long keptBytes) {

@@ -50,7 +50,7 @@ public record AsyncEvent(Type type, int element) {
         SRQ_LIMIT_REACHED,
         /** The last work request before a reset was consumed. */
         QP_LAST_WORK_REQUEST,
-        /** The subnet manager asks clients to register again. */
+        /** The subnet manager requests clients to register again. */
         CLIENT_REREGISTER,
         /** A port's GID table changed. */
         GID_CHANGE,

@@ -16,7 +16,7 @@ public interface CompletionQueue extends AutoCloseable {
     /**
      * Requests one notification on this queue's channel at the next completion (or error).
      *
-     * @param solicitedOnly whether only completions of messages sent as solicited count
+     * @param solicitedOnly whether only completions of solicited messages (and errors) cause the notification
      * @throws VerbsException if the queue has no channel
      */
     void requestNotification(boolean solicitedOnly);

@@ -73,10 +73,7 @@ public final class Completions {
         return entries.get(JAVA_INT, entry(index) + VENDOR_ERROR);
     }
 
-    /**
-     * Bytes received (with the 40 bytes of header on UD), read or written; only meaningful after success of a receive
-     * or READ.
-     */
+    /** Bytes that a receive or READ transferred (on UD including the 40-byte header); only meaningful after success. */
     public int bytes(int index) {
         return entries.get(JAVA_INT, entry(index) + BYTE_LENGTH);
     }

@@ -48,7 +48,7 @@ public interface Context extends AutoCloseable {
     /**
      * Returns the next asynchronous event; waits at most this long.
      *
-     * @return empty if there was none in time
+     * @return the event, or empty if none was raised in time
      */
     Optional<AsyncEvent> awaitEvent(Duration atMost);
 

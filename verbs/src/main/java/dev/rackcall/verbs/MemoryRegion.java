@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Memory that a device may use. The caller keeps ownership and must not unmap the memory before the region is closed.
- * Closing a region invalidates its keys at once, or, if another process has the device, when that process learns of it;
- * later requests of peers fail.
+ * Closing a region invalidates its keys, so later requests of peers fail. This takes effect at once, or, if another
+ * process has the device, when that process is notified.
  */
 public interface MemoryRegion extends AutoCloseable {
     /** The registered memory. */

@@ -17,7 +17,7 @@ public enum PortState {
 
     private static final PortState[] ALL = values();
 
-    /** Whether messages cannot get through until someone intervenes. */
+    /** Whether the port cannot carry messages until an operator intervenes. */
     boolean isDown() {
         return this == DOWN || this == INIT || this == ARMED;
     }

@@ -50,7 +50,7 @@ public interface QueuePair extends AutoCloseable {
      * Posts the first {@code count} requests of this list, in order, at the cost of one call.
      *
      * @return the number of posted requests; fewer only if the send queue became full
-     * @throws VerbsException as for one request; those before it are posted
+     * @throws VerbsException as for one request; the requests before the refused one are posted
      */
     int postSend(WorkRequest[] requests, int count);
 

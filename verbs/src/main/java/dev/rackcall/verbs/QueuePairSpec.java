@@ -9,7 +9,7 @@ import java.util.Optional;
  * @param type its kind
  * @param sendQueue the completion queue of sends
  * @param receiveQueue the completion queue of receives
- * @param shared the shared receive queue, if it has none of its own
+ * @param shared the shared receive queue, if the queue pair has no receive queue of its own
  * @param maxSends outstanding send requests
  * @param maxReceives outstanding receive requests
  * @param maxSegments scatter-gather entries of a request

@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param pathMtu maximum packet payload
  * @param peer the peer's queue pair number (RC)
  * @param firstPacket number of the first expected packet, 24 bits; the peer's {@link ReadyToSend#firstPacket}
- * @param maxReadAtomic concurrent READs and atomics that it serves for the peer
+ * @param maxReadAtomic concurrent READs and atomics that this queue pair serves for the peer
  * @param rnrTimer code of the peer's pause if no receive request was posted (14 is 1.28 ms; see ibv_modify_qp(3))
  */
 public record ReadyToReceive(

@@ -40,7 +40,7 @@ public final class WorkRequest extends PostedRequest {
         inline = more();
     }
 
-    /** With room for this many segments (1 at least if there is room for inline bytes) and inline bytes. */
+    /** A request with room for this many segments and inline bytes. Inline bytes need at least one segment. */
     public static WorkRequest create(int maxSegments, int maxInline) {
         return new WorkRequest(maxSegments, maxInline);
     }
@@ -97,7 +97,7 @@ public final class WorkRequest extends PostedRequest {
         return this;
     }
 
-    /** Copies these bytes, from any memory, into the request now, instead of segments. */
+    /** Copies {@code length} bytes from any memory into the request. They replace its segments. */
     public WorkRequest inline(MemorySegment memory, long offset, int length) {
         MemorySegment.copy(memory, offset, inline, 0, length);
         return inlined(length);
@@ -183,7 +183,7 @@ public final class WorkRequest extends PostedRequest {
         return IbvSendWr.WR_ATOMIC_SWAP.get(struct());
     }
 
-    /** The memory of the inline bytes; the length of the first segment is their number. */
+    /** The memory of the inline bytes; their number is the length of the first segment. */
     public MemorySegment inlineMemory() {
         return inline;
     }
@@ -203,12 +203,12 @@ public final class WorkRequest extends PostedRequest {
         return destinationKey;
     }
 
-    /** For a provider: sets its own pointer for a UD destination, at the offset of a WRITE's remote address. */
+    /** For a provider: sets its pointer to a UD destination, which occupies the place of a WRITE's remote address. */
     public void nativeDestination(long pointer) {
         IbvSendWr.WR_UD_AH.set(struct(), pointer);
     }
 
-    /** For a provider: sets the struct of the next request of a list; 0 for none. */
+    /** For a provider: sets the pointer to the next request of a list; 0 for none. */
     public void nativeNext(long pointer) {
         IbvSendWr.NEXT.set(struct(), pointer);
     }

@@ -3,10 +3,9 @@ package dev.rackcall.shm.alloc;
 import java.util.function.LongSupplier;
 
 /**
- * Hands out runs of pages to one participant. All participants share the {@link PageRuns}; in front of them, each
- * process caches runs that it has freed, so that the common case has a constant cost. Other participants can take
- * cached runs when memory is short. A Java lock guards the cache and dies with the process; there is no lock in shared
- * memory. Thread-safe.
+ * Allocates runs of pages for one participant, through {@link PageRuns}. Each process caches runs that it has freed, so
+ * that the common case has a constant cost. Other participants can take cached runs when memory is short. A Java lock
+ * guards the cache and dies with the process; there is no lock in shared memory. Thread-safe.
  */
 public final class PageAllocator {
     /** A process may cache an eighth of the arena, and always a few pages. */
@@ -20,13 +19,14 @@ public final class PageAllocator {
     /** No page. */
     public static final int NONE = PageRuns.NONE;
 
-    /** Learns the current generation of each run's Refs. */
+    /** Is notified of the current generation of each run's Refs. */
     public interface Observer {
-        /** For participants that see the page table themselves. */
+        /** Does nothing, for participants that see the page table themselves. */
         Observer NONE = (page, pages, generation) -> {};
 
         /**
-         * Called before the run is handed out, and after its Refs became stale but before it can be handed out again.
+         * Called before a run is handed out. Also called after its Refs became stale, before it can be handed out
+         * again.
          */
         void changed(int page, int pages, int generation);
     }
@@ -40,7 +40,7 @@ public final class PageAllocator {
     private final Observer observer;
 
     private final RunCache cache = new RunCache();
-    /** Where the next search begins: the lowest free page that this process knows of. Only a hint. */
+    /** Where the next search begins, usually the lowest free page. Only a hint. */
     private int hint;
     /** Whether another participant won a race during the last search. */
     private boolean lostRace;
@@ -65,7 +65,8 @@ public final class PageAllocator {
     // ---- allocating
 
     /**
-     * Allocates a {@link PageRun} of {@code length} pages; {@link PageRun#NONE} if the usable pages seem to have none.
+     * Allocates a {@link PageRun} of {@code length} pages. Returns {@link PageRun#NONE} if the usable pages seem to
+     * have no such run.
      */
     public synchronized long allocate(int length) {
         long run = takeCached(length);
@@ -89,7 +90,7 @@ public final class PageAllocator {
     /**
      * As {@link #allocate(int)}, for pages that begin at {@code first} or a multiple of {@code step} behind it.
      *
-     * @param length more than the cache keeps
+     * @param length longer than any cached run
      */
     public synchronized long allocate(int length, int first, int step) {
         long run = claimAt(length, first, step);
@@ -114,8 +115,8 @@ public final class PageAllocator {
     }
 
     /**
-     * Allocates after {@link #allocate} found nothing. Takes runs that other participants have cached, waits for those
-     * that are just being claimed or freed, and scans the whole table.
+     * Allocates after {@link #allocate} found nothing. Takes runs that other participants have cached, waits while runs
+     * are being claimed or freed, and scans the whole table.
      */
     public synchronized long allocateFromOthers(int length) {
         for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
@@ -209,8 +210,8 @@ public final class PageAllocator {
 
     /**
      * Makes Refs into a run stale and returns the {@link PageRun} that replaces it, on the same pages. Returns NONE if
-     * this process does not own the run. Returns a blocked run, with the pages freed, if they had to be claimed anew
-     * and another participant got one.
+     * this process does not own the run. After the last generation, the pages are freed and claimed again. Returns a
+     * blocked run if another participant took one of them in between.
      */
     public long renew(int head, int generation, int epoch) {
         long entry = mine(head, generation, epoch);
@@ -255,8 +256,8 @@ public final class PageAllocator {
     }
 
     /**
-     * Frees every run of a dead participant and returns how many. May be killed, repeated, and called by several
-     * processes at once: each run first becomes this participant's own. Scans the whole table.
+     * Frees every run of a dead participant and returns how many. The process may be killed meanwhile, the call may be
+     * repeated, and several processes may call it at once, because each run is first taken over. Scans the whole table.
      */
     public int reclaim(int dead) {
         int freed = 0;

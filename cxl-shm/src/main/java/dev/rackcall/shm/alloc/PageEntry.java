@@ -18,8 +18,8 @@ package dev.rackcall.shm.alloc;
  *   <li>IDLE: a HEAD whose run its owner has freed and caches. Other participants may take it.
  * </ul>
  *
- * <p>The epoch stays the same from a run's claim to its end. It tells to which of several runs with the same head a
- * TAIL belongs. The generation also rises when the run's Refs are made stale; the run ends with the last generation. No
+ * <p>The epoch stays the same from a run's claim to its end. It tells which of several runs with the same head a TAIL
+ * belongs to. The generation also rises when the run's Refs are made stale; the run ends with the last generation. No
  * two uses of a page therefore have the same epoch and generation until the epoch wraps around. A successful
  * compare-and-set from an entry read earlier proves that the page was not reused in between.
  */
@@ -71,8 +71,8 @@ public final class PageEntry {
     }
 
     /**
-     * Whether the run has used its last generation. Its pages must be freed before their next use, which raises the
-     * epoch.
+     * Whether the run has used its last generation. Its pages must be freed before they are used again; freeing raises
+     * the epoch.
      */
     public static boolean isLastUse(long head) {
         return generation(head) + 1 >= LAST_GENERATION;
@@ -88,7 +88,9 @@ public final class PageEntry {
         return head | (long) IDLE << STATE_SHIFT;
     }
 
-    /** What each of its pages becomes. Its generation must be one that no Ref has. */
+    /**
+     * The entry of each page of the run {@code head} after it is freed. No Ref may have the generation in {@code head}.
+     */
     public static long freed(long head) {
         return free(epoch(head) + 1, generation(head));
     }

@@ -2,8 +2,8 @@ package dev.rackcall.shm.alloc;
 
 /**
  * The operations of one participant on runs of pages. Each step is one compare-and-set in a {@link PageTable}. A
- * process that is killed between two steps leaves only pages that a head with its number leads to; {@link #reclaim}
- * frees them.
+ * process that is killed between two steps leaves only pages of runs whose head has its number; {@link #reclaim} frees
+ * them.
  *
  * <p>Why this is safe for any number of processes:
  *
@@ -15,9 +15,9 @@ package dev.rackcall.shm.alloc;
  *   <li>Tails are claimed in ascending and freed in descending order. The tails of a half-claimed or half-freed run
  *       follow its head without a gap.
  *   <li>Epoch and generation together do not repeat, since a run that has used up its generations is freed and not
- *       cached. The entry that a step expects was therefore there all the time since it was read.
- *   <li>All tails have the epoch of their run, and freed pages one above it. A later run's epoch is not below that. A
- *       participant that was taken for dead while it lived, and continues, therefore frees no tail of a later run.
+ *       cached. If a step finds the entry that it expects, the entry has therefore not changed since it was read.
+ *   <li>Tails have the epoch of their run, freed pages the next epoch, and later runs at least that one. A live
+ *       participant that was taken for dead and continues therefore frees no tail of a later run.
  * </ul>
  *
  * <p>Whatever the entries hold, no method accesses anything outside the table, or more entries than it has. {@link
@@ -44,7 +44,7 @@ final class PageRuns {
 
     // ---- claiming
 
-    /** Claims these pages; returns the {@link PageRun}, or which page blocked it. */
+    /** Claims these pages. Returns the {@link PageRun}, or a blocked one that names the page in the way. */
     long claim(int head, int length) {
         long first = table.get(head);
         int base = PageEntry.generation(first);
@@ -65,8 +65,8 @@ final class PageRuns {
         }
         for (int i = 1; i < length; i++) {
             long entry = table.get(head + i);
-            // A page that was used since the first look may be too young: a Ref from that use could pass for one into
-            // this run.
+            // A page that was used since the loop above may have too high an epoch or generation: a Ref from that use
+            // could pass for one into this run.
             boolean fits = PageEntry.isFree(entry)
                     && PageEntry.epochLead(entry, first) <= epochLead
                     && lead(entry, base) <= lead;
@@ -141,7 +141,7 @@ final class PageRuns {
      * Frees the pages of the run with HEAD {@code headEntry}, which must be this participant's and of a generation that
      * no Ref has.
      *
-     * @return how many there were; fewer than its length if it was claimed or freed in part
+     * @return number of pages freed; less than the run's length if it was claimed or freed only in part
      */
     int release(int head, long headEntry) {
         return release(head, headEntry, pagesHeld(head, headEntry));
@@ -170,7 +170,7 @@ final class PageRuns {
 
     // ---- other participants
 
-    /** Takes over the run whose HEAD still is {@code entry}, in one step. */
+    /** Takes over a run in one step, if its HEAD still is {@code entry}. */
     boolean takeOver(int head, long entry) {
         return entry != 0 && table.compareAndSet(head, entry, PageEntry.owned(entry, owner));
     }
@@ -257,7 +257,7 @@ final class PageRuns {
         return lengthAt(head, table.get(head));
     }
 
-    /** Limited to the table, whatever the entry says. */
+    /** Length of a run, limited to the table whatever the entry says. */
     int lengthAt(int head, long entry) {
         return Math.clamp(PageEntry.length(entry), 1, table.pages() - head);
     }

@@ -41,7 +41,7 @@ public interface PageTable {
 
     void unmarkFull(int group);
 
-    /** A table that all processes see that map {@code memory}, which is {@link #bytes} long. */
+    /** A table in {@code memory}, which is {@link #bytes} long. All processes that map the memory share the table. */
     static PageTable shared(MemorySegment memory, int pages) {
         return new Shared(memory, pages);
     }
@@ -56,14 +56,16 @@ public interface PageTable {
         return entryOffset(pages);
     }
 
-    /** Offset of a page's entry in a shared table. Everything for the pages before it lies before this offset. */
+    /**
+     * Offset of a page's entry in a shared table. The entries and words of all earlier pages lie before this offset.
+     */
     static long entryOffset(long page) {
         return (page + (page >>> GROUP_SHIFT) + (page >>> BLOCK_SHIFT) + 2) * Long.BYTES;
     }
 
     /**
-     * In the arena's own memory: for each block its word, then for each of its groups the group's word and its 64
-     * entries. The table can therefore be backed with memory from its start, as far as there are pages.
+     * A table in the arena's own memory. A block consists of its word and its groups, a group of its word and its 64
+     * entries. Memory therefore only has to back the start of the table, up to the last page in use.
      */
     final class Shared implements PageTable {
         private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
@@ -130,14 +132,14 @@ public interface PageTable {
         }
     }
 
-    /** In chunks of heap arrays that are created as the arena grows, so a large quota costs nothing. */
+    /** A table in the heap, in chunks that are created as the arena grows, so a large quota costs nothing. */
     final class InHeap implements PageTable {
         private static final int CHUNK_SHIFT = 8;
         private static final int CHUNK = 1 << CHUNK_SHIFT;
         private static final int GROUPS = CHUNK >>> GROUP_SHIFT;
 
         private final int pages;
-        /** Entries, then the words of their groups. */
+        /** Each chunk holds entries, then the words of their groups. */
         private final AtomicLongArray[] chunks;
 
         private final AtomicLongArray blocks;

@@ -1,9 +1,9 @@
 package dev.rackcall.shm.alloc;
 
 /**
- * Runs that this process has freed and keeps for its next allocations: by length, last in first out. The page table
- * still lists them as its own, so they are reclaimed with everything else when it dies. Guarded by the lock of its
- * {@link PageAllocator}.
+ * Runs that this process has freed and keeps for its next allocations, by length, last in first out. The page table
+ * still lists them as runs of this process, so they are reclaimed when it dies. Guarded by the lock of its {@link
+ * PageAllocator}.
  */
 final class RunCache {
     static final int MAX_LENGTH = 64;
@@ -14,14 +14,14 @@ final class RunCache {
     private int pages;
 
     /**
-     * Whether it would keep one more run. It refuses long runs, a full list of that length, and more than {@code
-     * maxPages} in all.
+     * Whether one more run fits. The limits are the length of a run, the number of runs of that length, and {@code
+     * maxPages} in total.
      */
     boolean hasRoom(int length, int maxPages) {
         return length <= MAX_LENGTH && counts[length] < MAX_PER_LENGTH && pages + length <= maxPages;
     }
 
-    /** Keeps a {@link PageRun} for which it {@link #hasRoom}. */
+    /** Adds a {@link PageRun}; call it only if {@link #hasRoom} returned true. */
     void push(long run, int length) {
         if (runs[length] == null) {
             runs[length] = new long[MAX_PER_LENGTH];
@@ -30,7 +30,7 @@ final class RunCache {
         pages += length;
     }
 
-    /** A run of this length, or {@link PageRun#NONE}. */
+    /** Removes and returns a run of this length; {@link PageRun#NONE} if there is none. */
     long pop(int length) {
         if (length > MAX_LENGTH || counts[length] == 0) {
             return PageRun.NONE;

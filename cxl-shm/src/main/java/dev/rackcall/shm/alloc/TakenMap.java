@@ -5,10 +5,10 @@ package dev.rackcall.shm.alloc;
  * 64 pages has a bit that is set if all of them are. The bits are hints, since a process may die before it updates
  * them; the {@link PageTable}'s entry decides.
  *
- * <p>A bit that is wrongly clear costs a search one look at an entry, after which it sets the bit. A bit that is
- * wrongly set hides a free page. To avoid that, a participant that sets a bit checks the entry again, and a participant
- * that frees an entry clears the bit afterwards. One of the two sees the other's step. {@link PageRuns#sweep} finds
- * pages that dead processes left hidden.
+ * <p>A bit that is wrongly clear costs a search one read of an entry, after which the bit is set. A bit that is wrongly
+ * set hides a free page. To avoid that, a participant that sets a bit checks the entry again, and a participant that
+ * frees an entry clears the bit afterwards. One of the two sees the other's step. {@link PageRuns#sweep} finds pages
+ * that dead processes left hidden.
  */
 final class TakenMap {
     private static final int GROUP_SHIFT = 6;

@@ -14,8 +14,8 @@ import java.util.UUID;
 
 /**
  * Encodes JDK values other than primitives. As everywhere in this package, the reader does not trust its input: an
- * invalid date is a {@link PayloadException}. Numbers are passed on as they are. A {@link BigDecimal} may have a scale
- * of 2^31 - 1, which makes rounding it to an integer expensive.
+ * invalid date is a {@link PayloadException}. Numbers are not checked. A {@link BigDecimal} with a scale of 2^31 - 1,
+ * for example, is expensive to round to an integer.
  *
  * <table>
  * <caption>What lies in memory</caption>

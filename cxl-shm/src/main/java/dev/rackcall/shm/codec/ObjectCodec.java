@@ -1,8 +1,8 @@
 package dev.rackcall.shm.codec;
 
 /**
- * Encodes objects of registered classes, which generated code does not know, in its own format. All calls of a service
- * share it, from many threads. Implementations are thread-safe.
+ * Encodes objects of registered classes, which generated code cannot encode itself, in its own format. All calls of a
+ * service share it, from many threads. Implementations are thread-safe.
  */
 public interface ObjectCodec {
     /** The codec of a service that registers no class; rejects everything. */

@@ -124,7 +124,7 @@ public final class PayloadReader {
         return memory.readDouble(at);
     }
 
-    /** A Ref as {@link dev.rackcall.shm.Ref#bits()}. A {@link dev.rackcall.shm.RefSpace} checks where it leads. */
+    /** A Ref as {@link dev.rackcall.shm.Ref#bits()}. A {@link dev.rackcall.shm.RefSpace} checks where it points. */
     public long readRef() {
         return readLong();
     }
@@ -132,8 +132,8 @@ public final class PayloadReader {
     /**
      * The number of elements that follow.
      *
-     * @param minBytesPerElement the fewest bytes of an element, at least 1. The count is therefore at most the
-     *     remaining bytes, and allocating that many elements is safe
+     * @param minBytesPerElement minimum length of an element in bytes, at least 1. The remaining bytes thereby limit
+     *     the count, so allocating that many elements is safe
      */
     public int readCount(int minBytesPerElement) {
         int count = readInt();
@@ -155,13 +155,13 @@ public final class PayloadReader {
     }
 
     /**
-     * The text of the first {@code length} bytes, which must be private memory. Unlike {@code new String(byte[])}, this
-     * rejects bytes that are no UTF-8.
+     * Decodes the first {@code length} bytes, which no peer may be able to change. Unlike {@code new String(byte[])},
+     * rejects invalid UTF-8.
      */
     private static String decode(byte[] bytes, int length) {
         String text = new String(bytes, 0, length, StandardCharsets.UTF_8);
-        // The decoder replaces bad bytes by U+FFFD, but that character may also have been sent. Only if it was sent
-        // does encoding give the same bytes again. The search is free for Latin-1 text.
+        // The decoder replaces invalid bytes by U+FFFD, which may also have been sent. Encoding gives the same bytes
+        // again only if every U+FFFD was sent. The search is free for Latin-1 text.
         if (text.indexOf(REPLACEMENT) >= 0) {
             byte[] again = text.getBytes(StandardCharsets.UTF_8);
             if (!Arrays.equals(again, 0, again.length, bytes, 0, length)) {
@@ -210,7 +210,7 @@ public final class PayloadReader {
      * Enters a value that may contain itself.
      *
      * @param name the type, for the message
-     * @throws PayloadException if that is {@link PayloadWriter#MAX_DEPTH} deep
+     * @throws PayloadException if the value is nested deeper than {@link PayloadWriter#MAX_DEPTH}
      */
     public void enter(String name) {
         if (++depth > PayloadWriter.MAX_DEPTH) {
@@ -218,7 +218,10 @@ public final class PayloadReader {
         }
     }
 
-    /** Leaves what {@link #enter} entered. Not needed after an exception, since {@link #begin} resets the depth. */
+    /**
+     * Leaves the value that {@link #enter} entered. Not needed after an exception, since {@link #begin} resets the
+     * depth.
+     */
     public void leave() {
         depth--;
     }
@@ -255,7 +258,7 @@ public final class PayloadReader {
         return buffer;
     }
 
-    /** Skips that many bytes if they are there; returns the offset of the first. */
+    /** Skips that many bytes, if so many remain, and returns the offset of the first. */
     long claim(long bytes) {
         long at = position;
         long end = at + bytes;

@@ -22,9 +22,9 @@ import net.openhft.chronicle.bytes.PointerBytesStore;
  * </table>
  *
  * <p><b>Memory.</b> The writer borrows the segment given to {@link #begin} and never frees it. When a value does not
- * fit, it asks its {@link Growth} for a larger segment and continues there, so a write never overflows. Memory access
- * is unchecked below this class, so the caller of {@code begin} guarantees that the segment stays mapped until the last
- * write.
+ * fit, it requests a larger segment from its {@link Growth} and continues there, so a write never overflows. Memory
+ * access is unchecked below this class, so the caller of {@code begin} guarantees that the segment stays mapped until
+ * the last write.
  *
  * <p><b>Threads.</b> One at a time; reused from call to call. Nothing is allocated per call or per value.
  *
@@ -241,7 +241,7 @@ public final class PayloadWriter {
      * Enters a value that may contain itself.
      *
      * @param name the type, for the message
-     * @throws PayloadException if that is {@link #MAX_DEPTH} deep
+     * @throws PayloadException if the value is nested deeper than {@link #MAX_DEPTH}
      */
     public void enter(String name) {
         if (++depth > MAX_DEPTH) {
@@ -250,7 +250,10 @@ public final class PayloadWriter {
         }
     }
 
-    /** Leaves what {@link #enter} entered. Not needed after an exception, since {@link #begin} resets the depth. */
+    /**
+     * Leaves the value that {@link #enter} entered. Not needed after an exception, since {@link #begin} resets the
+     * depth.
+     */
     public void leave() {
         depth--;
     }

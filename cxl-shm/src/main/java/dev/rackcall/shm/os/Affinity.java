@@ -57,8 +57,8 @@ public final class Affinity {
     }
 
     /**
-     * Moves the calling platform thread from its processor to any other one that it may use, and then lets the kernel
-     * move it on as before. Costs some microseconds.
+     * Moves the calling platform thread from its processor to any other one that it may use, and then allows it the
+     * same processors as before. Costs some microseconds.
      *
      * @return false if the thread may use no other processor, or the kernel refuses
      */

@@ -14,7 +14,7 @@ public record BootId(long bits) {
     private static final Path FILE = Path.of("/proc/sys/kernel/random/boot_id");
 
     /**
-     * The running kernel's.
+     * The boot of the running kernel.
      *
      * @throws OsException if the kernel does not provide it
      */

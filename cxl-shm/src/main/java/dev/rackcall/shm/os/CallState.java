@@ -33,12 +33,12 @@ public final class CallState {
         return CURRENT.get();
     }
 
-    /** First argument of every handle of {@link Linkage}. */
+    /** Receives errno; the first argument of every handle of {@link Linkage}. */
     public MemorySegment errnoSegment() {
         return errno;
     }
 
-    /** Holds whatever the last call left. */
+    /** Memory for small C arguments; holds whatever the last call left there. */
     public MemorySegment scratch() {
         return scratch;
     }

@@ -1,8 +1,8 @@
 package dev.rackcall.shm.os;
 
 /**
- * The operating system refused an operation. The message says what, with which values, errno by name and number, and
- * what to do.
+ * The operating system refused an operation. The message gives the operation with its values, errno by name and number,
+ * and what to do.
  */
 public final class OsException extends RuntimeException {
     private static final long serialVersionUID = 1L;

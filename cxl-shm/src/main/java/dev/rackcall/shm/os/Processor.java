@@ -16,7 +16,7 @@ public final class Processor {
 
     private Processor() {}
 
-    /** Its number as of now; some nanoseconds, without a system call (sched_getcpu(3)). */
+    /** The number of the current processor. Takes some nanoseconds and no system call (sched_getcpu(3)). */
     public static int current() {
         try {
             return (int) SCHED_GETCPU.invokeExact();

@@ -2,7 +2,7 @@ package dev.rackcall.shm.pool;
 
 import java.util.function.Supplier;
 
-/** Closes a resource when the code that was to hand it on fails. */
+/** Closes a resource if an action fails before it has handed the resource on. */
 final class OnFailure {
     private OnFailure() {}
 

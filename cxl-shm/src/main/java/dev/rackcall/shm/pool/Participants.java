@@ -8,9 +8,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 
 /**
- * The participants of a pool. Each has a number and holds the kernel's lock on that number's byte. It is an
- * open-file-description lock, which ends with its process, however that ends. Getting the lock of a number therefore
- * proves that no other process uses the number.
+ * The participants of a pool. Each has a number and holds the kernel's lock on that number's byte. The kernel releases
+ * this open-file-description lock when the process ends, however it ends. Getting the lock of a number therefore proves
+ * that no other process uses the number.
  */
 final class Participants {
     private static final long GATE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -27,8 +27,8 @@ final class Participants {
     }
 
     /**
-     * For a pool that several hosts use: the participants of one host, the only ones that its kernel knows. They have
-     * the numbers {@code first} to {@code last}.
+     * For a pool that several hosts use: the participants of one host, with the numbers {@code first} to {@code last}.
+     * A kernel records only its own host's locks.
      */
     Participants(SharedFile file, MemorySegment memory, int first, int last) {
         this.file = file;
@@ -93,7 +93,7 @@ final class Participants {
         return Math.min(last, PoolLayout.participants(memory));
     }
 
-    /** How many are alive besides this one. */
+    /** Number of other participants that are alive. */
     int others() {
         int others = 0;
         for (int number = first; number <= highest(); number++) {
@@ -103,8 +103,8 @@ final class Participants {
     }
 
     /**
-     * Calls {@code action} with each number but {@code self} whose owner is dead. No process can take the number
-     * meanwhile.
+     * Calls {@code action} with the number of each dead participant except {@code self}. No process can take that
+     * number during the call.
      */
     void forEachDead(int self, IntConsumer action) {
         for (int number = first; number <= highest(); number++) {

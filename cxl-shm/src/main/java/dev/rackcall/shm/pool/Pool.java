@@ -23,10 +23,10 @@ import java.util.function.Supplier;
  * </ul>
  *
  * <p>Each pool object is a participant. What it allocated and did not hand over is freed when it is closed. If its
- * process dies, the next process that opens the pool or calls {@link #reclaimDead} frees it. A lock that the kernel
- * holds proves that a process is alive, so a stopped process is not taken for dead. These locks work within one host.
- * Several hosts on one device each give their number ({@link #dax(Path, int)}), and {@link #reclaimHost} frees what a
- * dead host had.
+ * process dies, the next process that opens the pool or calls {@link #reclaimDead} frees it. A process holds a kernel
+ * lock as long as it lives, so a stopped process is not taken for dead. These locks work within one host. Hosts that
+ * share a device must each pass their own number to {@link #dax(Path, int)}. {@link #reclaimHost} frees what a dead
+ * host had.
  *
  * <p>Thread-safe. After {@link #close} every access to the memory throws an {@link IllegalStateException}. All failures
  * of the methods here are {@link PoolException}s.
@@ -41,7 +41,7 @@ public final class Pool implements AutoCloseable {
 
     private boolean closed;
 
-    /** From mapped memory, held locks and an attached arena. */
+    /** Creates a pool object from mapped memory, held locks and an attached arena. */
     Pool(SharedFile file, Mapping mapping, Participants participants, Arena arena) {
         this(file, mapping, participants, arena, Optional.empty());
     }
@@ -55,7 +55,7 @@ public final class Pool implements AutoCloseable {
         this.commons = commons;
     }
 
-    /** The same pool with what one of several hosts needs. */
+    /** The same pool with {@link PoolCommons}, for one of several hosts. */
     Pool withCommons(int host, BootId boot) {
         Arena asHost = Arena.attach(PoolJoiner.spec(file, mapping, arena.id(), PoolHosts.itself(host), 0));
         Arena asPool = Arena.attach(PoolJoiner.spec(file, mapping, arena.id(), PoolHosts.POOL, 0));
@@ -104,7 +104,7 @@ public final class Pool implements AutoCloseable {
     // ---- joining
 
     /**
-     * Joins a pool that {@link #file} created. If all its former users are dead, it is empty then.
+     * Joins a pool that {@link #file} created. If all its former users are dead, the pool is then empty.
      *
      * @throws PoolException if it is missing, damaged, of another layout version, or owned by another user
      */
@@ -139,7 +139,7 @@ public final class Pool implements AutoCloseable {
      * pool.
      *
      * @param host this host's number, from 0 to 63; no other host of the device may have it
-     * @throws PoolException also if another boot has that number
+     * @throws PoolException as {@link #dax(Path)}, or if another boot uses that number
      */
     public static Pool dax(Path path, int host) {
         return explained("pool " + path, () -> {
@@ -148,7 +148,9 @@ public final class Pool implements AutoCloseable {
         });
     }
 
-    /** The pool of several hosts in {@code file}, which has its final length and is not closed here. */
+    /**
+     * Joins, or creates, the pool of several hosts in {@code file}, which has its final length and is not closed here.
+     */
     static Pool ofHost(SharedFile file, int host, BootId boot) {
         return PoolMaker.ofHost(file, host, boot);
     }
@@ -168,14 +170,14 @@ public final class Pool implements AutoCloseable {
         return arena;
     }
 
-    /** What several hosts need beyond scopes; empty in a pool of one host. */
+    /** Roots and memory outside scopes, for a pool of several hosts; empty in a pool of one host. */
     public Optional<PoolCommons> commons() {
         return commons;
     }
 
     /**
-     * The file behind it, for example to send its descriptor to a peer. It belongs to the pool. A copy of that
-     * descriptor also keeps this participant's lock; a pool from {@link #join} does not.
+     * The pool's file, for example for sending its descriptor to a peer. The pool closes it. A copy of the descriptor
+     * also keeps this participant's lock held; {@link #join} opens the file again and does not.
      */
     public SharedFile file() {
         return file;
@@ -212,12 +214,12 @@ public final class Pool implements AutoCloseable {
 
     /**
      * Frees what all participants of another host had. That host may then use the pool again under the same number.
-     * Only in a pool of several hosts. Memory that other hosts still use, such as a connection to one of its servers,
-     * is freed too. They must have noticed the host's end, which calls do within 5 s.
+     * Only in a pool of several hosts. Memory of that host that others still use, such as a connection to one of its
+     * servers, is freed too. The other hosts must have noticed its end before; their calls do so within 5 s.
      *
      * @param host a host that has ended or was cut off from this memory, so that none of its stores can still arrive.
-     *     The caller must know this, since nothing here can detect it. A host that continues afterwards damages what others
-     *     allocate
+     *     The caller must be sure of this, since this method cannot check it. A host that continues afterwards damages
+     *     what others allocate
      * @return the number of page runs
      * @throws IllegalArgumentException if that is this host
      */
@@ -250,7 +252,7 @@ public final class Pool implements AutoCloseable {
             return;
         }
         closed = true;
-        // Closing the file also releases the locks, so it must happen whatever fails before.
+        // Closing the file also releases the locks, so it must happen even if an earlier step fails.
         try (file;
                 mapping) {
             arena.reclaim(arena.participant());

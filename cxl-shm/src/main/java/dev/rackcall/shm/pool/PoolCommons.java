@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What several hosts need of a pool beyond scopes: roots by which they find each other, and memory that belongs to a
- * host or to the pool itself. Such memory is not freed when a process ends, since others may still use it. Places are
- * bytes from the pool's start, the same on every host. Thread-safe; usable as long as the pool is open.
+ * What hosts that share a pool need besides scopes: roots, by which they find each other, and memory that belongs to a
+ * host or to the pool itself. That memory is not freed when a process ends, since other processes may still use it. A
+ * place is an offset from the pool's start, the same on every host. Thread-safe; usable as long as the pool is open.
  */
 public final class PoolCommons {
     private final SharedFile file;
@@ -54,13 +54,13 @@ public final class PoolCommons {
         return memory;
     }
 
-    /** Words that are 0 in a new pool. Their users agree on the meaning. */
+    /** Words for the users of the pool, 0 in a new pool. The users agree on their meaning. */
     public MemorySegment roots() {
         return memory.asSlice(PoolLayout.ROOTS, PoolLayout.ROOTS_BYTES);
     }
 
     /**
-     * Allocates memory for this host, which it keeps until {@link #give} or {@link Pool#reclaimHost}. The memory is not
+     * Allocates memory that belongs to this host until {@link #give} or {@link Pool#reclaimHost}. The memory is not
      * zeroed.
      *
      * @return its place, a multiple of 4096 bytes
@@ -71,8 +71,8 @@ public final class PoolCommons {
     }
 
     /**
-     * As {@link #takeForHost}, for memory that belongs to the pool and stays as long as it does, unless it is given
-     * back.
+     * As {@link #takeForHost}, for memory that belongs to the pool and stays allocated as long as the pool exists, or
+     * until {@link #give}.
      */
     public long takeForPool(long bytes) {
         return remember(asPool, asPool.allocateRun(bytes), Arena.PAGE_BYTES);
@@ -94,7 +94,7 @@ public final class PoolCommons {
         return place;
     }
 
-    /** Gives back what this process has allocated. It must not be in use any more. */
+    /** Frees memory that this process has allocated. It must no longer be in use. */
     public void give(long place) {
         Run run = taken.remove(place);
         if (run == null) {
@@ -104,9 +104,9 @@ public final class PoolCommons {
     }
 
     /**
-     * The memory of a window as a file to map. The caller closes it.
+     * The memory of a window as a file for mapping, which the caller closes.
      *
-     * @throws IllegalArgumentException if it does not lie in the pool, on whole pages
+     * @throws IllegalArgumentException if the window does not lie in the pool or does not consist of whole pages
      */
     public SharedFile window(long place, long bytes) {
         return file.window(place, bytes);

@@ -9,9 +9,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The hosts that share a pool. A kernel cannot tell whether a process of another host is alive. Each host therefore has
- * its own participant numbers, locked on its own kernel. What a whole host had is freed only on request, when the
- * caller knows that the host has ended. A host number belongs to one boot of one host. Two hosts that were given the
- * same number by mistake are therefore noticed, and do not take each other's participants for dead.
+ * its own participant numbers, locked on its own kernel. What a whole host had is freed only on request, by a caller
+ * that knows that the host has ended. A host number belongs to one boot of one host. A second host that was given the
+ * same number by mistake is therefore rejected, and does not take the first one's participants for dead.
  */
 final class PoolHosts {
     /** The participant number of the pool itself. */
@@ -43,13 +43,13 @@ final class PoolHosts {
         return 1 + host * NUMBERS;
     }
 
-    /** The highest of its participants' numbers. */
+    /** The highest participant number of a host. */
     static int last(int host) {
         return itself(host) + NUMBERS - 1;
     }
 
     /**
-     * Whether this host must create the pool. If another host is doing so, waits until it has.
+     * Whether this host must create the pool. If another host is creating it, waits until that is done.
      *
      * @param memory a device that holds a pool, or is blank except for the maker's number
      */
@@ -84,7 +84,10 @@ final class PoolHosts {
         }
     }
 
-    /** Rejects a pool of several hosts, which this host would not notice. */
+    /**
+     * Rejects a pool of several hosts, because this host's kernel cannot tell whether participants of the others are
+     * alive.
+     */
     static void requireAlone(MemorySegment memory, Object name) {
         if (PoolLayout.isSharedByHosts(memory)) {
             throw new PoolException(

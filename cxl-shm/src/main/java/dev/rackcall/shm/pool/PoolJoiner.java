@@ -11,9 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Joins existing pools, and frees what dead participants left. It checks everything in a file before it uses it. */
+/** Joins existing pools, and frees what dead participants left. Checks everything in a file before using it. */
 final class PoolJoiner {
-    /** Each failed attempt has met a pool that was just being removed. */
+    /** An attempt fails only if the pool is being removed at that moment. */
     private static final int MAX_ATTEMPTS = 16;
 
     private PoolJoiner() {}
@@ -38,7 +38,7 @@ final class PoolJoiner {
         if (NamedFile.isPublished(file)) {
             return Optional.of(pool);
         }
-        // Its last user removed it between our open and our lock.
+        // The pool's last user removed the name between our open and our lock.
         pool.abandon();
         return Optional.empty();
     }
@@ -96,7 +96,7 @@ final class PoolJoiner {
         }
     }
 
-    /** Maps a file that should be a pool, after checking its length and its header. */
+    /** Maps a file that should be a pool, and checks its length and its header. */
     static Mapping mapPool(SharedFile file) {
         if (file.bytes() < PoolLayout.MIN_BYTES || file.bytes() % Arena.PAGE_BYTES != 0) {
             throw new PoolException("pool " + file + " cannot be used: " + file.bytes()
@@ -117,7 +117,7 @@ final class PoolJoiner {
         return new ArenaSpec(arenaId, region, file, PoolLayout.ARENA, TableHome.SHARED, participant, initialBytes);
     }
 
-    /** For files that {@link PoolMaker} did not create: a device, or a file of any length. */
+    /** Rejects a file longer than Refs can reach, such as a large device. */
     static void requireReachable(SharedFile file) {
         if (file.bytes() > PoolLayout.MAX_BYTES) {
             throw new PoolException("pool " + file + " cannot be used: Refs reach 1 TiB; "

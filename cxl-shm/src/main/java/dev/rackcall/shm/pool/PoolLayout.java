@@ -24,8 +24,8 @@ import java.util.concurrent.ThreadLocalRandom;
  * 1024 roots       words by which users of the pool find each other
  * </pre>
  *
- * Participant n holds a lock on the byte {@code LOCKS + n} of the file, far behind its end. Byte {@code LOCKS} is the
- * gate, which is locked while a process joins or leaves.
+ * Participant n holds a lock on the byte {@code LOCKS + n} of the file, far behind the file's end. Byte {@code LOCKS}
+ * is the gate, which is locked while a process joins or leaves.
  */
 final class PoolLayout {
     static final int VERSION = 2;
@@ -71,7 +71,10 @@ final class PoolLayout {
         return memory.asSlice(0, ARENA).mismatch(MemorySegment.ofArray(new byte[(int) ARENA])) < 0;
     }
 
-    /** As {@link #isBlank}, or incomplete because a maker on one host was killed. Call it with the gate closed. */
+    /**
+     * Whether the page is blank, or incomplete because the process that created a pool of one host was killed. Call it
+     * with the gate closed.
+     */
     static boolean isUnmade(MemorySegment memory) {
         byte[] page = memory.asSlice(0, ARENA).toArray(ValueLayout.JAVA_BYTE);
         Arrays.fill(page, (int) VERSION_OFFSET, (int) SHARING_OFFSET, (byte) 0);
@@ -106,7 +109,7 @@ final class PoolLayout {
         return memory.get(ValueLayout.JAVA_INT, ARENA_ID_OFFSET);
     }
 
-    /** Pairs with {@link #instance(MemorySegment, long)}. */
+    /** Acquire: pairs with the release in {@link #instance(MemorySegment, long)}. */
     static long instance(MemorySegment memory) {
         return (long) LONG.getAcquire(memory, INSTANCE_OFFSET);
     }
@@ -120,7 +123,7 @@ final class PoolLayout {
         return Math.clamp((int) INT.getAcquire(memory, PARTICIPANTS_OFFSET), 0, ArenaSpec.MAX_PARTICIPANT);
     }
 
-    /** By compare-and-set, since the gate excludes only processes of this host. */
+    /** Uses compare-and-set, since the gate excludes only processes of this host. */
     static void raiseParticipants(MemorySegment memory, int number) {
         int seen = (int) INT.getVolatile(memory, PARTICIPANTS_OFFSET);
         while (seen < number && !INT.compareAndSet(memory, PARTICIPANTS_OFFSET, seen, number)) {
@@ -130,22 +133,22 @@ final class PoolLayout {
 
     // ---- several hosts
 
-    /** Before {@link #initialise}, whose release orders it. */
+    /** Call it before {@link #initialise}, whose release publishes the value. */
     static void sharedByHosts(MemorySegment memory) {
         memory.set(ValueLayout.JAVA_INT, SHARING_OFFSET, 1);
     }
 
-    /** Only once {@link #complaint} has found nothing. */
+    /** Call it only after {@link #complaint} returned null. */
     static boolean isSharedByHosts(MemorySegment memory) {
         return memory.get(ValueLayout.JAVA_INT, SHARING_OFFSET) != 0;
     }
 
-    /** Whether {@code host} now is the one that creates the pool. */
+    /** Makes {@code host} the one that creates the pool. Returns false if there already is one. */
     static boolean becomeMaker(MemorySegment memory, int host) {
         return INT.compareAndSet(memory, MAKER_OFFSET, 0, host + 1);
     }
 
-    /** The host that creates or created it; negative if there is none. */
+    /** The host that creates or created the pool; negative if there is none. */
     static int maker(MemorySegment memory) {
         return (int) INT.getVolatile(memory, MAKER_OFFSET) - 1;
     }
@@ -167,7 +170,7 @@ final class PoolLayout {
         return (long) LONG.getVolatile(memory, bootOffset(host));
     }
 
-    /** Releases the host's number; its participants have no memory any more. */
+    /** Releases the host's number, after its participants' memory was freed. */
     static void freeHost(MemorySegment memory, int host) {
         LONG.setVolatile(memory, bootOffset(host), 0L);
     }

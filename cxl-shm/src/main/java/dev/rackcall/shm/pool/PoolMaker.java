@@ -75,7 +75,7 @@ final class PoolMaker {
                         type);
             }
         } catch (IOException e) {
-            // Creating the file reports what is wrong with the directory.
+            // Creating the file will report what is wrong with the directory.
             LOG.debug("file system of {}", path, e);
         }
     }
@@ -136,12 +136,14 @@ final class PoolMaker {
 
     // ---- on a device, or in any file of fixed length
 
-    /** The pool of one host in {@code file}, which is not closed here. The first process creates it. */
+    /**
+     * Joins the pool of one host in {@code file}, or creates it if this is the first process. Does not close the file.
+     */
     static Pool ofOneHost(SharedFile file) {
         try (Mapping mapping = file.map()) {
             Participants participants = new Participants(file, mapping.memory());
-            // Of several processes that find it blank, one creates the pool. If it is killed meanwhile, the next one
-            // creates it.
+            // If several processes find the file blank, one of them creates the pool. If that one is killed, the next
+            // one does.
             participants.requireGate();
             try {
                 if (PoolLayout.isUnmade(mapping.memory())) {
@@ -154,7 +156,10 @@ final class PoolMaker {
         return PoolJoiner.join(file);
     }
 
-    /** The pool of several hosts in {@code file}, which is not closed here. The first host creates it. */
+    /**
+     * Joins the pool of several hosts in {@code file}, or creates it if this is the first host. Does not close the
+     * file.
+     */
     static Pool ofHost(SharedFile file, int host, BootId boot) {
         PoolHosts.checked(host);
         try (Mapping mapping = file.map()) {

@@ -47,18 +47,18 @@ public final class PoolOptions {
     }
 
     /**
-     * Asks for huge pages: of 2 MiB for a memfd; for a named file, of the size of its hugetlbfs.
+     * Requests huge pages: of 2 MiB for a memfd; for a named file, of the size of its hugetlbfs.
      *
-     * <p>They come from those that the host has reserved ({@code vm.nr_hugepages}). If there are none, a memfd that
-     * only prefers them asks for transparent huge pages ({@code shmem_enabled}).
+     * <p>They come from the huge pages that the host has reserved ({@code vm.nr_hugepages}). If there are none, a memfd
+     * that only prefers them requests transparent huge pages ({@code shmem_enabled}).
      */
     public PoolOptions hugePages(Wish wish) {
         return new PoolOptions(Optional.of(wish), node, nodeWish);
     }
 
     /**
-     * Asks for a memory node, from 0. If the node is required and full, the pool counts as full; otherwise other nodes
-     * are used. Needs libnuma. Does not apply to the first page of a memfd of huge pages.
+     * Requests a memory node, numbered from 0. If a required node is full, the pool counts as full; if a preferred node
+     * is full, other nodes are used. Needs libnuma. Does not apply to the first page of a memfd of huge pages.
      */
     public PoolOptions numaNode(int number, Wish wish) {
         return new PoolOptions(hugePages, OptionalInt.of(number), wish);
@@ -72,7 +72,7 @@ public final class PoolOptions {
         return hugePages.filter(Wish.REQUIRE::equals).isPresent();
     }
 
-    /** Checks a named file, whose page size is that of its file system. */
+    /** Checks the page size of a named file, which is that of its file system. */
     void checkPages(SharedFile file) {
         if (wantsHugePages() && file.pageBytes() < HUGE_PAGE_BYTES) {
             lacking(

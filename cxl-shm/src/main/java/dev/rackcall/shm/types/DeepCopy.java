@@ -4,14 +4,14 @@ import dev.rackcall.shm.Scope;
 
 /**
  * Copies whole graphs of shared objects from one scope to another, possibly in another arena. An object that is
- * reachable in several ways is copied once, and cycles stay cycles. The copy does not recurse, so lists may have any
+ * reachable over several paths is copied once, and cycles stay cycles. The copy does not recurse, so lists may have any
  * length.
  *
- * <p>The limits bound what a graph built by a peer can cost. If one is exceeded, or a reference leads nowhere, the copy
- * ends with an exception. What was copied so far stays in the target scope until that is closed or reset.
+ * <p>The limits bound what a graph built by a peer can cost. If one is exceeded, or a reference cannot be followed, the
+ * copy ends with an exception. What was copied so far stays in the target scope until that is closed or reset.
  *
- * @param maxObjects the most objects that one copy may have; a container counts as two or more
- * @param maxBytes the most bytes that one copy may have
+ * @param maxObjects maximum number of objects in one copy; a container counts as two or more
+ * @param maxBytes maximum number of bytes in one copy
  */
 public record DeepCopy(long maxObjects, long maxBytes) {
     /** 4 Mi objects, 256 MiB. */
@@ -35,7 +35,7 @@ public record DeepCopy(long maxObjects, long maxBytes) {
      * @param root a shared object that is not part of another one ({@link Inline})
      * @param target the scope of all copies, used by its own thread
      * @return a flyweight on the copy of the root, which allocates in {@code target}
-     * @throws RefException if a reference in the graph leads nowhere
+     * @throws RefException if a reference in the graph cannot be followed
      * @throws SharedDataException if the graph exceeds a limit
      */
     public <T> T copy(T root, Scope target) {

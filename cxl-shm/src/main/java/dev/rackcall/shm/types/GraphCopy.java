@@ -8,9 +8,9 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 
 /**
- * One run of a {@code DeepCopy}. An object is copied whole at the first reference to it. The copy goes onto a stack,
- * since its own references still lead to originals. References are read from the copies, so a peer that changes the
- * originals meanwhile cannot change what was checked.
+ * One execution of a {@code DeepCopy}. An object is copied whole at the first reference to it. The copy is pushed onto
+ * a stack, because its own references still point to originals. References are read from the copies, so a peer that
+ * changes the originals meanwhile cannot change what was checked.
  */
 final class GraphCopy {
     private static final int FIRST_CAPACITY = 64;
@@ -99,7 +99,8 @@ final class GraphCopy {
         private static final int FIRST_CAPACITY = 64;
 
         /**
-         * The seeds of maps in shared memory are visible to peers, and the next seeds follow from them. This one is not.
+         * Peers can see the seeds of maps in shared memory and derive the next seeds from them. They cannot see this
+         * one.
          */
         private static final long SECRET = new SecureRandom().nextLong();
 

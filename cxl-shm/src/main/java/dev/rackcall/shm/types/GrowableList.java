@@ -5,7 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * What all lists share: a size, and an array of elements that is replaced by one of twice its length when it is full.
+ * Base class of all lists: a size, and an array of elements that is replaced by one of twice its length when it is
+ * full.
  *
  * <p>Size and array are read from memory each time, so that all flyweights on one list agree. The array is checked when
  * its Ref changes. The size is checked against the array's length, which the flyweight keeps in the Java heap.
@@ -83,7 +84,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         return elements;
     }
 
-    /** Adds room at the end; returns the index, which the caller fills. */
+    /** Adds room for an element at the end and returns its index. The caller stores the element. */
     final int append() {
         int size = size();
         reserve(size);
@@ -91,7 +92,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         return size;
     }
 
-    /** Adds room before {@code index}, which the caller fills. */
+    /** Makes room at {@code index}, where the caller then stores an element. */
     final void insert(int index) {
         int size = size();
         Objects.checkIndex(index, size + 1);
@@ -101,7 +102,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
     }
 
     /**
-     * The array as {@link #size}, {@link #append} or {@link #insert} last read it. A peer cannot change it during an
+     * The array as {@link #size}, {@link #append} or {@link #insert} last read it. A peer cannot replace it during an
      * operation.
      */
     final A elements() {

@@ -4,9 +4,9 @@ import dev.rackcall.shm.Ref;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The table of a map: an object of its own with a power of two of slots. A table of twice the size replaces it when
- * three quarters are taken. A slot whose value is the null Ref is free. Collisions go to the next slot. Removal moves
- * later slots back, so there are no tombstones.
+ * The table of a map: a separate object whose number of slots is a power of two. A table of twice the size replaces it
+ * when three quarters of the slots are taken. A slot whose value is the null Ref is free. Collisions go to the next
+ * slot. Removal moves later slots back, so there are no tombstones.
  *
  * <pre>
  *   0               8          12         16               24       32

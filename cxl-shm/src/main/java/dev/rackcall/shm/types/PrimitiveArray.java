@@ -19,13 +19,13 @@ public abstract class PrimitiveArray<A> extends SharedSequence {
         this.layout = type.layout;
     }
 
-    /** Copies {@code count} values from a Java array to {@code index} on. */
+    /** Copies {@code count} values from a Java array into this one, from {@code index} on. */
     public final void copyFrom(A source, int sourceIndex, int index, int count) {
         Objects.checkFromIndexSize(index, count, length());
         MemorySegment.copy(source, sourceIndex, writable(), layout, start() + index * layout.byteSize(), count);
     }
 
-    /** Copies {@code count} values from {@code index} on to a Java array. */
+    /** Copies {@code count} values of this array, from {@code index} on, into a Java array. */
     public final void copyTo(int index, A target, int targetIndex, int count) {
         Objects.checkFromIndexSize(index, count, length());
         MemorySegment.copy(memory(), layout, start() + index * layout.byteSize(), target, targetIndex, count);
@@ -38,7 +38,7 @@ public abstract class PrimitiveArray<A> extends SharedSequence {
         return copy;
     }
 
-    @SuppressWarnings("unchecked") // A is the array of what the layout carries
+    @SuppressWarnings("unchecked") // A is the array type of the layout's carrier
     final A newArray(int length) {
         return (A) Array.newInstance(layout.carrier(), length);
     }

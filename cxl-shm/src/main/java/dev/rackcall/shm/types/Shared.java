@@ -39,8 +39,8 @@ import java.lang.annotation.Target;
  *
  * Document document = scope.create(Document.class).id(7).title("Rackcall"); }</pre>
  *
- * <p>A field is a getter and a setter of one name and one type. The processor ignores static, default and private
- * methods. Interfaces may extend others.
+ * <p>A field consists of a getter and a setter with the same name and type. The processor ignores static, default and
+ * private methods. Interfaces may extend others.
  *
  * <table>
  * <caption>What a field may be</caption>
@@ -85,7 +85,8 @@ import java.lang.annotation.Target;
  * <p>An object lives in the {@code Scope} that created it and ends with it. Setters of {@code String} and {@code
  * byte[]}, and containers that grow, allocate in the flyweight's scope: the scope that created the object, or that of
  * the flyweight through which it was reached. A flyweight on an object that arrived in a call has no scope, so those
- * setters throw {@code ScopeException}; the others work. A replaced value stays in its scope until the scope is closed.
+ * setters throw {@code ScopeException}; the other setters work. A replaced value stays in its scope until the scope is
+ * closed.
  *
  * <p>References are checked when they are followed. A null Ref, a freed scope, a place outside the arena or an object
  * of another type is a {@code RefException}. After that, the flyweight reads its record in place. It does not notice if

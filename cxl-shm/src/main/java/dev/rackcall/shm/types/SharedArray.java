@@ -18,7 +18,7 @@ public final class SharedArray<T> extends SharedSequence {
         this.elementType = type.elementType;
     }
 
-    /** The type of arrays of {@code elementType}. Set-up only; keep the result. */
+    /** The type of arrays of {@code elementType}. Call it during set-up and keep the result. */
     public static <T> SharedType<SharedArray<T>> typeOf(SharedType<T> elementType) {
         return arrayTypeOf(elementType);
     }
@@ -39,7 +39,7 @@ public final class SharedArray<T> extends SharedSequence {
     /**
      * A new flyweight on an element.
      *
-     * @throws RefException if the element is null or leads nowhere
+     * @throws RefException if the element is null or cannot be followed
      */
     public T get(int index) {
         long ref = bits(index);
@@ -53,7 +53,7 @@ public final class SharedArray<T> extends SharedSequence {
      * Moves a flyweight to an element, allocating nothing.
      *
      * @return false if the element is null; the flyweight stays where it was
-     * @throws RefException if the element leads nowhere
+     * @throws RefException if the element cannot be followed
      */
     public boolean get(int index, T into) {
         return elementType.move(into, attachedSpace(), scope(), bits(index));

@@ -28,7 +28,7 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
         this.elementType = elementType;
     }
 
-    /** The type of lists of {@code elementType}. Set-up only; keep the result. */
+    /** The type of lists of {@code elementType}. Call it during set-up and keep the result. */
     public static <T> SharedType<SharedList<T>> typeOf(SharedType<T> elementType) {
         String name = "SharedList<" + elementType.name() + ">";
         return new Type<SharedList<T>, SharedArray<T>>(SharedList.class, name, SharedArray.arrayTypeOf(elementType)) {
@@ -53,7 +53,7 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
      * A new flyweight on an element.
      *
      * @throws IndexOutOfBoundsException unless {@code 0 <= index < size()}
-     * @throws RefException if the element leads nowhere
+     * @throws RefException if the element cannot be followed
      * @throws SharedDataException if the list is damaged
      */
     public T get(int index) {
@@ -64,7 +64,7 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
      * Moves a flyweight to an element, allocating nothing.
      *
      * @throws IndexOutOfBoundsException unless {@code 0 <= index < size()}
-     * @throws RefException if the element leads nowhere
+     * @throws RefException if the element cannot be followed
      * @throws SharedDataException if the list is damaged
      */
     public void get(int index, T into) {

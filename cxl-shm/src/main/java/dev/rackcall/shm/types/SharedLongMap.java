@@ -19,7 +19,7 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         super(type);
     }
 
-    /** The type of maps to {@code valueType}. Set-up only; keep the result. */
+    /** The type of maps to {@code valueType}. Call it during set-up and keep the result. */
     public static <V> SharedType<SharedLongMap<V>> typeOf(SharedType<V> valueType) {
         String name = "SharedLongMap<" + valueType.name() + ">";
         return new Type<SharedLongMap<V>, V>(SharedLongMap.class, name, MapSlots.withLongKeys(valueType), valueType) {
@@ -43,7 +43,7 @@ public final class SharedLongMap<V> extends SharedMap<V> {
     /**
      * A new flyweight on the value of a key.
      *
-     * @throws dev.rackcall.shm.RefException if the value leads nowhere
+     * @throws dev.rackcall.shm.RefException if the value cannot be followed
      * @throws SharedDataException if the map is damaged
      */
     public Optional<V> get(long key) {

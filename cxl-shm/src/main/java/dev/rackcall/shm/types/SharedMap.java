@@ -9,11 +9,11 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 
 /**
- * What {@link SharedStringMap} and {@link SharedLongMap} share: a hash table with linear probing in an arena. Declare
- * fields as one of those two. It grows in the flyweight's scope. Not thread-safe.
+ * Base class of {@link SharedStringMap} and {@link SharedLongMap}: a hash table with linear probing in an arena.
+ * Declare fields as one of these two. A map grows in the flyweight's scope. Not thread-safe.
  *
- * <p>A search visits at most {@value #MAX_PROBES} slots, which seeded hashes never need. Beyond that, it reports a
- * damaged map.
+ * <p>A search visits at most {@value #MAX_PROBES} slots. Seeded hashes never need so many, so a map that does is
+ * reported as damaged.
  *
  * @param <V> a shared type or container
  */
@@ -77,7 +77,7 @@ public abstract class SharedMap<V> extends SharedObject {
     /** Whether the slot holds the key; {@code key} is what the subclass passed to {@link #find}. */
     abstract boolean matches(int slot, long hash, Object key);
 
-    /** The hash of the key in a slot, which decides where it belongs. */
+    /** The hash of the key in a slot; it determines the slot where the key belongs. */
     abstract long hashAt(MapSlots table, int slot);
 
     final long seed() {
@@ -88,12 +88,12 @@ public abstract class SharedMap<V> extends SharedObject {
         return type.valueType;
     }
 
-    /** The table as {@link #size} last read it. A peer cannot change it during an operation. */
+    /** The table as {@link #size} last read it. A peer cannot replace it during an operation. */
     final MapSlots slots() {
         return slots;
     }
 
-    /** 0 before the first entry. */
+    /** Number of slots; 0 before the first entry. */
     final int capacity() {
         return slotsRef == Ref.NULL ? 0 : slots.length();
     }
@@ -236,7 +236,7 @@ public abstract class SharedMap<V> extends SharedObject {
         }
 
         /**
-         * Goes to the next entry.
+         * Moves to the next entry.
          *
          * @return false at the end
          * @throws ConcurrentModificationException if the map's table was replaced
@@ -260,7 +260,7 @@ public abstract class SharedMap<V> extends SharedObject {
         /**
          * Moves a flyweight to this entry's value.
          *
-         * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
+         * @throws RefException if the entry was removed meanwhile, or the value cannot be followed
          */
         public final void value(V into) {
             if (!map.valueAt(taken(), into)) {

@@ -8,14 +8,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * A flyweight: a place in an arena, checked to hold a whole object of its type. Base class of the containers and,
- * through {@link SharedRecord}, of generated classes.
+ * A flyweight: refers to a place in an arena that was checked to hold a whole object of its type. Base class of the
+ * containers and, through {@link SharedRecord}, of generated classes.
  *
  * <p>Methods for users are static here, so that interfaces are free to use any field names. Two flyweights are equal if
  * they are on the same object. The hash code changes when a flyweight moves. Not thread-safe.
  */
 public abstract class SharedObject {
-    /** Not a valid Ref, since no arena has id 0. */
+    /** Marks a flyweight after {@link #leave}. Not a valid Ref, since no arena has id 0. */
     private static final long GIVEN_AWAY = 1;
 
     private final SharedType<?> type;
@@ -83,7 +83,7 @@ public abstract class SharedObject {
         object.ref = GIVEN_AWAY;
     }
 
-    /** Whether {@link #leave} was called since its last move. */
+    /** Whether {@link #leave} was called since the flyweight's last move. */
     public static boolean hasLeft(Object sharedObject) {
         SharedObject object = of(sharedObject);
         return object.memory == null && object.ref == GIVEN_AWAY;
@@ -95,7 +95,7 @@ public abstract class SharedObject {
     }
 
     /**
-     * The scope of a shared object: the one that created it, or that it was attached with. Its setters allocate there.
+     * The scope in which a shared object's setters allocate: the one that created it, or with which it was attached.
      */
     public static Optional<Scope> scopeOf(Object sharedObject) {
         Scope scope = of(sharedObject).scope;
@@ -206,7 +206,7 @@ public abstract class SharedObject {
     }
 
     /**
-     * The arena, for a store. If another thread seals the scope after this check, the store meets write-protected
+     * The arena, for a store. If another thread seals the scope after this check, the store fails on write-protected
      * pages. The check only provides a clear exception.
      *
      * @throws SealedScopeException if a call has the object's scope sealed
@@ -219,7 +219,7 @@ public abstract class SharedObject {
         return memory();
     }
 
-    /** Length of the object under this flyweight, or of the object that contains it, by its header. */
+    /** Length of the object under this flyweight, or of the object that contains it, according to the header. */
     private long objectBytes() {
         long header = inside == 0 ? base : base - inside + ObjectLayout.HEADER_BYTES;
         return ObjectLayout.bytes(memory().get(ObjectLayout.LONG, header));

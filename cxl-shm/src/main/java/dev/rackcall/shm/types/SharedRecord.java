@@ -9,8 +9,8 @@ import java.util.Optional;
 
 /**
  * Base class of generated flyweights: typed access to the fields of one record. Generated code passes offsets inside
- * the record. The record's bounds were checked when the flyweight moved to it. {@code field} is the field's name for
- * messages.
+ * the record. The record's bounds were checked when the flyweight moved to it. Parameters called {@code field} are the
+ * field's name, for messages.
  */
 public abstract class SharedRecord extends SharedObject {
     private static final int FIXED_STRING_LENGTH_BYTES = 2;

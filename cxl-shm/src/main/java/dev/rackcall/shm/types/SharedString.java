@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Immutable UTF-8 text in an arena. Comparisons read the memory; only {@link #toString} creates a Java {@code String}.
- * Two of them are {@code equal} if they are the same object; {@link #contentEquals(SharedString)} compares text. Bytes
- * that are no UTF-8, which a peer may write, read as U+FFFD. Unpaired surrogates are written as {@code ?}.
+ * Two of them are {@code equal} if they are the same object; {@link #contentEquals(SharedString)} compares text.
+ * Invalid UTF-8, which a peer may write, is read as U+FFFD. Unpaired surrogates are written as {@code ?}.
  */
 public final class SharedString extends SharedSequence {
     private static final Type<SharedString> STRING_TYPE = new Type<>(SharedString.class, "SharedString", Byte.BYTES) {
@@ -41,7 +41,7 @@ public final class SharedString extends SharedSequence {
         return created;
     }
 
-    /** The text that a Ref leads to, without a flyweight. */
+    /** The text that a Ref points to, without a flyweight. */
     static String read(RefSpace space, long ref) {
         RefSpace.Window window = space.follow(ref);
         long at = window.at(ref);

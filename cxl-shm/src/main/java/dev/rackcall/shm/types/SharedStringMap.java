@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * A map from text to shared objects in an arena. Keys are {@link SharedString}s; looking one up by a Java string
- * creates none. New entries and growth allocate in the flyweight's scope. Not thread-safe.
+ * A map from text to shared objects in an arena. Keys are {@link SharedString}s; a look-up with a Java string creates
+ * none. New entries and growth allocate in the flyweight's scope. Not thread-safe.
  *
  * @param <V> a shared type or container
  */
@@ -18,7 +18,7 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         super(type);
     }
 
-    /** The type of maps to {@code valueType}. Set-up only; keep the result. */
+    /** The type of maps to {@code valueType}. Call it during set-up and keep the result. */
     public static <V> SharedType<SharedStringMap<V>> typeOf(SharedType<V> valueType) {
         String name = "SharedStringMap<" + valueType.name() + ">";
         return new Type<SharedStringMap<V>, V>(
@@ -43,7 +43,7 @@ public final class SharedStringMap<V> extends SharedMap<V> {
     /**
      * A new flyweight on the value of a key.
      *
-     * @throws dev.rackcall.shm.RefException if a key or the value leads nowhere
+     * @throws dev.rackcall.shm.RefException if a key or the value cannot be followed
      * @throws SharedDataException if the map is damaged
      */
     public Optional<V> get(String key) {

@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * @param <T> the interface or container
  */
 public abstract class SharedType<T> extends SharedFactory<T> {
-    /** Names for messages. Holds no classes and so keeps no class loader alive. */
+    /** Type names by id, for messages. Holds no classes and so keeps no class loader alive. */
     private static final Map<Integer, String> NAMES = new ConcurrentHashMap<>();
 
     private final Class<? super T> type;
@@ -47,7 +47,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
 
     /**
      * The type of a {@link Shared} interface, or of a container without type arguments such as {@link SharedString}.
-     * Set-up only; keep the result.
+     * Call it during set-up and keep the result.
      *
      * @throws IllegalArgumentException if there is no generated class for it; the message says what to add to the build
      */
@@ -70,17 +70,17 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         return typeId;
     }
 
-    /** A hash over the layouts of this type and of all types that it can reach; equal at both ends of a connection. */
+    /** A hash over the layouts of this type and of all types reachable from it; equal at both ends of a connection. */
     public final long fingerprint() {
         return fingerprint;
     }
 
-    /** Length of an object with its header; of an empty one if objects differ in size. */
+    /** Length of an object including its header; if objects differ in size, that of an empty one. */
     public final int bytes() {
         return bytes;
     }
 
-    /** For people: the layout of this type, and then of every shared type that it can reach, one line each. */
+    /** The layouts of this type and of every shared type reachable from it, one line each, for people to read. */
     public final String description() {
         return description;
     }
@@ -106,7 +106,8 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     }
 
     /**
-     * A flyweight on the object that a Ref leads to. It has no scope, so setters that allocate throw an exception.
+     * A flyweight on the object that a Ref points to. The flyweight has no scope, so setters that allocate throw an
+     * exception.
      *
      * @throws RefException if the Ref is null or may not be followed, or if no whole object of this type lies there
      */
@@ -115,7 +116,8 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     }
 
     /**
-     * A flyweight on the object that a Ref leads to, which allocates in {@code scope} when a setter needs memory.
+     * A flyweight on the object that a Ref points to. The flyweight allocates in {@code scope} when a setter needs
+     * memory.
      *
      * @throws RefException as {@link #attach(RefSpace, long)}
      */
@@ -145,7 +147,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     }
 
     /**
-     * Moves a flyweight to another object of its space. It keeps its scope.
+     * Moves a flyweight to another object of its space. The flyweight keeps its scope.
      *
      * @return false if the Ref is null
      * @throws RefException as {@link #attach(RefSpace, long)}, but not for null

@@ -1,20 +1,22 @@
 package dev.rackcall.shm.waiting;
 
 /**
- * How long it has paid off lately to spin before sleeping: the time that one kind of wait takes, learned wait by wait.
- * A server's poller learns the gaps between requests, and a client's connection learns the time to an answer.
+ * How long to spin before sleeping, adapted to the recent duration of one kind of wait. For a server's poller, that is
+ * the gap between requests; for a client's connection, it is the time to an answer.
  *
  * <p>The rule is that of the kernel's halt polling (virt/kvm/kvm_main.c, {@code grow_halt_poll_ns} and {@code
- * shrink_halt_poll_ns}): a wait that was met while spinning keeps the time, a sleep that ended early grows it, a long
- * sleep shrinks it.
+ * shrink_halt_poll_ns}): a wait that ends while spinning keeps the time, a sleep that ends early raises it, and a long
+ * sleep lowers it.
  *
  * <p>Threads may share it without synchronisation. A lost update costs some microseconds at most.
  */
 public final class SpinTime {
-    /** About what it costs to put a thread to sleep and to wake it on another processor: longer spinning cannot pay. */
+    /**
+     * Approximate cost of putting a thread to sleep and waking it on another processor. Longer spinning cannot pay off.
+     */
     private static final long WAKE_UP_NANOS = 50_000;
 
-    /** Wake-ups between a device's event and the thread that waits for it: the device's thread, the reactor, the thread. */
+    /** Wake-ups from a device's event to the thread that waits for it: the device's thread, the reactor, the thread. */
     private static final int WAKE_UPS_OF_DEVICE = 4;
 
     private static final long SHORTEST_NANOS = 2_000;
@@ -36,24 +38,24 @@ public final class SpinTime {
         return new SpinTime(WAKE_UP_NANOS);
     }
 
-    /** For waits in which the thread looks at a device. */
+    /** For waits in which the thread polls a device. */
     public static SpinTime ofDevice() {
         return new SpinTime(WAKE_UPS_OF_DEVICE * WAKE_UP_NANOS);
     }
 
-    /** How long the next wait may spin; 0: not at all. */
+    /** How long the next wait may spin, in nanoseconds; 0 not to spin. */
     long next() {
         return nanos == 0 && ++waits % WAITS_PER_TRIAL == 0 ? longest : nanos;
     }
 
-    /** A wait was met after {@code waited} of spinning. */
+    /** Records a wait that ended after {@code waited} nanoseconds of spinning. */
     void met(long waited) {
         if (2 * waited > nanos) {
             nanos = Math.min(longest, 2 * waited);
         }
     }
 
-    /** A wait had to sleep; it took {@code waited} altogether. */
+    /** Records a wait that had to sleep and took {@code waited} nanoseconds in total. */
     void slept(long waited) {
         // A sleep of this length, wake-up included, would have been met by spinning.
         if (waited <= 2 * longest && nanos < longest) {

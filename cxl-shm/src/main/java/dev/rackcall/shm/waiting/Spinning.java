@@ -3,16 +3,16 @@ package dev.rackcall.shm.waiting;
 import dev.rackcall.shm.os.Affinity;
 
 /**
- * The spinning phase of one wait. The waiting thread looks for what it waits for, pauses, and asks {@link #goesOn}
- * about once a microsecond; when that says no, the thread sleeps. Reusable, confined to the waiting thread.
+ * The spinning phase of one wait. The waiting thread checks its condition, pauses, and calls {@link #goesOn} about once
+ * a microsecond. When that returns false, the thread sleeps. Reusable, confined to the waiting thread.
  *
  * <p>Spinning helps only while the peer runs on another processor. A thread that may be on the peer's processor yields
- * instead of pausing, where that brings the peer back soon. A thread that was off its processor for {@link
- * #PREEMPTED_NANOS} stops: other threads want the processor, and a thread that sleeps gets it back sooner than one that
- * has used up its share.
+ * instead of pausing, unless yields were long lately. A thread that was off its processor for {@link #PREEMPTED_NANOS}
+ * stops spinning: other threads want the processor, and a thread that sleeps gets it back sooner than one that has used
+ * up its share.
  */
 public final class Spinning {
-    /** A step between two looks that takes this long means that another thread had the processor. */
+    /** Two checks this far apart mean that another thread had the processor in between. */
     private static final long PREEMPTED_NANOS = 20_000;
 
     /** A peer on the only processor cannot run while this thread spins. */
@@ -26,13 +26,13 @@ public final class Spinning {
     private long bound;
     private boolean preempted;
 
-    /** @param time what is known of such waits; shared by all threads that wait for the same peer */
+    /** @param time how long to spin, learned from such waits; shared by all threads that wait for the same peer */
     public Spinning(WaitStrategy strategy, SpinTime time) {
         this.strategy = strategy;
         this.time = time;
     }
 
-    /** A wait begins. */
+    /** Starts the spinning phase of a new wait. */
     public Spinning begin() {
         start = System.nanoTime();
         last = start;
@@ -42,7 +42,7 @@ public final class Spinning {
     }
 
     /**
-     * Whether to look again rather than to sleep.
+     * Whether to check again rather than to sleep.
      *
      * @param shared whether the peer may need this thread's processor
      */
@@ -76,14 +76,14 @@ public final class Spinning {
         return start;
     }
 
-    /** What the thread waited for came while it spun. */
+    /** Records that the wait ended while the thread was spinning. */
     public void met() {
         if (strategy == WaitStrategy.ADAPTIVE && !preempted) {
             time.met(last - start);
         }
     }
 
-    /** What the thread waited for came while it slept. */
+    /** Records that the wait ended while the thread was sleeping. */
     public void slept() {
         if (strategy == WaitStrategy.ADAPTIVE && !preempted) {
             time.slept(System.nanoTime() - start);

@@ -7,12 +7,12 @@ package dev.rackcall.shm.waiting;
 public enum WaitStrategy {
     /** Spins for as long as the wait takes. Lowest latency, but the thread occupies its processor all the time. */
     BUSY_SPIN,
-    /** Spins where that has paid off lately, offers its processor to threads that need it, then sleeps. */
+    /** Spins if that has paid off lately, yields its processor to threads that need it, then sleeps. */
     ADAPTIVE,
     /** Sleeps at once. A call then costs two kernel wake-ups. For many mostly idle peers. */
     BLOCKING;
 
-    /** For threads with a processor each. */
+    /** For threads that each have their own processor. */
     public static WaitStrategy busySpin() {
         return BUSY_SPIN;
     }

@@ -40,7 +40,7 @@ final class Announcer implements Router.Announcement {
     /** How long a closing server waits for the directory, however many channels it has. */
     private static final long PATIENCE_MILLIS = 1_000;
 
-    /** Endpoints of this process, and the runtime directories of their sockets. */
+    /** Endpoint ids of this process, with the runtime directories of their sockets. */
     private static final Map<String, Path> OWN = new ConcurrentHashMap<>();
 
     private final SharedDirectory shared;
@@ -80,7 +80,7 @@ final class Announcer implements Router.Announcement {
         }
     }
 
-    /** The runtime directory of an endpoint's server, if that runs in this process. */
+    /** The runtime directory of an endpoint's server, if the server runs in this process. */
     static Optional<Path> ownFolder(String endpointId) {
         return Optional.ofNullable(OWN.get(endpointId));
     }
@@ -138,8 +138,8 @@ final class Announcer implements Router.Announcement {
     }
 
     /**
-     * Returns when the server is withdrawn, or after a moment if the directory does not answer: then it is withdrawn in
-     * the background.
+     * Returns when the server is withdrawn, or after a moment if the directory does not answer: the withdrawal then
+     * continues in the background.
      */
     @Override
     public void close() {
@@ -172,8 +172,8 @@ final class Announcer implements Router.Announcement {
     }
 
     /**
-     * The load that a server reports: the calls in flight there, averaged over several looks, because one look at short calls says nothing. Used by one
-     * thread at a time.
+     * The load that a server reports: its calls in flight, averaged over several samples, because a single sample of
+     * short calls says nothing. Used by one thread at a time.
      */
     static final class LoadMeter {
         /** Samples for one average. */
@@ -195,8 +195,9 @@ final class Announcer implements Router.Announcement {
         }
 
         /**
-         * Whether a new average is worth a report: it differs by half, and by more than one, which rounding alone can
-         * cause. Each report is a write to the directory and is sent to all clients that follow the channel.
+         * Whether to report a new average: it must differ by a factor of more than 1.5, and by more than one, because
+         * rounding alone can cause a difference of one. Each report is a write to the directory and is sent to all
+         * clients that follow the channel.
          */
         static boolean isNews(int told, int now) {
             return Math.abs((long) now - told) > 1 && (2L * now > 3L * told || 3L * now < 2L * told);

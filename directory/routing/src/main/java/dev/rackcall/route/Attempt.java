@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One attempt of a call: counts at its subchannel, and reports its end to the call's observer unless the call is
- * repeated.
+ * One attempt of a call. Counts the call at its subchannel, and reports the end to the call's observer unless the call
+ * is repeated.
  */
 final class Attempt implements CallObserver {
     private static final Logger LOG = LoggerFactory.getLogger(Attempt.class);
@@ -27,7 +27,7 @@ final class Attempt implements CallObserver {
         return new Attempt(subchannel, next);
     }
 
-    /** Called by the call's thread before the attempt ends. */
+    /** Drops the observer. Called by the call's thread before the attempt ends. */
     void tellNobody() {
         next = CallObserver.NONE;
     }
@@ -44,7 +44,7 @@ final class Attempt implements CallObserver {
         next.onClose(status);
     }
 
-    /** Reports the end of a call that no transport carries. The observer's exceptions are logged. */
+    /** Reports the end of a call if no transport does so. The observer's exceptions are logged. */
     static void tell(CallObserver observer, Status status) {
         try {
             observer.onClose(status);

@@ -6,7 +6,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** The threads that try routes: one timer for the process, and as many platform threads as there are slow peers. */
+/** The threads that try routes: one timer for the process, and a platform thread for each task, which may block. */
 final class Background {
     private static final ScheduledExecutorService CLOCK = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("rackcall-routes").factory());
@@ -15,7 +15,7 @@ final class Background {
 
     private Background() {}
 
-    /** Runs the task on a worker; skips a turn while the last run lasts. */
+    /** Runs the task periodically on a worker; skips a turn while the previous run is still in progress. */
     static Future<?> every(long millis, Runnable task) {
         return CLOCK.scheduleWithFixedDelay(
                 new Runnable() {

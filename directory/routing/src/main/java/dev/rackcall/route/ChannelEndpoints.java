@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The endpoints of one channel that the directory names, or named when their connection was made, and when each is
- * tried: nearest first, each on a background thread. Used with the lock of its {@link ChannelRoutes} held.
+ * The endpoints of one channel: those that the directory names, and former ones that are still connected. Decides when
+ * each is tried: nearest first, each on a background thread. Used with the lock of its {@link ChannelRoutes} held.
  */
 final class ChannelEndpoints {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelEndpoints.class);
@@ -75,7 +75,7 @@ final class ChannelEndpoints {
         return known.values().stream().anyMatch(each -> each.busy || each.due);
     }
 
-    /** Tries the routes of endpoints that have a subchannel, and of the nearest other endpoints until one has. */
+    /** Tries the routes of connected endpoints, and those of the nearest other endpoints until one is connected. */
     void pump() {
         int best = best();
         Map<EndpointRoutes, Integer> hopes =

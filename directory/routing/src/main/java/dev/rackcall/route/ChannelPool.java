@@ -5,8 +5,8 @@ import dev.rackcall.shm.pool.Pool;
 import java.util.Optional;
 
 /**
- * The pool by which a channel may reach servers. The application may replace, remove or close it while the channel is
- * open. Thread-safe.
+ * The pool through which a channel may reach servers. The application may replace, remove or close it while the channel
+ * is open. Thread-safe.
  */
 final class ChannelPool {
     private volatile State state;
@@ -19,7 +19,7 @@ final class ChannelPool {
         this.state = new State(pool, pool.map(ChannelPool::name), "this channel was given no pool");
     }
 
-    /** Replaces or removes the pool; the conditions are the constructor's. */
+    /** Replaces or removes the pool; throws as the constructor does. */
     void change(Optional<Pool> pool) {
         state = new State(pool, pool.map(ChannelPool::name), "this channel has left its pool");
     }

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 final class ChannelRoutes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelRoutes.class);
     private static final long LOOK_MILLIS = 200;
-    /** How long a call without a subchannel waits for news of another server. */
+    /** How long a call without a subchannel waits for the directory to name another server. */
     private static final long NEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long NEWS_LOOK_MILLIS = 20;
@@ -49,7 +49,7 @@ final class ChannelRoutes implements AutoCloseable {
     /** The nearest subchannels. Written with this object's lock held. */
     private volatile Subchannel[] live = NONE;
 
-    /** Whether a look at ended subchannels is scheduled. */
+    /** Whether a check for ended subchannels is scheduled. */
     private final AtomicBoolean noticed = new AtomicBoolean();
 
     private volatile boolean closed;
@@ -148,11 +148,11 @@ final class ChannelRoutes implements AutoCloseable {
     /** Called when a subchannel was found to have ended. */
     void noticeEnd() {
         if (!noticed.compareAndSet(false, true)) {
-            // Many calls find it at once; one look is enough.
+            // Many calls notice the end at once; one check is enough.
             return;
         }
         Background.run(() -> {
-            // Cleared before the look, so that later notices schedule another one.
+            // Cleared before the check, so that later notices schedule another one.
             noticed.set(false);
             synchronized (this) {
                 publish();
@@ -255,25 +255,25 @@ final class ChannelRoutes implements AutoCloseable {
         subchannels.use(definition);
     }
 
-    /** When this returns, subchannels by another pool get no new calls; they are left. */
+    /** When this returns, subchannels over another pool get no new calls, and they are closed later. */
     synchronized void changePool(Optional<Pool> value) {
         if (value.isEmpty() && pool.current().isEmpty()) {
             return;
         }
         pool.change(value);
-        // Otherwise a route that failed by the former pool would wait for its retry time.
+        // Otherwise a route that failed with the former pool would wait for its retry time.
         endpoints.want(true);
         look();
     }
 
-    /** The first connection, which may have ended: it describes what all of them serve. */
+    /** The first connection, which may have ended. All connections serve the same interface as this one. */
     synchronized ClientConnection first() {
         return subchannels.first();
     }
 
     /**
-     * Takes a route's subchannel away. With the lock held, like {@link #describe}: an application that looks for the
-     * last use of a pool finds the subchannel either with its route or among those that were left.
+     * Detaches a route's subchannel. Holds the lock, like {@link #describe}, so that a description always shows the
+     * subchannel: either at its route or among those that were left.
      */
     synchronized void retire(EndpointRoute route, String why, Subchannel.Left how) {
         route.detach().ifPresent(subchannel -> {
@@ -285,7 +285,7 @@ final class ChannelRoutes implements AutoCloseable {
 
     // ---- the background
 
-    /** Runs periodically, and when the directory has news. */
+    /** Runs periodically, and after each change in the directory. */
     private synchronized void look() {
         if (closed) {
             return;
@@ -297,7 +297,7 @@ final class ChannelRoutes implements AutoCloseable {
         endpoints.pump();
     }
 
-    /** All routes of an endpoint were tried. */
+    /** Called when all routes of an endpoint were tried. */
     synchronized void tried(EndpointRoutes endpoint) {
         endpoint.wasTried();
         publish();

@@ -21,8 +21,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One route to one endpoint: knows its obstacles, connects, and remembers the result. One thread at a time changes it;
- * other threads read its volatile fields.
+ * One route to one endpoint: determines its obstacles, connects, and records the result. One thread at a time changes
+ * it; other threads read its volatile fields.
  */
 final class EndpointRoute {
     private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -32,8 +32,8 @@ final class EndpointRoute {
     /** A connection that ends sooner counts as a failed attempt. */
     private static final long PROVEN_NANOS = TimeUnit.SECONDS.toNanos(1);
     /**
-     * The first delay after a connection that ended for lack of a resource: the next one would lack it, too. Calls use
-     * other routes during the delay.
+     * The first delay after a connection that ended for lack of a resource, which the next connection would lack, too.
+     * Calls use other routes during the delay.
      */
     private static final long FIRST_WANT_NANOS = LAST_RETRY_NANOS;
 
@@ -85,8 +85,8 @@ final class EndpointRoute {
         routes.add(new EndpointRoute(endpoint, Kind.PROCESS, Optional.empty(), channel, pool));
         routes.add(new EndpointRoute(endpoint, Kind.HOST, Optional.empty(), channel, pool));
         routes.add(new EndpointRoute(endpoint, Kind.POOL, Optional.empty(), channel, pool));
-        // Virtual queues first: a connection over them opens sooner than a queue pair is made, and needs none of its
-        // own. A call over them takes longer, on the software device 2 to 3 times as long (docs/directory.md).
+        // Virtual queues first: they open a connection faster than a queue pair of its own is made. Each call takes
+        // longer over them, on the software device 2 to 3 times as long (docs/directory.md).
         for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA, Kind.TCP_QUEUES, Kind.TCP)) {
             List<URI> addresses = NetworkRoutes.addresses(endpoint, kind);
             if (addresses.isEmpty()) {
@@ -109,7 +109,7 @@ final class EndpointRoute {
         return failure;
     }
 
-    /** What one of the ends lacks; empty if the route can be tried. At most asks the file system. */
+    /** What one of the ends lacks; empty if the route can be tried. Makes only local checks, which do not wait. */
     Optional<String> obstacle() {
         return switch (kind) {
             case PROCESS ->
@@ -198,7 +198,7 @@ final class EndpointRoute {
         }
     }
 
-    /** Removes the subchannel, if there is one; the caller closes it. Called with the routes' lock held. */
+    /** Removes the subchannel, if there is one, for the caller to leave. Called with the routes' lock held. */
     Optional<Subchannel> detach() {
         Optional<Subchannel> last = subchannel;
         subchannel = Optional.empty();
@@ -206,7 +206,7 @@ final class EndpointRoute {
     }
 
     /**
-     * The subchannel has ended by itself.
+     * Called when the subchannel has ended by itself.
      *
      * @param cause the reason, if known
      */
@@ -221,7 +221,7 @@ final class EndpointRoute {
         wanting = cause.filter(why -> why.code() == Status.Code.RESOURCE_EXHAUSTED)
                 .isPresent();
         if (wanting) {
-            // A new connection would succeed, and end again with the next call that needs as much.
+            // A new connection would succeed, and end again with the next call that needs the resource.
             wantNanos = lasted > LAST_WANT_NANOS ? FIRST_WANT_NANOS : wantNanos;
             retryAt = now + wantNanos;
             wantNanos = Math.min(2 * wantNanos, LAST_WANT_NANOS);
@@ -231,7 +231,7 @@ final class EndpointRoute {
         }
     }
 
-    /** Whether other routes are preferred for a while: it can be connected, but soon ends for lack of a resource. */
+    /** Whether other routes are preferred for a while, because its connections soon end for lack of a resource. */
     boolean isShunned() {
         return wanting && !isDue();
     }
@@ -247,7 +247,7 @@ final class EndpointRoute {
         try {
             Optional<Pool> by = pool.current();
             attempt = by;
-            // Checked again: a thread that has changed the pool may have looked for attempts before this one was
+            // Checked again: a thread that has changed the pool may have checked for attempts before this one was
             // visible.
             if (kind == Kind.POOL && !by.equals(pool.current())) {
                 throw leftPool();
@@ -275,7 +275,7 @@ final class EndpointRoute {
             failed(Status.Code.UNAVAILABLE.with("connecting failed: %s", e).asException(e));
             return false;
         } finally {
-            // After the subchannel is set.
+            // Cleared after the subchannel is set: describe reads the attempt first.
             attempt = Optional.empty();
         }
     }
@@ -304,7 +304,7 @@ final class EndpointRoute {
             case HOST -> channel.at(new ClientSpec.Place(channel.directory(), Optional.empty(), Optional.empty()));
             case POOL -> {
                 if (by.isEmpty()) {
-                    // Without a pool it would be the host's memory.
+                    // Without a pool the route would use the host's memory.
                     throw leftPool();
                 }
                 yield channel.at(new ClientSpec.Place(channel.directory(), by, Optional.empty()));
@@ -315,11 +315,11 @@ final class EndpointRoute {
     }
 
     Route describe() {
-        // The attempt is read first, because it ends when its subchannel is set.
+        // The attempt is read before the subchannel: connect sets the subchannel and then clears the attempt.
         boolean isTriedByFormer = kind == Kind.POOL && attempt.isPresent() && !attempt.equals(pool.current());
         Optional<Subchannel> present = subchannel;
         if (isTriedByFormer || (present.isPresent() && isOutdated())) {
-            // A thread that has changed the pool looks for this state at once, while another may still try the routes.
+            // A thread that has changed the pool checks for this state at once; another may still be trying the routes.
             return describe(
                     State.LEAVING, LEFT_POOL, present.map(Subchannel::calls).orElse(0));
         }

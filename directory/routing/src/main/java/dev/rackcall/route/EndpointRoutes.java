@@ -19,7 +19,7 @@ final class EndpointRoutes {
     /** A stopped server keeps clients waiting; after this time the next server is tried, too. */
     private static final long HOLD_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** The time of the last route, however long the others have taken. */
+    /** The least time for a route, even if the routes before it have used up the timeout. */
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ChannelRoutes channelRoutes;
@@ -33,18 +33,18 @@ final class EndpointRoutes {
     /** Whether a thread is trying its routes. */
     boolean busy;
 
-    /** Since when. */
+    /** When that thread began. */
     long busySince;
     /** Whether its routes must be tried. */
     boolean due = true;
-    /** Whether all routes were tried once: only then its distance is known. */
+    /** Whether all routes were tried once. Its distance is unknown before that. */
     boolean tried;
     /** Whether routes that have just failed must be tried. */
     boolean urgent;
     /** Whether the directory still names it. */
     boolean named = true;
 
-    /** Why it is abandoned when the thread that tries its routes ends; empty if it is not. */
+    /** The reason to abandon it when the thread that tries its routes ends; empty if it is kept. */
     private String givenUp = "";
 
     EndpointRoutes(ChannelRoutes channelRoutes, Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
@@ -74,12 +74,12 @@ final class EndpointRoutes {
         endpoint = same;
     }
 
-    /** Whether farther endpoints wait for it: until its routes were tried, or for a limited time. */
+    /** Whether farther endpoints still wait for it: until its routes were tried, but only for a limited time. */
     boolean mayYetAnswer() {
         return !tried && !(busy && System.nanoTime() - busySince > HOLD_UP_NANOS);
     }
 
-    /** Its rank by the best route that may be tried. */
+    /** The rank of its best route without an obstacle. */
     int hope() {
         return routes.stream()
                 .filter(route -> route.obstacle().isEmpty())
@@ -122,7 +122,7 @@ final class EndpointRoutes {
         subchannel = chosen.flatMap(EndpointRoute::subchannel);
     }
 
-    /** A route that soon ends is better than none while a call waits. */
+    /** Connects a shunned route: while a call waits, a route that soon ends is better than none. */
     private Optional<EndpointRoute> shunned(long end, boolean mayConnect) {
         for (int i = 0; i < routes.size(); i++) {
             EndpointRoute route = routes.get(i);
@@ -152,7 +152,7 @@ final class EndpointRoutes {
     /** Removes the route's subchannel, if there is one, and returns it. */
     private Optional<Subchannel> retire(EndpointRoute route, String why, Subchannel.Left how) {
         Optional<Subchannel> left = route.subchannel();
-        // Before the next routes are tried, so that calls do not use it.
+        // Cleared before the next routes are tried, so that calls do not use the retired subchannel.
         if (left.isPresent() && subchannel.equals(left)) {
             subchannel = Optional.empty();
         }
@@ -186,7 +186,7 @@ final class EndpointRoutes {
         return route.connect(channelRoutes, Duration.ofNanos(Math.max(left / (1 + others), LEAST_NANOS)));
     }
 
-    /** The thread that tried its routes has ended. Called with the routes' lock held. */
+    /** Called when its routes were tried, with the routes' lock held. */
     void wasTried() {
         busy = false;
         tried = true;
@@ -196,8 +196,8 @@ final class EndpointRoutes {
     }
 
     /**
-     * The endpoint is no longer wanted. Its subchannels are left as soon as no thread changes them. Called with the
-     * routes' lock held.
+     * Abandons the endpoint. Its subchannels are left as soon as no thread tries its routes. Called with the routes'
+     * lock held.
      */
     void giveUp(String why) {
         if (busy) {
@@ -208,7 +208,7 @@ final class EndpointRoutes {
         }
     }
 
-    /** Leaves its subchannel, because other servers are nearer. */
+    /** Leaves its subchannel for this reason. */
     void stepBack(String why) {
         subchannel = Optional.empty();
         routes.forEach(route -> standBy(route, why));

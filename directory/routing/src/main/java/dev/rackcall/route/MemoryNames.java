@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /**
  * Names of memory in announcements. A host's memory is named by its runtime directory: a process that sees the same
- * directory in the same boot, under any path, can be handed the memory of connections there. A pool is named by its
+ * directory in the same boot, under any path, can map the memory of connections there. A pool is named by its
  * instance.
  */
 final class MemoryNames {

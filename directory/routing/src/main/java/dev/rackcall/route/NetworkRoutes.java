@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The routes over a network: which addresses of an endpoint belong to which route, and its obstacles. Both ends must
- * have a device of the same kind, hardware or software. For each kind an endpoint may have addresses for virtual queues
- * and for queue pairs.
+ * The routes over a network: which addresses of an endpoint belong to which route, and the obstacles of each route.
+ * Both ends must have a device of the same kind, hardware or software. For each kind an endpoint may have addresses for
+ * virtual queues and for queue pairs.
  */
 final class NetworkRoutes {
     private static final String QUEUES = "vq";
 
     private NetworkRoutes() {}
 
-    /** The endpoint's addresses for this route, in its own order. */
+    /** The endpoint's addresses for this route, in the server's order of preference. */
     static List<URI> addresses(Endpoint endpoint, Kind kind) {
         return addresses(endpoint, isHardware(kind)).stream()
                 .filter(address -> isQueue(address) == kind.isQueue())
@@ -61,7 +61,7 @@ final class NetworkRoutes {
                 : "the module rdma-fallback is not on the class path here";
     }
 
-    /** How the devices of both ends differ. Searches for devices. */
+    /** How the devices of both ends differ in kind; empty if they do not. Searches for devices. */
     static Optional<String> unlike(Kind kind, CarrierProvider provider, URI address) {
         if (provider.isAlike(address, isHardware(kind))) {
             return Optional.empty();

@@ -17,7 +17,7 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
         /** Whether another attempt is allowed after this failure. */
         boolean maySendAgain(RpcException e);
 
-        /** The call is over. */
+        /** Called when the call is over. */
         void finish();
 
         /** Releases a result that no caller gets. */
@@ -53,7 +53,7 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
         }
         attempt = sent;
         if (isCancelled()) {
-            // The cancellation came before this attempt was known.
+            // The future was cancelled before the field held this attempt.
             sent.cancel(true);
         }
         var _ = sent.whenComplete(this::answered);

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The arguments of a {@link RoutedCall}: encoded into private memory, so that they can be sent twice, and the
+ * The arguments of a {@link RoutedCall}, encoded into private memory so that they can be sent twice. Also finds the
  * subchannel whose memory holds the shared objects.
  */
 final class RoutedArguments {
@@ -46,8 +46,7 @@ final class RoutedArguments {
     /**
      * Adds an object that is passed by pointer.
      *
-     * @return its Ref; 0 if no subchannel maps it: then the subchannel's own call reports the problem when it is
-     *     sent
+     * @return its Ref; 0 if no subchannel maps it, a problem that is reported when the call is sent
      */
     long share(Object sharedObject, String argument, ChannelRoutes routes, MethodDescriptor method) {
         shared.add(sharedObject);

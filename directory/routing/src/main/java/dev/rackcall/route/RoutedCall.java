@@ -20,9 +20,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A call that picks its subchannel when its arguments are known. If they include shared objects, it is the subchannel
- * of their memory, otherwise the one with the fewest calls. A repeatable call moves to another subchannel if its own
- * fails.
+ * A call that picks its subchannel when its arguments are known: for shared objects the subchannel that maps their
+ * memory, otherwise the one with the fewest calls. A repeatable call moves to another subchannel if its own fails.
  *
  * <p>Reused by later calls. The subchannel's own call does the rest: slots, seals, answers.
  */
@@ -43,7 +42,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private Subchannel last;
 
     private Status failure = Status.OK;
-    /** The attempt whose answer is read; null before. */
+    /** The current attempt, whose answer is read; null before it begins. */
     private ClientCall attempt;
 
     RoutedCall(RoutedConnection connection) {
@@ -271,7 +270,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         }
     }
 
-    /** Clears everything; the object may serve another call. */
+    /** Clears everything and returns this object to the connection, for another call. */
     @Override
     public void finish() {
         attempt = null;

@@ -57,7 +57,7 @@ final class RoutedConnection extends ClientConnection {
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
         Subchannel[] subchannels = routes.subchannels();
-        // Streams are counted, so that a left subchannel stays open while one is read slowly.
+        // A RoutedCall counts streams, so that a subchannel that was left stays open while a stream is read slowly.
         boolean plain = !method.idempotent() && method.kind() != MethodDescriptor.Kind.SERVER_STREAM;
         if (plain && subchannels.length == 1 && routes.openSubchannels().length == 1) {
             ClientConnection only = subchannels[0].connection();
@@ -65,7 +65,7 @@ final class RoutedConnection extends ClientConnection {
                 try {
                     return only.begin(method, deadline, headers, isolation, observer);
                 } catch (RpcException e) {
-                    // It has ended, or was closed because it was replaced.
+                    // The subchannel has ended, or was closed because it was replaced.
                     if (only.isUsable() || (e.code() != Status.Code.UNAVAILABLE && e.code() != Status.Code.CANCELLED)) {
                         throw e;
                     }

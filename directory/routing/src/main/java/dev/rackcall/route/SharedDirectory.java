@@ -22,7 +22,7 @@ final class SharedDirectory implements AutoCloseable {
         this.directory = Directory.open(address);
     }
 
-    /** The caller closes it once. Concurrent callers wait while the directory is opened, at most for its time limit. */
+    /** Each caller closes it once. Concurrent callers wait while it is opened, within the directory's time limit. */
     static SharedDirectory join(URI address) {
         synchronized (OPEN) {
             SharedDirectory shared = OPEN.get(address);

@@ -25,12 +25,12 @@ final class Subchannel {
     private static final int MOST_DOUBLINGS = 6;
     /** How long returned shared objects stay readable after the subchannel was left. */
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** A delay for calls that picked the subchannel just before it was left. */
+    /** How long a subchannel that was left stays open for calls that picked it just before. */
     private static final long LATECOMERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** Why calls no longer use it. */
     enum Left {
-        /** A nearer route works. Objects in its memory are still used. */
+        /** A nearer route works. Objects in its memory may still be in use. */
         FOR_A_BETTER_ONE,
         /** Its peer takes no calls any more. */
         ENDED,
@@ -84,7 +84,7 @@ final class Subchannel {
 
     // ---- calls
 
-    /** Counted calls in flight. */
+    /** Calls in flight, as counted by {@link #begun} and {@link #ended}. */
     int calls() {
         return calls.get();
     }
@@ -146,10 +146,10 @@ final class Subchannel {
     }
 
     /**
-     * Its share where others are equal: the inverse square root of its server's load. Reports are seconds old and the
-     * same for all clients. If all clients chose the least loaded server, it would be the most loaded one at the next
-     * report, and with the plain inverse the shares would oscillate for ever. With the root each swing is smaller than
-     * the last.
+     * Its weight among subchannels with equally many calls: the inverse square root of its server's load. Reports are
+     * seconds old and the same for all clients. If all clients chose the least loaded server, it would be the most
+     * loaded one at the next report. With the plain inverse the shares would oscillate forever; with the root each
+     * swing is smaller than the last.
      */
     double weight() {
         return weight;
@@ -157,8 +157,8 @@ final class Subchannel {
 
     /**
      * The subchannel with the fewest calls in flight. Among equals it is chosen at random, weighted by {@link #weight};
-     * an ejected one is chosen only if there is no other. The channel knows its own calls exactly, and other load only
-     * by reports, so that comes second.
+     * an ejected one is chosen only if there is no other. The reported load is secondary, because only the channel's
+     * own calls are counted exactly.
      *
      * @param tried subchannels that have failed this call: chosen only if there is no other
      */
@@ -185,7 +185,7 @@ final class Subchannel {
                 best = subchannel;
                 weights = subchannel.weight();
             } else if (cost == bestCost) {
-                // Each equal subchannel ends up as the best with its share of the weights.
+                // Makes each of the equal subchannels the best with a probability proportional to its weight.
                 weights += subchannel.weight();
                 if (ThreadLocalRandom.current().nextDouble() * weights < subchannel.weight()) {
                     best = subchannel;
@@ -251,12 +251,12 @@ final class Subchannel {
         }
     }
 
-    /** Whether {@link #close} has ended, which may have sent something to the peer. */
+    /** Whether {@link #close} has ended, which may still send requests to the peer. */
     boolean isClosed() {
         return closed;
     }
 
-    /** Waits for the directory at most for its time limit; the claim is then released later. */
+    /** Releases a claim. If the directory does not answer within its time limit, the claim is released later. */
     static void giveBack(Optional<MemoryClaim> memory) {
         try {
             memory.ifPresent(MemoryClaim::close);

@@ -11,15 +11,15 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * All open subchannels of one channel, including those that calls have left, and the services that each of them must
- * know. Changed with the lock of its {@link ChannelRoutes} held; calls read one field.
+ * All open subchannels of one channel, including those that calls have left, and the services that are registered with
+ * each of them. Changed with the lock of its {@link ChannelRoutes} held; calls read one field.
  */
 final class Subchannels {
     private static final Subchannel[] NONE = {};
 
     private final List<Subchannel> adopted = new ArrayList<>();
     private final List<Subchannel> left = new ArrayList<>();
-    /** Unused, and being closed. */
+    /** Subchannels that were left, are unused, and are being closed. */
     private final List<Subchannel> closing = new ArrayList<>();
 
     private final List<ServiceDefinition<?>> used = new ArrayList<>();
@@ -31,7 +31,7 @@ final class Subchannels {
         return open;
     }
 
-    /** Adds a new subchannel: it must serve what the others serve, and learns the services in use. */
+    /** Adds a new subchannel, which must serve the same interface as the others, and registers the services in use. */
     void adopt(Subchannel subchannel) {
         ClientConnection connection = subchannel.connection();
         if (first.isPresent()
@@ -62,7 +62,7 @@ final class Subchannels {
         }
     }
 
-    /** The first connection, which may have ended: it describes what all of them serve. */
+    /** The first connection, which may have ended. All connections serve the same interface as this one. */
     ClientConnection first() {
         return first.orElseThrow();
     }
@@ -80,7 +80,7 @@ final class Subchannels {
                 left.remove(subchannel);
                 closing.add(subchannel);
                 adopted.remove(subchannel);
-                // Its last requests may have to be transferred first.
+                // Closing may block, because its last requests may have to be transferred first.
                 Background.run(subchannel::close);
             }
         }

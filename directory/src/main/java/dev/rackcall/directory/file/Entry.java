@@ -2,7 +2,7 @@ package dev.rackcall.directory.file;
 
 import java.util.Arrays;
 
-/** An entry in its file: the owner in the first line, then the value. The owner is empty if the entry has none. */
+/** The content of an entry's file: the owner in the first line, then the value. An entry of no member has owner "". */
 final class Entry {
     private final String owner;
     private final byte[] value;

@@ -26,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory in files. One lock file guards changes; the kernel releases it if its holder dies, which leaves whole
- * entries and perhaps a temporary file. Readers take no lock. A thread looks every {@value #LOOK_MILLIS} ms for changes
- * and dead members.
+ * A directory in files. One lock file guards changes; the kernel releases it if its holder dies. All entries are then
+ * whole, and at most a temporary file is left. Readers take no lock. A thread checks every {@value #LOOK_MILLIS} ms for
+ * changes and dead members.
  */
 final class FileStore implements DirectoryStore {
     private static final Logger LOG = LoggerFactory.getLogger(FileStore.class);
@@ -45,7 +45,7 @@ final class FileStore implements DirectoryStore {
     private volatile OwnerLock membership;
     private volatile boolean leaseHeld = true;
     private volatile boolean closed;
-    /** Whether the last look succeeded. Used by the store's thread. */
+    /** Whether the last check succeeded. Used by the store's thread. */
     private boolean readable = true;
 
     private FileStore(Path root, OwnerLock membership, DirectoryOptions options) {
@@ -265,7 +265,7 @@ final class FileStore implements DirectoryStore {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (DirectoryException e) {
-            // Another member will find this one dead and remove them.
+            // Another member will find this one dead and remove its entries.
             LOG.warn("another member will remove this process's entries: {}", e.getMessage());
         } finally {
             membership.close();
@@ -284,7 +284,7 @@ final class FileStore implements DirectoryStore {
         }
     }
 
-    /** One followed folder; used by the store's thread, except for its end. */
+    /** One followed folder. Used by the store's thread, except when it is closed. */
     private static final class FolderFollowing implements Following {
         private final Tree tree;
         private final String folder;
@@ -317,7 +317,7 @@ final class FileStore implements DirectoryStore {
             }
         }
 
-        /** The folder cannot be read now, or is no longer read. */
+        /** Called when the folder cannot be read now, or is no longer read. */
         void lose() {
             current = false;
         }

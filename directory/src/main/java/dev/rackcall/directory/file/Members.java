@@ -47,7 +47,7 @@ final class Members {
                     makeOrCheck(root);
                     return join();
                 } catch (NoSuchFileException e) {
-                    // The last member has just removed it.
+                    // The last member has just removed the directory.
                     if (attempt == MAX_ATTEMPTS) {
                         throw e;
                     }
@@ -101,7 +101,7 @@ final class Members {
         return folder.resolve(member + SUFFIX);
     }
 
-    /** Whether a member lives. The empty name, of entries without an owner, always does. */
+    /** Whether a member lives. Always true for the empty name, which is the owner of entries without a member. */
     boolean isAlive(String member) {
         return member.isEmpty() || (NAME.matcher(member).matches() && OwnerLock.isHeld(file(member)));
     }

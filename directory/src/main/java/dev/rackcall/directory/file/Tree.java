@@ -31,7 +31,7 @@ import java.util.regex.Pattern;
  */
 final class Tree {
     private static final Pattern PATH = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._@-]{1,200})+");
-    /** No segment contains it. */
+    /** The end of the name of an entry's file. No segment contains it. */
     private static final String ENTRY = "+";
 
     private static final String TEMPORARY = "+tmp";
@@ -56,7 +56,7 @@ final class Tree {
         return folder.resolveSibling(folder.getFileName() + ENTRY);
     }
 
-    /** The entry; empty if there is none, or none that was written whole. */
+    /** The entry; empty if there is none, or if its file is malformed. */
     Optional<Entry> read(String path) throws IOException {
         return read(file(path));
     }

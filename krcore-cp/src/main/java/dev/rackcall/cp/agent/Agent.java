@@ -34,8 +34,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A host's part in the control plane, embedded in a process. It has the few queue pairs that all virtual queues share,
- * the table of this host's memory regions that peers read, and a cache of other hosts. Any thread may use it. It opens
- * the device for itself; closing it closes everything.
+ * the table of this host's memory regions that peers read, and a cache of other hosts. Any thread may use it. The agent
+ * opens the device for itself; closing the agent closes everything.
  *
  * {@snippet :
  * Agent agent = Agent.open(Devices.find("soft:a"), AgentOptions.of(HostId.named("a")).withMeta(() -> meta));
@@ -50,7 +50,7 @@ public final class Agent implements AutoCloseable {
     private static final Duration FAREWELL = Duration.ofMillis(300);
     /** The time that registrations in progress have to end when the agent is closed. */
     private static final Duration REGION_TIME = Duration.ofSeconds(5);
-    /** Peers without a virtual queue that stay connected. */
+    /** Maximum number of peers that stay connected without a virtual queue. */
     private static final int KEPT_IDLE = 128;
     /** Messages that may be in flight. */
     private static final int SENDS = 512;
@@ -75,7 +75,7 @@ public final class Agent implements AutoCloseable {
     private final List<LocalTenant> tenants = new ArrayList<>();
 
     private final AtomicLong tenantNumbers = new AtomicLong();
-    /** Sends replies to messages; made with the first one. Guarded by {@link MessageReplies}. */
+    /** Sends replies to messages; made for the first reply. Guarded by {@link MessageReplies}. */
     private Optional<LocalTenant> itself = Optional.empty();
 
     private Agent(Device device, AgentOptions options) {
@@ -143,12 +143,12 @@ public final class Agent implements AutoCloseable {
         return options.host();
     }
 
-    /** Which life of the host this is. */
+    /** The epoch of this life of the host. */
     public int epoch() {
         return self.epoch();
     }
 
-    /** Where other hosts can reach it without a meta server, as long as it lives. */
+    /** The address by which other hosts reach this agent without a meta server, as long as it lives. */
     public ControlAddress address() {
         return port.address();
     }
@@ -178,7 +178,7 @@ public final class Agent implements AutoCloseable {
         }
     }
 
-    /** A virtual queue of the agent's own, whatever tenants may have. */
+    /** A virtual queue of the agent itself, which does not count against the tenants' quotas. */
     private LocalQueue connectItself(HostId host, HostRecord record) {
         if (itself.isEmpty()) {
             itself = Optional.of(admit(
@@ -188,7 +188,7 @@ public final class Agent implements AutoCloseable {
         return itself.get().connectTo(host, record);
     }
 
-    /** Why the meta server does not know this host, if so. */
+    /** Why this host is not registered at the meta server; empty if it is. */
     public Optional<String> registrationProblem() {
         return registration.problem();
     }
@@ -211,7 +211,7 @@ public final class Agent implements AutoCloseable {
         return lookup.cache().count();
     }
 
-    /** Bytes of that cache. */
+    /** Size in bytes of the cache of hosts. */
     public long knownHostsBytes() {
         return lookup.cache().byteSize();
     }
@@ -284,7 +284,7 @@ public final class Agent implements AutoCloseable {
         return regions.get(RegionRecord.keyOf(key)).orElse(new byte[0]);
     }
 
-    /** Closes the connection of a host that is gone and has not said so. */
+    /** Closes the connection of a host that has ended without closing it. */
     private void checkACaller() {
         Optional<HostLife> oldest = callers.next();
         if (oldest.isPresent()) {

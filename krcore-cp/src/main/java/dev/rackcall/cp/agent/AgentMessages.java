@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends and receives an agent's messages. Messages of peers arrive in one shared receive queue and go from there to
  * ports; replies go to the virtual queue that sent the message. A thread empties the receive queue, so that an idle
- * tenant does not block others; threads that poll do so, too. Any thread may use it.
+ * tenant does not block others; threads that poll empty it, too. Any thread may use it.
  */
 final class AgentMessages implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentMessages.class);
@@ -47,8 +47,8 @@ final class AgentMessages implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param self how peers reach this host
-     * @param lanes takes what has completed on all lanes
+     * @param self the record by which peers reach this host
+     * @param lanes handles the completions of all lanes
      * @param connector connects a virtual queue of the agent's own to a host
      */
     AgentMessages(
@@ -127,7 +127,7 @@ final class AgentMessages implements AutoCloseable {
         }
     }
 
-    /** Counts ports that fetch a payload now. */
+    /** Changes the number of ports that fetch a payload now. */
     void reading(int more) {
         reading.addAndGet(more);
     }
@@ -202,7 +202,7 @@ final class AgentMessages implements AutoCloseable {
                 }
             }
             case PortMessage.PROBE -> {
-                // This host will not reply to it any more: the reply was lost, or arrived before this probe.
+                // This host will not reply to the message any more: its reply was lost, or arrived before this probe.
                 if (ports.values().stream().noneMatch(port -> port.holds(message))) {
                     answer(message, CompletionStatus.FLUSHED);
                 }

@@ -12,10 +12,10 @@ import java.util.function.Supplier;
  * The options of an agent. Start with {@link #of}.
  *
  * @param host the host's name in the control plane, which no other agent may have
- * @param meta where the meta server is now, asked again whenever it does not reply; empty for none
+ * @param meta supplies the meta server's current address whenever it is needed; empty for no meta server
  * @param renewal how often the agent renews its registration; a fraction of the meta server's lease
- * @param lanes the queue pairs that all peers share, where the device has dynamically connected ones; each peer uses
- *     one
+ * @param lanes the queue pairs that all peers share, if the device has dynamically connected ones; each peer uses one
+ *     of them
  * @param own additional queue pairs for single busy peers
  * @param quota limits of a tenant and of the host
  */
@@ -29,7 +29,7 @@ public record AgentOptions(
     /**
      * Queue pairs for single busy peers.
      *
-     * @param most their maximum; 0 for none
+     * @param most maximum number of them; 0 for none
      * @param busyRequests requests a second that make a peer busy
      */
     public record Own(int most, long busyRequests) {

@@ -34,7 +34,7 @@ public final class LocalPort implements MessagePort {
 
     private record Arrived(long id, int bytes, long host) {}
 
-    /** The sender of messages that wait, for its share of the places. */
+    /** A sender of waiting messages; its share of the places is bounded. */
     private record Sender(HostId host, int epoch, long tenant) {}
 
     /** A payload that is being READ. */
@@ -44,7 +44,7 @@ public final class LocalPort implements MessagePort {
      * The tenant that a port belongs to.
      *
      * @param connector connects a virtual queue to a message's sender
-     * @param closed is told when a port has been closed
+     * @param closed called with a port that has been closed
      */
     record Owner(TenantMemory memory, Function<PortMessage, LocalQueue> connector, Consumer<LocalPort> closed) {}
 
@@ -163,7 +163,7 @@ public final class LocalPort implements MessagePort {
         return new Sender(message.host(), message.record().epoch(), message.tenant());
     }
 
-    /** Whether the message in question waits here, or is being fetched. */
+    /** Whether the message that this probe is about waits here, or is being fetched. */
     synchronized boolean holds(PortMessage probe) {
         return Stream.concat(waiting.stream(), reading.map(Reading::message).stream())
                 .anyMatch(message -> message.number() == probe.number()
@@ -232,7 +232,7 @@ public final class LocalPort implements MessagePort {
         try {
             return begun.queue().pushCopy();
         } catch (ControlPlaneException failed) {
-            // The next look at the queue notices this.
+            // The next check of the queue notices this.
             return true;
         }
     }

@@ -26,9 +26,9 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
     /**
      * The tenant of a queue.
      *
-     * @param number by which peers know the tenant
+     * @param number by which peers distinguish the tenants of this agent
      * @param depth requests that may be in flight or wait to be popped
-     * @param closed is told when a queue has been closed
+     * @param closed called with a queue that has been closed
      */
     record Owner(
             long number,
@@ -66,7 +66,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
         window = new RequestWindow(tenant.depth());
     }
 
-    /** The number by which peers know this queue. */
+    /** The number by which peers refer to this queue. */
     long number() {
         return number;
     }
@@ -207,7 +207,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
         messages.slots().free(slot);
     }
 
-    /** Asks the peer about a message that has waited long for its reply. */
+    /** Sends a probe to the peer if a message has waited long for its reply. */
     void probe() {
         long oldest;
         synchronized (this) {
@@ -244,7 +244,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
         watcher.run();
     }
 
-    /** Called with the monitor. Messages without a reply may have arrived. */
+    /** Enters the error state and flushes messages without a reply, which may have arrived. Called with the monitor. */
     private void fail(String reason) {
         if (failure.isPresent()) {
             return;
@@ -341,7 +341,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
     public synchronized int take(Completions batch) {
         int count = window.pop(batch, wasClosed());
         if (isRefusalDue && window.isEmpty() && !isInFlight() && count < batch.capacity()) {
-            // After all requests that were pushed before it.
+            // The refusal is reported after all requests that were pushed before it.
             isRefusalDue = false;
             refused++;
             batch.set(count++, refusedId, refusedWith, CompletionOpcode.UNKNOWN, 0, 0);

@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** A tenant of an agent in this process. In an agent process each tenant of another process has one. */
+/** A tenant of an agent in this process. In an agent process, each tenant in another process is represented by one. */
 public final class LocalTenant implements Tenant {
     /**
      * The parts of an agent that its tenants use.
@@ -145,7 +145,7 @@ public final class LocalTenant implements Tenant {
         return open(agent.peers().peer(host, address), watcher);
     }
 
-    /** As {@link #connect}, but only if no other host must be asked. */
+    /** As {@link #connect}, but returns empty if another host would have to be queried. */
     public Optional<LocalQueue> connectIfKnown(HostId host, Runnable watcher) {
         return agent.peers().knownPeer(host).map(peer -> open(peer, watcher));
     }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /** The shared receive queue where messages of all peers arrive. One thread may poll at a time. */
 final class MessageReceives {
-    /** Takes a message, which is overwritten after that. */
+    /** Takes a message, whose memory is then reused. */
     @FunctionalInterface
     interface Taker {
         void take(MemorySegment memory, long at, int bytes);

@@ -17,7 +17,7 @@ import java.util.function.BiFunction;
 /** Replies to senders of messages, over one long-lived queue to each sender's host. Any thread may use it. */
 final class MessageReplies {
     static final int KEPT = 128;
-    /** A queue may fail because of another peer on its lane. */
+    /** Queues tried in a row: a queue may fail because of another peer on its lane. */
     private static final int TRIES = 3;
 
     private static final class Sender {

@@ -38,8 +38,8 @@ final class MessageSlots {
     }
 
     /**
-     * Claims a slot; returns its number, or -1. A tenant may claim a slot while it has fewer than are free, not
-     * counting those reserved for the agent.
+     * Claims a slot; returns its number, or -1. A tenant may claim a slot while it holds fewer slots than are free,
+     * without those reserved for the agent.
      *
      * @param owner the tenant's number, or {@link #AGENT}
      */

@@ -42,7 +42,7 @@ final class PeerLookup {
         return cache;
     }
 
-    /** The peer for one more virtual queue, if no other host must be asked for it. */
+    /** The peer for one more virtual queue; empty if another host would have to be queried. */
     Optional<LanePeer> knownPeer(HostId host) {
         Optional<LanePeer> known = peers.acquire(host);
         return known.isPresent() ? known : cache.find(host).map(record -> peer(host, record));
@@ -51,7 +51,7 @@ final class PeerLookup {
     /**
      * The peer for one more virtual queue.
      *
-     * @param address where to ask the host itself if the meta server does not know it
+     * @param address of the host itself, which is queried if the meta server does not find it
      */
     LanePeer peer(HostId host, Optional<ControlAddress> address) {
         Optional<LanePeer> known = knownPeer(host);
@@ -64,7 +64,7 @@ final class PeerLookup {
         if (known.record().epoch() == record.epoch()) {
             return known;
         }
-        // Another life than the known one, earlier or later: the next request finds out.
+        // The record is of another life than the known peer, earlier or later: the next request finds out.
         peers.release(known);
         return peers.acquireFormer(host, record.epoch(), name -> lanes.to(name, record));
     }
@@ -114,7 +114,7 @@ final class PeerLookup {
     /** This life of a peer may be over, so the next connection to the host looks it up again. */
     void doubt(PeerHost peer) {
         peer.regions().clear();
-        // In this order: a thread that connects meanwhile finds either this peer or a fresh record.
+        // The cache first: a thread that connects meanwhile finds either this peer or a fresh record.
         meta.ifPresent(MetaClient::doubt);
         cache.remove(peer.host(), peer.record().epoch());
         peers.retire(peer);

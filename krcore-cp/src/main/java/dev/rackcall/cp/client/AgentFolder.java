@@ -27,16 +27,16 @@ public final class AgentFolder {
      * registers all regions of {@link Tenant#share} and {@link Tenant#allocate} again, with new addresses and keys.
      *
      * @param name for messages; need not be unique
-     * @throws ControlPlaneException UNREACHABLE if there is none, REFUSED if it has another version or works for
-     *     another user
+     * @throws ControlPlaneException UNREACHABLE if no agent process serves there, REFUSED if it has another version or
+     *     works for another user
      */
     public static Tenant join(Path folder, String name) {
         return new ForeignTenant(folder, name);
     }
 
     /**
-     * As {@link #join(Path, String)}; without an agent process, a tenant of an agent in this process, which closes with
-     * its tenant.
+     * As {@link #join(Path, String)}. Without an agent process, this opens an agent in this process and returns its
+     * tenant; closing the tenant closes the agent.
      *
      * @param embedded opens that agent, if it is needed
      */
@@ -58,7 +58,7 @@ public final class AgentFolder {
      * Whether an agent process serves in this folder now. Returns false if the folder does not exist or is
      * inaccessible.
      *
-     * @throws OsException if this process has no descriptors left to look with
+     * @throws OsException if this process has no file descriptors left for the check
      */
     public static boolean isServed(Path folder) {
         return SessionFiles.isServed(folder);

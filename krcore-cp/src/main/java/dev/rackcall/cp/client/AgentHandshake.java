@@ -26,7 +26,7 @@ import java.util.concurrent.TimeoutException;
  */
 final class AgentHandshake {
     private static final int MAX_NAME = 100;
-    /** For a listener whose backlog is full. */
+    /** How long to wait for a listener whose backlog is full. */
     private static final Duration DOOR_TIME = Duration.ofSeconds(2);
 
     private static final ExecutorService LISTENERS = CachedPlatformThreads.create("rackcall-agent");
@@ -109,7 +109,7 @@ final class AgentHandshake {
         }
     }
 
-    /** Abandons the handshake; a session that completed it meanwhile is closed. */
+    /** Abandons the handshake; a session that was completed meanwhile is closed. */
     private static ControlPlaneException left(CompletableFuture<TenantSession> reply, ControlPlaneException why) {
         if (!reply.completeExceptionally(why) && !reply.isCompletedExceptionally()) {
             reply.join().close();

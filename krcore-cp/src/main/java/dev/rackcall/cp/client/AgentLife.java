@@ -19,7 +19,7 @@ final class AgentLife {
         return pid;
     }
 
-    /** The process has died, or the session was ended. */
+    /** Called when the process has died or the session was ended. */
     void end() {
         over = true;
     }

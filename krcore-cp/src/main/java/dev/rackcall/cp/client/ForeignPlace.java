@@ -35,7 +35,7 @@ abstract class ForeignPlace implements AutoCloseable {
         return closed.get();
     }
 
-    /** Why it no longer works, if so; it is not closed. */
+    /** Why it no longer works; empty if it works. Called while it is not closed. */
     protected final Optional<String> problem() {
         if (session.isDead()) {
             return Optional.of(session.life.endMessage());
@@ -65,7 +65,7 @@ abstract class ForeignPlace implements AutoCloseable {
         return (long) SessionLayout.LONG.getAcquire(memory, entry) == base + number + 1 ? entry : -1;
     }
 
-    /** All completions up to this number were taken. */
+    /** Records that all completions up to this number were taken. */
     protected final void tookUpTo(long number) {
         taken = number;
     }
@@ -80,6 +80,6 @@ abstract class ForeignPlace implements AutoCloseable {
         }
     }
 
-    /** Runs once, before the agent is told. */
+    /** Runs once, before the agent is notified. */
     protected void closing() {}
 }

@@ -12,12 +12,12 @@ import dev.rackcall.verbs.MemoryRegion;
 import java.util.Optional;
 
 /**
- * A port of the host's agent process: memory is given through the session's ring, messages are reported in its place.
+ * A port of the host's agent process: memory is given through the session's ring, messages are reported in the place.
  */
 final class ForeignPort extends ForeignPlace implements MessagePort {
     private final int number;
     private final Optional<Runnable> arrival;
-    /** Pieces of memory so far; of the thread that gives. */
+    /** Pieces of memory given so far; used by the thread that gives. */
     private long given;
 
     /** @param arrival runs when a message has arrived, until this is closed */
@@ -58,7 +58,7 @@ final class ForeignPort extends ForeignPlace implements MessagePort {
         int count = takeUnlessClosed(batch);
         if (count == 0) {
             boolean wasDead = session.isDead();
-            // Once more: the agent may have reported some before it died.
+            // Checked again: the agent may have reported messages before it died.
             count = wasDead ? takeUnlessClosed(batch) : 0;
             if (count == 0) {
                 requireWorking();

@@ -16,7 +16,7 @@ import dev.rackcall.verbs.WorkRequest;
 import java.util.Optional;
 
 /**
- * A virtual queue of the host's agent process: requests go into the session's ring, completions arrive in its place.
+ * A virtual queue of the host's agent process: requests go into the session's ring, completions arrive in the place.
  */
 final class ForeignQueue extends ForeignPlace implements VirtualQueue {
     private static final CompletionStatus[] STATUSES = CompletionStatus.values();
@@ -26,7 +26,7 @@ final class ForeignQueue extends ForeignPlace implements VirtualQueue {
     private final int epoch;
     /** Ids of requests that may be in flight, needed when the agent dies. */
     private final long[] ids;
-    /** Requests so far; written by the thread that pushes. */
+    /** Requests pushed so far; written by the thread that pushes. */
     private volatile long pushed;
 
     private long flushed;
@@ -98,7 +98,7 @@ final class ForeignQueue extends ForeignPlace implements VirtualQueue {
         }
         int count = take(batch);
         if (count == 0 && session.isDead()) {
-            // Once more: the agent may have completed some before it died.
+            // Checked again: the agent may have completed requests before it died.
             count = take(batch);
             return count > 0 ? count : flush(batch);
         }

@@ -8,9 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Memory of this process that the agent process has mapped and registered. Address and keys are those at the agent: of
- * the life in which it was registered, or of the present life if it is lasting. Closing never waits; the agent, which
- * has its own mapping, releases it a moment later.
+ * Memory of this process that the agent process has mapped and registered. Address and keys are those of the agent
+ * process that registered it; a lasting region is registered again with each new one. Closing never waits; the agent,
+ * which has its own mapping, releases it a moment later.
  */
 final class ForeignRegion implements MemoryRegion {
     /** What a lasting region needs to be registered again, closed with the region. */
@@ -70,7 +70,7 @@ final class ForeignRegion implements MemoryRegion {
 
     /** Registers a lasting region at another life of the agent. It may be closed concurrently. */
     void renew(TenantSession attachment) {
-        // A descriptor of its own, since close does not wait.
+        // Uses a descriptor of its own, since close does not wait for this.
         Optional<SharedFile> file = file();
         if (file.isPresent()) {
             try (SharedFile mine = file.get()) {

@@ -20,8 +20,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A tenant of the host's agent process. Each thread waits for that within its own {@link Patience}; no thread waits for
- * another one.
+ * A tenant of the host's agent process. Each thread waits for the process within its own {@link Patience}; no thread
+ * waits for another one.
  */
 final class ForeignTenant implements Tenant {
     private final Path folder;

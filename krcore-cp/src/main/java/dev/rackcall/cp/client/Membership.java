@@ -29,7 +29,7 @@ final class Membership {
     private final CountDownLatch closed = new CountDownLatch(1);
     /** Written with the monitor, which is never held for long; read without it. */
     private volatile TenantSession present;
-    /** Regions that each agent gets. Guarded by the monitor, with what follows. */
+    /** Regions that are registered with each new agent. Guarded by the monitor, with what follows. */
     private final Set<ForeignRegion> lasting = new HashSet<>();
 
     private Optional<CompletableFuture<TenantSession>> next = Optional.empty();
@@ -119,7 +119,7 @@ final class Membership {
 
     private void pause(Patience patience) {
         try {
-            // Ended by close.
+            // Ends early when this is closed.
             boolean _ = closed.await(Math.min(PAUSE_NANOS, patience.nanosLeft()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             throw Patience.interrupted("waiting for the next agent process");
@@ -133,7 +133,7 @@ final class Membership {
         }
         if (next.filter(attempt -> !attempt.isDone()).isEmpty()) {
             CompletableFuture<TenantSession> attempt = new CompletableFuture<>();
-            // First: if no thread can be started, the next caller tries again.
+            // Before the field is set: if no thread can be started, the next caller tries again.
             JOINING.execute(() -> join(attempt));
             next = Optional.of(attempt);
         }
@@ -181,7 +181,7 @@ final class Membership {
         return lasting.stream().filter(region -> !region.isAt(made)).toList();
     }
 
-    /** Adds a lasting region; returns false if its agent is no longer the present one, so that it is not registered. */
+    /** Adds a lasting region; returns false if its agent has been replaced, so that it must be registered again. */
     synchronized boolean keep(ForeignRegion region, TenantSession where) {
         requireOpen();
         boolean isPresent = where == present;

@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 public final class Patience {
     private static final Duration USUAL = Duration.ofSeconds(5);
     /**
-     * The calling thread's limit, by {@link System#nanoTime}. The code that waits is far below the code that knows the
-     * limit.
+     * The calling thread's limit, by {@link System#nanoTime}. A scoped value, because the code that waits is called far
+     * below the code that sets the limit.
      */
     private static final ScopedValue<Long> END = ScopedValue.newInstance();
 

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The tenant's side of a session's places: asks the agent through the ring to open and close queues and ports, and
- * waits for its reply. Any thread may use it.
+ * The tenant's side of a session's places: sends requests through the ring to open and close queues and ports, and
+ * waits for the agent's reply. Any thread may use it.
  */
 final class Places {
     private static final int SPINS = 5_000;
@@ -53,7 +53,7 @@ final class Places {
     /** A place that becomes free when the agent has taken its CLOSE with this id. */
     private record Closing(int place, long id) {}
 
-    /** Writes an entry that asks for a place; returns false if there is no room. */
+    /** Writes an entry that requests a place; returns false if there is no room. */
     @FunctionalInterface
     interface Opening {
         boolean ask(int place, long id);
@@ -66,7 +66,7 @@ final class Places {
     Asked ask(Opening opening, Patience patience) {
         int place = take();
         long id = numbers.incrementAndGet();
-        // Pending closes come first, so that a port that is bound again is free.
+        // Pending closes are sent first, so that a port that is bound again is free.
         while (!unsaid.sayAll() || !opening.ask(place, id)) {
             if (life.isOver() || patience.isOver()) {
                 giveBack(place);
@@ -92,7 +92,7 @@ final class Places {
     int awaitOpen(Asked asked, Patience patience) {
         int place = asked.place();
         if (!awaitAnswer(place, asked.id(), patience)) {
-            // The agent takes this entry after the request, if at all.
+            // The agent takes this CLOSE after the request, if at all.
             close(place);
             throw Thread.currentThread().isInterrupted() ? interrupted() : life.silent(patience);
         }
@@ -193,9 +193,9 @@ final class Places {
         }
     }
 
-    /** Makes sure that the agent looks, after an entry was published. */
+    /** Wakes the agent if it sleeps, after an entry was published. */
     void published() {
-        // Partner: AgentPump.sleep, which clears the word, fences, and then looks once more.
+        // Partner: AgentPump.sleep, which clears WATCHED, fences, and then checks for entries once more.
         VarHandle.fullFence();
         if ((int) SessionLayout.INT.getAcquire(memory.segment(), SessionLayout.WATCHED) == 0) {
             bell.ring();

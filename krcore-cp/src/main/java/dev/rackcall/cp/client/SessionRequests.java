@@ -47,8 +47,8 @@ final class SessionRequests {
     /**
      * Has the agent map and register a whole file.
      *
-     * @throws ControlPlaneException UNREACHABLE if it does not reply in time, and then closes a region registered late;
-     *     or the agent's refusal
+     * @throws ControlPlaneException UNREACHABLE if the agent does not reply in time; a region that it registers later
+     *     is then closed. Or the agent's refusal
      */
     Registered register(SharedFile file, int rights, Patience patience) {
         ByteBuffer body = SessionMessage.newBody().putInt(rights).flip();
@@ -65,7 +65,7 @@ final class SessionRequests {
         return new Registered(address, localKey, answer.getInt());
     }
 
-    /** Closes a region without waiting. The agent hears of it before the next request. */
+    /** Closes a region without waiting. The agent is notified before the next request. */
     void deregister(int localKey) {
         byte[] message = SessionMessage.of(
                         SessionMessage.DEREGISTER,
@@ -115,7 +115,7 @@ final class SessionRequests {
         return judge(await(kind, answer, patience));
     }
 
-    /** First, since the agent may lack room until it has closed those regions. */
+    /** Sends delayed messages first, since the agent may lack room until it has closed their regions. */
     private void sayWhatIsUnsaid(Patience patience) {
         while (!unsaid.sayAll() && !patience.isOver()) {
             if (Thread.currentThread().isInterrupted()) {
@@ -169,8 +169,8 @@ final class SessionRequests {
 
     /** Fails all pending requests, since the life is over. */
     void end() {
-        // The life's end is written first (volatile), then this read; a requester first enters its request and then
-        // reads whether the life is over.
+        // The life's end (volatile) is written before this read, and a requester enters its request before it checks
+        // for the end: at least one of them cancels the request.
         asked.values().forEach(answer -> answer.cancel(false));
         asked.clear();
     }

@@ -13,7 +13,7 @@ final class Unsent {
     /**
      * Sends a message now if there is room, otherwise later.
      *
-     * @param word sends it without waiting; returns false if there is no room
+     * @param word sends the message without waiting; returns false if there is no room
      */
     synchronized void say(BooleanSupplier word) {
         if (!sayAll() || !word.getAsBoolean()) {

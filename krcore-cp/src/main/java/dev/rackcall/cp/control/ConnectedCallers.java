@@ -25,10 +25,10 @@ import java.util.function.UnaryOperator;
 
 /**
  * The server ends of RC queue pairs that other agents connect. A repeated request gets the same reply; a request with
- * another number is from a queue pair that reconnects after a failure. Any thread may use it.
+ * another number reconnects its queue pair after a failure. Any thread may use it.
  *
  * <pre>
- *   request:  host (8) and epoch (4) that are meant | host (8) and epoch (4) of the caller
+ *   request:  host (8) and epoch (4) of the receiver | host (8) and epoch (4) of the caller
  *             GID (16) | queue pair (4) | first packet (4) | number (8)
  *   reply:    queue pair (4) | first packet (4)
  * </pre>
@@ -150,7 +150,7 @@ public final class ConnectedCallers implements AutoCloseable {
         }
     }
 
-    /** A caller, in rotation. */
+    /** The next caller, in rotation. */
     public synchronized Optional<HostLife> next() {
         Optional<Map.Entry<Name, Caller>> oldest = callers.entrySet().stream().findFirst();
         oldest.ifPresent(entry -> callers.putLast(entry.getKey(), entry.getValue()));

@@ -19,10 +19,10 @@ import java.nio.ByteOrder;
  * @param kind an operation, {@link #ANSWER} or {@link #REFUSAL}
  * @param id drawn at random by the requester, so that replies cannot be guessed
  * @param from the sender
- * @param body the content; a copy that does not change. Its own position stays 0
+ * @param body the content, a copy that does not change and whose position stays 0
  */
 public record ControlMessage(int version, int kind, long id, ControlAddress from, ByteBuffer body) {
-    /** Also of the tables that other hosts read. */
+    /** The version of control messages and of the tables that other hosts read. */
     static final int VERSION = 2;
 
     static final int HEADER_BYTES = 40;
@@ -34,12 +34,12 @@ public record ControlMessage(int version, int kind, long id, ControlAddress from
     public static final int REGISTER = 2;
     /** Keeps a host in the table, unless another life has taken its place. */
     public static final int RENEW = 3;
-    /** Takes a life of a host out of the table. */
+    /** Removes a life of a host from the table. */
     public static final int REMOVE = 4;
     /** Asks a host for its own record. */
     public static final int DESCRIBE = 5;
 
-    /** Asks for a queue pair that answers the sender's RC queue pair, see {@link ConnectedCallers}. */
+    /** Requests the other end for the sender's RC queue pair, see {@link ConnectedCallers}. */
     public static final int CONNECT = 6;
     /** The sender has closed its RC queue pair. */
     public static final int DISCONNECT = 7;

@@ -32,7 +32,7 @@ public final class ControlPort implements AutoCloseable {
          *
          * @param operation a number of {@link ControlMessage}
          * @param body in the machine's byte order; its position moves
-         * @throws ControlPlaneException whose message the requester gets
+         * @throws ControlPlaneException to refuse the request; the requester gets the message
          */
         byte[] answer(int operation, ByteBuffer body);
     }
@@ -51,7 +51,7 @@ public final class ControlPort implements AutoCloseable {
     private final Thread thread;
     private volatile boolean closed;
 
-    /** @param tick runs now and then on the port's thread */
+    /** @param tick runs periodically on the port's thread */
     public ControlPort(HostDevice end, String name, Handler handler, Runnable tick) {
         this.end = end;
         datagrams = new ControlDatagrams(end);

@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Tracks hosts that the meta server does not know. A meta server that has just restarted knows none until they renew; a
- * host counts as gone only when it is missing for a lease. For one thread.
+ * Tracks hosts that are missing at the meta server. All are missing after it has restarted, until they renew; a host
+ * counts as gone only when it has been missing for a lease. For one thread.
  */
 public final class MissingCallers {
     /** A lease, during which a living host renews several times. */
@@ -21,7 +21,7 @@ public final class MissingCallers {
     /**
      * Whether this life of a host is over, as far as can be known.
      *
-     * @param epoch of the host at the meta server, if that knows the host
+     * @param epoch of the host at the meta server, if the host is registered there
      * @param now by {@link System#nanoTime}
      */
     public boolean isGone(HostLife life, Optional<Integer> epoch, long now) {

@@ -27,14 +27,14 @@ public final class RcConnection implements AutoCloseable {
     private final HostLife peer;
     private final ControlAddress control;
     private final QueuePair queuePair;
-    /** Guarded by the monitor, as all state changes of the queue pair. */
+    /** Guarded by the monitor, like all state changes of the queue pair. */
     private boolean closed;
 
     private boolean used;
 
     /**
-     * @param self the life of this host that the peer is told
-     * @param control where the peer takes control messages
+     * @param self the life of this host, which is sent to the peer
+     * @param control where the peer receives control messages
      * @param spec of the queue pair; its completion queue stays the caller's
      */
     public RcConnection(
@@ -117,7 +117,7 @@ public final class RcConnection implements AutoCloseable {
         return true;
     }
 
-    /** Destroys the queue pair, on which nothing may be in flight, and tells the peer. */
+    /** Destroys the queue pair and notifies the peer. No request may be in flight. */
     @Override
     public void close() {
         synchronized (this) {
@@ -130,7 +130,7 @@ public final class RcConnection implements AutoCloseable {
         announceEnd();
     }
 
-    /** Tells the peer that nothing more will come, without waiting for a reply. */
+    /** Notifies the peer that the connection ends now, without waiting for a reply. */
     public void announceEnd() {
         ByteBuffer body = ByteBuffer.allocate(ConnectedCallers.NAME_BYTES).order(ByteOrder.nativeOrder());
         putName(body);

@@ -13,11 +13,11 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * A queue pair that virtual queues share: to many peers, or to one peer where the device has no dynamically connected
- * queue pairs. Every request is signaled, since an unsignaled one would keep its place, and is kept until it completes.
- * When one fails and takes the queue pair down, the flushed requests of other queues are posted again, in order. Each
- * thread that pushes or pops works for all queues. Guarded by its monitor; the only other monitor taken inside it is a
- * virtual queue's.
+ * A queue pair that virtual queues share: a DC initiator to many peers, or an RC queue pair to one peer. Every request
+ * is signaled, so that its completion frees its place, and is kept until it completes. When a request fails, the queue
+ * pair fails with it; the flushed requests of other queues are then posted again, in order. Each thread that pushes or
+ * pops handles completions for all queues. Guarded by its monitor; the only other monitor taken inside it is a virtual
+ * queue's.
  */
 public final class Lane {
     private static final int NUMBER_BITS = 40;
@@ -61,9 +61,9 @@ public final class Lane {
      * A lane that keeps its requests until {@link #resume}.
      *
      * @param pair its queue pair
-     * @param completions where the queue pair's requests end
+     * @param completions the completion queue of the queue pair
      * @param depth requests that may be in flight
-     * @param doubted is told about peers whose records may be stale
+     * @param doubted called with peers whose records may be stale
      */
     Lane(LaneQueuePair pair, LaneCompletions completions, int depth, Consumer<PeerHost> doubted) {
         this.pair = pair;
@@ -92,8 +92,8 @@ public final class Lane {
     }
 
     /**
-     * Posts a checked request. A tenant may take a place while it holds fewer than are free; so there is always room
-     * for another tenant.
+     * Posts a checked request. A tenant gets a place only while it holds fewer places than are free, so there is always
+     * room for another tenant.
      *
      * @param share the share of the queue's tenant
      * @return false if there is no room now, the virtual queue is closed, or this lane accepts no more requests
@@ -127,7 +127,7 @@ public final class Lane {
         slot.message = request.messageSlot();
         slot.bytes = request.bytes();
         slot.opcode = CompletionOpcode.of(request.opcode());
-        // Before the queue is asked whether it is open: a thread that closes it then sees that the peer is in use.
+        // Counted before the check whether the queue is open: a thread that closes it then finds the peer in use.
         AtomicInteger underWay = queue.peer().underWay();
         underWay.incrementAndGet();
         slot.token = queue.posting(request);
@@ -187,7 +187,7 @@ public final class Lane {
         }
     }
 
-    /** The oldest request has failed, and the queue pair with it. */
+    /** Restarts the queue pair, which has failed with the oldest request. */
     private void recover(CompletionStatus status) {
         recoveries.incrementAndGet();
         Slot failed = slot(first++);
@@ -197,7 +197,7 @@ public final class Lane {
         if (isSilent) {
             peer.fellSilent();
         }
-        // Before the failure is reported, so that a new connection does not use stale data.
+        // Called before the failure is reported, so that a new connection does not use stale data.
         doubted.accept(peer);
         end(failed, status);
         // Requests to a silent peer may have been carried out; all others were not.
@@ -212,7 +212,7 @@ public final class Lane {
         pair.restart(this);
     }
 
-    /** The queue pair is connected, perhaps again: posts the pending requests. */
+    /** Posts the pending requests, when the queue pair is connected or reconnected. */
     synchronized void resume() {
         suspended = false;
         // The memory of a closed queue may be in other use by now.
@@ -244,7 +244,7 @@ public final class Lane {
         next = kept;
     }
 
-    /** The queue pair cannot be connected: the peer does not reply, or refuses. */
+    /** Ends all requests, when the queue pair cannot be connected: the peer does not reply, or refuses. */
     synchronized void fail(PeerHost peer) {
         dead = true;
         peer.fellSilent();

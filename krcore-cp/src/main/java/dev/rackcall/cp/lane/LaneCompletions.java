@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The completion queue that lanes share. One poll serves all of them. A thread that holds its lock takes lanes'
- * monitors, never the other way round.
+ * The completion queue that lanes share. One poll serves all of them. A thread that holds its lock may take a lane's
+ * monitor, never the other way round.
  */
 final class LaneCompletions {
     private final CompletionQueue queue;
@@ -26,7 +26,7 @@ final class LaneCompletions {
         return queue;
     }
 
-    /** Adds a lane, before that posts. */
+    /** Adds a lane, before the lane posts requests. */
     synchronized void add(Lane lane) {
         Lane[] all = Arrays.copyOf(lanes, lanes.length + 1);
         all[all.length - 1] = lane;

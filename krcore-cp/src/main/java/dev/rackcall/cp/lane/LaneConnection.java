@@ -77,7 +77,7 @@ final class LaneConnection implements LaneQueuePair, AutoCloseable {
 
     @Override
     public void address(WorkRequest request, PeerHost to) {
-        // A connected queue pair leads to one peer.
+        // The queue pair is connected to its only peer.
     }
 
     @Override
@@ -97,7 +97,7 @@ final class LaneConnection implements LaneQueuePair, AutoCloseable {
         }
     }
 
-    /** Destroys the queue pair, on which nothing may be in flight, and tells the peer. */
+    /** Destroys the queue pair and notifies the peer. No request may be in flight. */
     @Override
     public void close() {
         synchronized (this) {
@@ -111,7 +111,7 @@ final class LaneConnection implements LaneQueuePair, AutoCloseable {
         queue.close();
     }
 
-    /** Tells the peer that the connection ends now. */
+    /** Notifies the peer that the connection ends now. */
     void announceEnd() {
         connection.announceEnd();
     }

@@ -64,7 +64,7 @@ public abstract class LaneQueue {
         if (hasSomethingUnderWay()) {
             return false;
         }
-        // Not with the monitor: a lane's monitor is taken before it.
+        // Without the monitor: a lane's monitor must be taken before a queue's.
         Route next = Route.over(now, tenant);
         boolean isTaken;
         synchronized (this) {
@@ -86,7 +86,7 @@ public abstract class LaneQueue {
         return underWay > 0;
     }
 
-    /** Takes what has completed on the lane. */
+    /** Handles the completions of the lane. */
     protected final void pollLane() {
         route.lane().poll();
     }
@@ -145,13 +145,13 @@ public abstract class LaneQueue {
     /** Returns the token of a request that now has a place; called with the monitor. */
     protected abstract long take(CheckedRequest request);
 
-    /** The last request taken was not posted; called with the monitor. */
+    /** Undoes the last {@link #take}, since the request was not posted; called with the monitor. */
     protected abstract void takeBack(long token);
 
     /** A request has ended; called with the monitor. */
     protected abstract void ended(long token, CompletionStatus status, CompletionOpcode opcode, int length);
 
-    /** Makes a request of the message in this slot. */
+    /** Fills in the request that sends the message in this slot. */
     protected abstract void writeMessage(WorkRequest request, int slot, long id);
 
     protected abstract void freeMessage(int slot);

@@ -14,8 +14,8 @@ interface LaneQueuePair {
     void address(WorkRequest request, PeerHost peer);
 
     /**
-     * Connects the queue pair, also again, and then calls {@link Lane#resume} or {@link Lane#fail}, now or later.
-     * Called with the lane's monitor.
+     * Connects or reconnects the queue pair, and then calls {@link Lane#resume} or {@link Lane#fail}, perhaps on
+     * another thread. Called with the lane's monitor.
      */
     void restart(Lane lane);
 

@@ -64,12 +64,12 @@ public final class Lanes {
     private volatile Own[] own = {};
 
     private final Set<LaneConnection> connecting = ConcurrentHashMap.newKeySet();
-    /** Written before {@link #connecting} is read, and read after it is written. */
+    /** Set before {@link #connecting} is read; read after a connection is added there. So no connection is missed. */
     private volatile boolean stopped;
 
     private long formerRecoveries;
 
-    /** @param doubted is told about peers whose metadata may be stale */
+    /** @param doubted called with peers whose records may be stale */
     public Lanes(
             HostDevice end,
             ControlPort port,
@@ -101,7 +101,7 @@ public final class Lanes {
         return new SharedLanes(made, completions);
     }
 
-    /** The peer, which is usable at once. */
+    /** Makes a peer, which is usable at once. */
     public LanePeer to(HostId host, HostRecord record) {
         if (shared.isPresent() && record.hasTarget()) {
             AddressHandle handle = end.handleTo(record.gid());
@@ -142,7 +142,7 @@ public final class Lanes {
         mine.connection().close();
     }
 
-    /** A queue pair of its own for a peer that shares a lane with others. Waits for the peer. */
+    /** Connects a queue pair of its own for a peer that shares a lane with others. Waits for the peer's reply. */
     public OwnQueuePairs.Made own(LanePeer peer) {
         LaneConnection connection = new LaneConnection(end, port, self, peer.host(), peer.record(), options.depth());
         connecting.add(connection);
@@ -162,7 +162,7 @@ public final class Lanes {
         return new OwnQueuePairs.Made(mine.lane(), () -> close(mine));
     }
 
-    /** Asks by a control message, since the peer's table cannot be READ. */
+    /** Looks up a region by a control message, since the peer's table cannot be READ. */
     private Optional<RegionRecord> ask(HostRecord record, int key) throws StaleTableException {
         byte[] question = ByteBuffer.allocate(2 * Integer.BYTES)
                 .order(ByteOrder.nativeOrder())
@@ -186,7 +186,7 @@ public final class Lanes {
         formerRecoveries += mine.lane().recoveries();
     }
 
-    /** Queue pairs that lead to single peers. */
+    /** Queue pairs that are connected to single peers. */
     public int ownQueuePairs() {
         return own.length;
     }
@@ -217,7 +217,7 @@ public final class Lanes {
         connecting.forEach(LaneConnection::close);
     }
 
-    /** Tells peers that the connections to them end now. */
+    /** Notifies peers that the connections to them end now. */
     public void announceEnd() {
         for (Own each : own) {
             each.connection().announceEnd();
@@ -235,9 +235,9 @@ public final class Lanes {
     }
 
     /**
-     * The lanes that all peers with a DC target share. An initiator talks to one target at a time and waits for its replies
-     * before it turns to the next; several initiators work in parallel. Each peer uses one lane, which keeps its requests
-     * in order. Any thread may use it.
+     * The lanes that all peers with a DC target share. An initiator serves one target at a time and waits for its
+     * replies before it serves the next; several initiators work in parallel. Each peer uses one lane, which keeps its
+     * requests in order. Any thread may use it.
      */
     private static final class SharedLanes {
         private final Lane[] lanes;
@@ -262,7 +262,7 @@ public final class Lanes {
             return lanes[least];
         }
 
-        /** A peer that used this lane is gone. */
+        /** Called when a peer that used this lane is gone. */
         synchronized void giveBack(Lane lane) {
             for (int i = 0; i < lanes.length; i++) {
                 peers[i] -= lanes[i] == lane ? 1 : 0;

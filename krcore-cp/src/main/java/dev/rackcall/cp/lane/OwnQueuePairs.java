@@ -14,13 +14,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * RC queue pairs for busy peers, beside the shared lanes. They are connected in the background; a virtual queue changes
- * lanes when none of its requests is in flight, so nothing overtakes. At the maximum, a newly busy peer replaces the
- * least recently used one if that is idle. Any thread may use it.
+ * lanes when none of its requests is in flight, so no request overtakes another. At the maximum, a newly busy peer
+ * replaces the least recently used one, if the latter is idle. Any thread may use it.
  */
 public final class OwnQueuePairs {
     private static final Logger LOG = LoggerFactory.getLogger(OwnQueuePairs.class);
     private static final long LOOK_NANOS = Duration.ofSeconds(1).toNanos();
-    /** After a failure; meanwhile the peer stays on its shared lane. */
+    /** The pause after a failed connection, during which the peer stays on its shared lane. */
     private static final long RETRY_NANOS = Duration.ofSeconds(10).toNanos();
 
     private static final long END_NANOS = Duration.ofSeconds(5).toNanos();
@@ -59,7 +59,7 @@ public final class OwnQueuePairs {
     private boolean closed;
 
     /**
-     * @param most their maximum; 0 for none
+     * @param most maximum number of queue pairs; 0 for none
      * @param busy requests between two checks that make a peer busy
      */
     public OwnQueuePairs(int most, long busy, Maker maker) {

@@ -88,8 +88,8 @@ public final class Peers implements AutoCloseable {
     }
 
     /**
-     * The next virtual queue to this host must look the host up. If its record is unchanged, the existing queue pair is
-     * reused.
+     * Makes the next virtual queue to this host look the host up again. If the record is unchanged, the existing queue
+     * pair is reused.
      */
     public synchronized void forget(HostId host) {
         LanePeer known = current.get(host);

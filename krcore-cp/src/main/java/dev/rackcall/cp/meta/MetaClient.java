@@ -39,7 +39,7 @@ public final class MetaClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MetaClient.class);
     private static final Duration PATIENCE = Duration.ofSeconds(2);
     private static final int DEPTH = 8;
-    /** After a refused connection; until then lookups use control messages. */
+    /** The pause after a refused connection, during which lookups use control messages. */
     private static final long RETRY_NANOS = Duration.ofSeconds(10).toNanos();
 
     /** Reads a meta server's table. */
@@ -53,7 +53,7 @@ public final class MetaClient implements AutoCloseable {
      * @param reading empty if the server accepts no connection from this host
      * @param connected whether it is read over a queue pair of its own
      * @param close closes that connection
-     * @param since when this was learned
+     * @param since when it was found, by {@link System#nanoTime}
      */
     private record Known(
             ControlAddress address, Optional<Reading> reading, boolean connected, Runnable close, long since) {
@@ -75,8 +75,8 @@ public final class MetaClient implements AutoCloseable {
 
     /**
      * @param reader for hosts with DC targets, if the device has dynamically connected queue pairs
-     * @param self this host, as the meta server knows it
-     * @param address the current address, asked for again whenever the server does not reply
+     * @param self this life of the host, as registered at the meta server
+     * @param address supplies the current address whenever it is needed
      */
     public MetaClient(
             HostDevice end,
@@ -126,7 +126,7 @@ public final class MetaClient implements AutoCloseable {
 
     /**
      * Marks the table as doubtful, since one of its records was stale. The memory of a stopped or replaced meta server
-     * can still be read, so the next lookup first asks the directory for the current one.
+     * can still be read, so the next lookup first checks whether another one has taken its place.
      */
     public void doubt() {
         doubted = true;
@@ -136,7 +136,7 @@ public final class MetaClient implements AutoCloseable {
         if (!doubted) {
             return false;
         }
-        // Before the check: a doubt from here on makes the next lookup check again.
+        // Cleared before the check, so that a later doubt makes the next lookup check again.
         doubted = false;
         return hasMoved(server);
     }
@@ -159,7 +159,7 @@ public final class MetaClient implements AutoCloseable {
         return server.reading().isPresent() ? server.reading().get().find(host) : ask(address.get(), host);
     }
 
-    /** Queue pairs that lead only to the meta server. */
+    /** Queue pairs that are connected to the meta server only. */
     public int queuePairs() {
         return known.filter(Known::connected).isPresent() ? 1 : 0;
     }
@@ -256,7 +256,7 @@ public final class MetaClient implements AutoCloseable {
         port.ask(address.get(), ControlMessage.REGISTER, registration(host, record), PATIENCE);
     }
 
-    /** Renews its lease. */
+    /** Renews the lease of this life of a host. */
     void renew(HostId host, HostRecord record) {
         port.ask(address.get(), ControlMessage.RENEW, registration(host, record), PATIENCE);
     }
@@ -268,7 +268,7 @@ public final class MetaClient implements AutoCloseable {
         return body.array();
     }
 
-    /** Removes it from the table. */
+    /** Removes this life of a host from the table. */
     void remove(HostId host, int epoch, Duration atMost) {
         ByteBuffer body = ByteBuffer.allocate(Long.BYTES + Integer.BYTES).order(ByteOrder.nativeOrder());
         port.ask(

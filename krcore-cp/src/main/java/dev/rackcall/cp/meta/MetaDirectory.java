@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds the meta server through a directory. A meta server has another address after each start, and agents find the
- * new one here. A directory names one meta server at a time; another one waits until the first is closed or its lease
- * ends, and then takes over. Any thread may use it. The directory stays the caller's, who closes it afterwards.
+ * new one here. A directory names one meta server at a time; a second one waits until the first is closed or its lease
+ * ends, and then takes over. Any thread may use it. The caller still owns the directory, and closes it afterwards.
  *
  * {@snippet :
  * Directory directory = Directory.open(URI.create("zk://zk1:2181,zk2:2181,zk3:2181"));
@@ -33,15 +33,15 @@ import org.slf4j.LoggerFactory;
  * }
  */
 public final class MetaDirectory implements Supplier<ControlAddress>, AutoCloseable {
-    /** Its channel name in the directory; the one endpoint has the control address. */
+    /** The channel name of the meta server in the directory. The only endpoint has its control address. */
     public static final ChannelName CHANNEL = ChannelName.of("/rackcall/meta");
 
     private static final Logger LOG = LoggerFactory.getLogger(MetaDirectory.class);
-    /** The same id for all, so that a second meta server is refused while the first one is named. */
+    /** The id of every meta server's endpoint, so that a second one is refused while the first one is named. */
     static final String ID = "meta";
 
     private static final String SCHEME = "control";
-    /** The fingerprint of no service: a server of this channel name is told that the name is taken. */
+    /** No service has this fingerprint, so the announcement of a service under this channel name is refused. */
     static final long FINGERPRINT = 0x6D65_7461_0000_0001L;
 
     private static final long RETRY_MILLIS = 500;
@@ -141,7 +141,7 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
     /**
      * Waits until the directory names a meta server.
      *
-     * @return empty if it does not in this time
+     * @return the address; empty if the directory names none in this time
      */
     public Optional<ControlAddress> await(Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
@@ -155,8 +155,8 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
     }
 
     /**
-     * Names a meta server until this is closed: at once if the directory responds and names no other one, otherwise as
-     * soon as that is the case. Call it once.
+     * Announces a meta server until this is closed. If the directory does not respond or names another one, a thread
+     * retries until the announcement succeeds. Call it once.
      *
      * @param host where it runs, for messages
      */
@@ -173,9 +173,9 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
         }
     }
 
-    /** Why the announced meta server is not named, if so: not yet, or no longer. */
+    /** Why the directory does not name the announced meta server yet, or no longer does; empty if it does. */
     public Optional<String> problem() {
-        // Read once, since closing empties it.
+        // Read once, since close clears the field.
         Optional<Announcement> made = announcement;
         return made.isPresent() && !made.get().isStanding()
                 ? Optional.of("its lease in the directory has ended; it is named again as soon as the directory answers"
@@ -202,13 +202,13 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
             problem = Optional.empty();
             return true;
         } catch (DirectoryException e) {
-            // An attempt whose reply was lost may have succeeded. Then the next attempt after its lease succeeds, too.
+            // An attempt whose reply was lost may have succeeded. Retries then fail until the lease of its entry ends.
             problem = current().equals(Optional.of(address)) ? Optional.empty() : Optional.of(reason(e));
             return false;
         }
     }
 
-    /** Another named meta server is normal, not an error as with endpoints of a channel. */
+    /** Why an announcement has failed. Another named meta server is normal, unlike for endpoints of other channels. */
     private String reason(DirectoryException failure) {
         if (failure.reason() != Reason.CONFLICT) {
             return failure.getMessage();

@@ -29,7 +29,7 @@ import java.util.function.LongSupplier;
  * Holds the records of all hosts in memory that hosts READ, so a lookup costs this process nothing. Where a device has
  * no dynamically connected queue pairs, each of the first 1,024 hosts has an RC queue pair for lookups; others use
  * control messages. Hosts register and renew by control messages, and are forgotten when they stop renewing for a
- * lease. Nothing is kept on disk: after a restart, which changes the epoch, hosts register again within a renewal.
+ * lease. Nothing is kept on disk: after a restart, which changes the epoch, hosts register by their next renewal.
  * Closing it closes its device.
  */
 public final class MetaServer implements AutoCloseable {
@@ -83,7 +83,7 @@ public final class MetaServer implements AutoCloseable {
     /**
      * A meta server for this many hosts.
      *
-     * @param lease how long a host that stops renewing is known; agents renew each second by default
+     * @param lease how long a host that stops renewing stays in the table; agents renew each second by default
      */
     public static MetaServer open(Device device, int capacity, Duration lease) {
         return open(device, capacity, lease, System::nanoTime);
@@ -99,7 +99,7 @@ public final class MetaServer implements AutoCloseable {
         return server;
     }
 
-    /** Its address; another one after each start. */
+    /** Its address, which changes with each start. */
     public ControlAddress address() {
         return port.address();
     }
@@ -109,7 +109,7 @@ public final class MetaServer implements AutoCloseable {
         return table.count();
     }
 
-    /** Bytes of the table, which are constant. */
+    /** Size of the table in bytes, which is constant. */
     public long tableBytes() {
         return table.byteSize();
     }

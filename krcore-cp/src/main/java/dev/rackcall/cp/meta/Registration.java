@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps a host registered at the meta server, also after that has restarted. It has a thread of its own. */
+/** Keeps a host registered at the meta server, even if the server restarts. It has a thread of its own. */
 public final class Registration {
     private static final Logger LOG = LoggerFactory.getLogger(Registration.class);
 
@@ -38,7 +38,7 @@ public final class Registration {
         return problem;
     }
 
-    /** @throws ControlPlaneException if the meta server refuses; if it does not reply, the host keeps trying */
+    /** @throws ControlPlaneException if the meta server refuses; if it does not reply, a thread keeps trying */
     public void begin() {
         if (meta.isEmpty()) {
             return;
@@ -79,7 +79,7 @@ public final class Registration {
         problem = Optional.of(message);
     }
 
-    /** Stops renewing, and tells the meta server if that replies within this time. */
+    /** Stops renewing, and removes the host from the meta server if it replies within this time. */
     public void end(Duration atMost) {
         if (renewing.isEmpty()) {
             return;

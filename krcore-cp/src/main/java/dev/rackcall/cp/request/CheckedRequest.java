@@ -20,7 +20,7 @@ import java.util.Optional;
 public final class CheckedRequest {
     public static final int MAX_SEGMENTS = SessionLayout.MAX_SEGMENTS;
     public static final int MAX_INLINE = SessionLayout.MAX_INLINE;
-    /** Longer requests would delay those of others; a program posts several. */
+    /** Maximum length of a request. Longer ones would delay those of other tenants; a program splits them. */
     static final int MAX_BYTES = 1 << 20;
 
     /** Bytes of a message that travel with it; a longer payload is fetched by a READ. */
@@ -50,7 +50,7 @@ public final class CheckedRequest {
     private int messageSlot = -1;
 
     private boolean isInternal;
-    /** What {@link #isKnown} has found of the remote region. */
+    /** The record of the remote region that {@link #isKnown} has found. */
     private Optional<RegionRecord> found = Optional.empty();
 
     public long id() {
@@ -140,7 +140,7 @@ public final class CheckedRequest {
         return refuse(CompletionStatus.LOCAL_PROTECTION_ERROR, "the message's memory was closed while it was sent");
     }
 
-    /** Whether {@link #check} need not ask the peer. */
+    /** Whether {@link #check} can do without a lookup at the peer. */
     public boolean isKnown(PeerHost peer) {
         if (isMessage()) {
             return true;

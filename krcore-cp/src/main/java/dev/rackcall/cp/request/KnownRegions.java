@@ -46,7 +46,7 @@ public final class KnownRegions {
     private final Map<Integer, FutureTask<Optional<RegionRecord>>> asked = new ConcurrentHashMap<>();
     /** Open-addressed by key, half empty at least. Replaced, never changed. */
     private volatile Known[] known = new Known[2];
-    /** How often it was cleared. Lookups that began before the last time are discarded. */
+    /** How often it was cleared. Lookups that began before the last clear are discarded. */
     private volatile int doubts;
 
     /** @param clock nanoseconds from any origin */
@@ -59,7 +59,7 @@ public final class KnownRegions {
     /**
      * The valid record of this key, if there is one. Never waits.
      *
-     * @return empty if no record is known, which does not mean that there is no such region
+     * @return empty if there is no valid record; the region may exist nevertheless
      */
     Optional<RegionRecord> known(int key) {
         Known[] table = known;
@@ -97,12 +97,12 @@ public final class KnownRegions {
         FutureTask<Optional<RegionRecord>> mine = new FutureTask<>(() -> read(key));
         if (asked.putIfAbsent(key, mine) == null) {
             if (known != seen) {
-                // Another lookup has just ended and settled: the next caller decides anew.
+                // Another lookup has just replaced the table: the next caller decides again.
                 giveUp(key, mine);
                 return;
             }
             try {
-                // If it fails, the record expires; the next request asks again and gets the error.
+                // If it fails, the record expires; the next request looks it up again and gets the error.
                 Thread.ofVirtual().name("rackcall-region").start(() -> run(key, mine));
             } catch (RuntimeException | Error e) {
                 giveUp(key, mine);
@@ -113,7 +113,7 @@ public final class KnownRegions {
 
     private void giveUp(int key, FutureTask<Optional<RegionRecord>> mine) {
         asked.remove(key, mine);
-        // A waiting thread then asks itself.
+        // A thread that waits for this lookup then does its own.
         mine.cancel(false);
     }
 
@@ -128,7 +128,7 @@ public final class KnownRegions {
     /**
      * The record of this key, no older than its validity.
      *
-     * @return empty if it has no such region
+     * @return empty if the peer has no such region
      */
     Optional<RegionRecord> find(int key) throws StaleTableException {
         Optional<RegionRecord> current = known(key);

@@ -45,7 +45,7 @@ public class PeerHost {
         return target.isPresent() && !silent;
     }
 
-    /** Whether all its requests go over a queue pair that leads to it alone. */
+    /** Whether all its requests go over a queue pair that is connected to this peer only. */
     public final boolean isConnected() {
         return target.isEmpty();
     }

@@ -201,7 +201,7 @@ public final class TenantMemory {
         }
     }
 
-    /** A memory region, and what requests are checked against. */
+    /** A memory region, with the record against which requests are checked. */
     private final class Region implements MemoryRegion {
         private final MemoryRegion region;
         private final RegionRecord record;

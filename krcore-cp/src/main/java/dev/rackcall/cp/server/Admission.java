@@ -13,7 +13,7 @@ final class Admission {
     private static final int MAX_TENANTS = 256;
     /** Each newcomer has a thread; further ones wait in the socket's backlog. */
     private static final int MAX_NEWCOMERS = 64;
-    /** The newcomer's handshake waits longer than this, even behind others in the backlog. */
+    /** How long a newcomer waits. Its handshake allows more time, even after a wait in the backlog. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private final int most;
@@ -39,7 +39,7 @@ final class Admission {
         return new Admission(MAX_TENANTS, PATIENCE);
     }
 
-    /** Waits, at most this long, until one more newcomer is allowed; each must be followed by {@link #heard}. */
+    /** Waits, at most this long, until one more newcomer is allowed; {@link #heard} must follow if it is. */
     boolean mayCome(long nanos) {
         try {
             return newcomers.tryAcquire(nanos, TimeUnit.NANOSECONDS);
@@ -49,7 +49,7 @@ final class Admission {
         }
     }
 
-    /** One newcomer less, whatever became of it. */
+    /** Called when a newcomer was admitted, refused or lost. */
     void heard() {
         newcomers.release();
     }

@@ -19,7 +19,7 @@ final class AgentPump implements AutoCloseable {
     private static final long SPIN_NANOS = 20_000;
     /** How long it stays awake without work. */
     private static final long AWAKE_NANOS = 300_000;
-    /** Bounds a sleep, in case a ring gets lost. */
+    /** The longest sleep, in case a wake-up gets lost. */
     private static final long SLEEP_NANOS = 50_000_000;
 
     /** After this many faults in a row the device is broken, not a tenant's memory. */
@@ -107,8 +107,8 @@ final class AgentPump implements AutoCloseable {
     }
 
     /**
-     * Polls the device. If a tenant cuts its file under the device, that costs a request or a connection, not the
-     * agent.
+     * Polls the device. If a tenant truncates a file that the device uses, a request or a connection fails, but the
+     * agent continues.
      */
     private boolean stepOfDevice() {
         try {
@@ -126,7 +126,7 @@ final class AgentPump implements AutoCloseable {
         }
     }
 
-    /** Serves one session; a session that causes an exception ends alone. */
+    /** Serves one session; an exception ends only this session. */
     private static boolean step(AgentSession session) {
         Optional<SessionQueues> queues = session.queues();
         try {

@@ -30,12 +30,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets other processes of this user and host use an agent. A process connects to a Unix socket in a folder and then
- * uses shared memory. {@code ./rackcall agent} is such a process; {@code AgentFolder.join} is the other side. Any
+ * uses shared memory. {@code ./rackcall agent} runs such a server; tenants join it by {@code AgentFolder.join}. Any
  * thread may use it.
  *
  * <p>A tenant whose process ends loses its queues and regions within about a second. There are at most 256 tenants; a
- * further process waits 2 s for a place and is then refused. If this process is killed, the kernel tells all tenants at
- * once, and they join the next agent in the same folder.
+ * further process waits 2 s for a place and is then refused. If this process is killed, the kernel notifies all tenants
+ * at once, and they join the next agent in the same folder.
  */
 public final class AgentServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentServer.class);
@@ -67,7 +67,7 @@ public final class AgentServer implements AutoCloseable {
     }
 
     /**
-     * Starts admitting tenants. The agent stays the caller's, who closes it after this.
+     * Starts admitting tenants. The caller still owns the agent, and closes it after the server.
      *
      * @param folder an existing folder that only this user can write
      * @throws ControlPlaneException REFUSED if another agent has this folder
@@ -132,14 +132,14 @@ public final class AgentServer implements AutoCloseable {
     }
 
     /**
-     * Waits until the agent's device has failed, at most this long; returns whether it has. Its tenants are told and
-     * nothing is admitted any more. The caller should then close the server, so that another agent can have the folder.
+     * Waits until the agent's device has failed, at most this long; returns whether it has. The failure ends all
+     * sessions and admissions. The caller should then close the server, so that another agent can use the folder.
      */
     public boolean awaitFailure(Duration atMost) throws InterruptedException {
         return failure.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Tells all tenants that the pump has failed, on the pump's thread. */
+    /** Ends all sessions after the pump has failed, on the pump's thread. */
     private void fail() {
         closed = true;
         socket.close();
@@ -195,14 +195,14 @@ public final class AgentServer implements AutoCloseable {
         }
         sessions.add(session);
         session.start(threads);
-        // The set's volatile add comes before this read; close sets the flag before it ends all sessions in the set.
+        // Added before this read of the flag, which close sets before it ends all sessions in the set: none is missed.
         if (closed) {
             session.end();
         }
         return true;
     }
 
-    /** Ends all sessions; their tenants are told at once. */
+    /** Ends all sessions; their tenants are notified at once. */
     @Override
     public void close() {
         closed = true;

@@ -53,7 +53,7 @@ final class AgentSession {
     private volatile Optional<SessionQueues> queues = Optional.empty();
     private volatile String name = "a tenant";
     private long sharedBytes;
-    /** Used by the session's thread only, like the bytes. */
+    /** Used by the session's thread only, like {@link #sharedBytes}. */
     private boolean hasPlace;
 
     AgentSession(Terms terms, UnixSocket socket, AgentPump pump, Consumer<AgentSession> ended) {
@@ -79,7 +79,7 @@ final class AgentSession {
         return queues;
     }
 
-    /** Ends it soon. */
+    /** Closes the socket, so that the session ends soon. */
     void end() {
         socket.close();
     }
@@ -149,7 +149,7 @@ final class AgentSession {
         }
         hasPlace = terms.admission().takePlace();
         if (!hasPlace) {
-            // Without a reply the tenant looks for the next agent.
+            // A tenant that gets no reply tries the next agent.
             if (!terms.admission().isClosed()) {
                 // Only after reading the hello: closing a socket with unread data resets it, and the peer would lose
                 // the refusal.

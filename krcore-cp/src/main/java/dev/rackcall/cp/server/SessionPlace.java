@@ -35,7 +35,7 @@ final class SessionPlace {
     private long produced;
     private long flushed;
     private boolean failed;
-    /** Whether the session is to look at it; guarded by the session. */
+    /** Whether the session will deliver from it soon; guarded by the session. */
     private boolean noted;
 
     SessionPlace(SessionQueues session, SessionLayout layout, MemorySegment memory, int index) {
@@ -53,7 +53,7 @@ final class SessionPlace {
         return queue.isPresent() || port.isPresent();
     }
 
-    /** Has the session look at this place. */
+    /** Makes the session deliver from this place. */
     void changed() {
         session.note(this);
     }
@@ -139,7 +139,7 @@ final class SessionPlace {
                 publish(batch.id(i), batch.status(i), batch.opcode(i), batch.bytes(i));
             }
         }
-        // Counts only requests whose completions are published.
+        // Last, so that it counts only requests whose completions are published.
         tellCounts(from.ended());
     }
 
@@ -169,7 +169,7 @@ final class SessionPlace {
         }
     }
 
-    /** Gives memory for a message, if the tenant may. */
+    /** Gives memory for a message; the port fails if the tenant may not give it. */
     void give(long address, int length, int key, long id) {
         Optional<LocalPort> mine;
         synchronized (this) {

@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  */
 final class SessionQueues implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SessionQueues.class);
-    /** Entries of one tenant in one step. */
+    /** Maximum number of entries of one tenant in one step. */
     private static final int BURST = 16;
 
     private static final String IN_USE = "this place has a virtual queue or a port already";
@@ -60,8 +60,8 @@ final class SessionQueues implements AutoCloseable {
     private final Deque<SessionPlace> changed = new ArrayDeque<>();
     private volatile boolean hasChanged;
     /**
-     * Entries taken. With {@link #places}, owned by the thread that found {@link #stalled} false in {@link #step}, or
-     * has set it.
+     * Entries taken. Owned, like {@link #places}, by the pump while {@link #stalled} is false, otherwise by the thread
+     * that {@link #later} has started.
      */
     private long taken;
 
@@ -266,7 +266,7 @@ final class SessionQueues implements AutoCloseable {
                 || later(() -> open(place, id, () -> Optional.of(tenant.connect(host, address, place::changed))));
     }
 
-    /** Opens a queue; returns false if there is none yet. */
+    /** Opens a queue; returns false if its host must be looked up first. */
     private static boolean open(SessionPlace place, long id, Supplier<Optional<LocalQueue>> connection) {
         try {
             Optional<LocalQueue> queue = connection.get();

@@ -16,7 +16,7 @@ public final class EntryRing {
     private final MemorySegment memory;
     private final SessionLayout layout;
     private long next;
-    /** As last seen. */
+    /** The agent's count of taken entries, as last read. */
     private long taken;
 
     public EntryRing(MemorySegment memory, SessionLayout layout) {

@@ -26,7 +26,7 @@ public final class SessionFiles {
      * Whether an agent process serves in this folder now. Returns false if the folder does not exist or is
      * inaccessible.
      *
-     * @throws OsException if this process has no descriptors left to look with
+     * @throws OsException if this process has no file descriptors left for the check
      */
     public static boolean isServed(Path folder) {
         try {

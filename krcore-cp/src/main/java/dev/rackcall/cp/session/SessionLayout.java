@@ -18,7 +18,7 @@ import java.lang.invoke.VarHandle;
  *            +32 remote address, or host (8) | +40 remote key, port, or whether there is a control address (4)
  *            +44 segments (4) | +48 compare or add (8) | +56 swap (8)
  *            +64 four segments: address (8), length (4), key (4) | +128 inline bytes (64)
- *   place:   +0 reply (8), the id of the CONNECT or CLOSE that is done, stored last
+ *   place:   +0 reply (8), the id of the last entry that was answered, stored last
  *            +8 outcome (4) | +12 epoch (4) | +16 completions before this queue (8) | +24 requests ended (8)
  *            +32 failed (4) | +36 length of the text (4) | +40 completions of this place (8) | +64 text (448)
  *            +512 completions: sequence (8), from 1, stored last | id (8) | bytes (4) | status (4) | opcode (4)
@@ -37,7 +37,7 @@ public final class SessionLayout {
     public static final int BIND = 4;
     /** Flag of a BIND: the agent rings after each message. */
     public static final int TELLS = 1;
-    /** Memory for a message to the port: the first segment. */
+    /** Gives memory for a message to the port, as the first segment. */
     public static final int GIVE = 5;
 
     /** Outcome of a CONNECT or BIND; any other is 1 + the ordinal of a {@link ControlPlaneException.Kind}. */
@@ -84,7 +84,7 @@ public final class SessionLayout {
     public static final long COMPLETION_OPCODE = 24;
     public static final long COMPLETION_HOST = 32;
 
-    /** For words that the other side polls: sequences, replies, counts. */
+    /** Access to values that the other side polls: sequences, replies, counts. */
     public static final VarHandle LONG = JAVA_LONG.varHandle();
 
     public static final VarHandle INT = JAVA_INT.varHandle();

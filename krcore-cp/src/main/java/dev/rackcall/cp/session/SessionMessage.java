@@ -7,15 +7,15 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One message on the socket between a tenant's process and the agent process. A message of one byte is a ring instead:
- * for the agent, that the ring has an entry; for a tenant, that a port has a message.
+ * One message on the socket between a tenant's process and the agent process. A message of one byte is a wake-up
+ * instead: it tells the agent that the ring has an entry, or a tenant that a port has a message.
  *
  * <pre>
- *   +0 magic (4) | +4 version (4) | +8 kind (4) | +12 number of the question (8) | +20 body
+ *   +0 magic (4) | +4 version (4) | +8 kind (4) | +12 number of the request (8) | +20 body
  * </pre>
  *
  * @param version of the protocol
- * @param kind what it is
+ * @param kind a request, {@link #ANSWER} or {@link #REFUSAL}
  * @param number matches a reply to its request
  * @param body the content, in the machine's byte order; its position moves when it is read
  */

@@ -26,7 +26,7 @@ public record HostRecord(Gid gid, int target, int targetKey, int control, TableL
     /** The target number of a device without DC targets. */
     public static final int NO_TARGET = 0;
 
-    /** With the table's header and four spare bytes. */
+    /** Size in the table, with the header and four spare bytes. */
     public static final int RECORD_BYTES = 64;
 
     private static final int NUMBER_BITS = 24;

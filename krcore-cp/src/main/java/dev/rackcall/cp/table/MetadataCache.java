@@ -11,7 +11,7 @@ import java.util.Optional;
  */
 public final class MetadataCache {
     private static final int ENTRY_BYTES = Long.BYTES + HostRecord.BYTES;
-    /** One spare record for this many. */
+    /** There is at most one spare record for this many records. */
     private static final int SPARE = 16;
 
     private ByteBuffer entries = ByteBuffer.allocate(0);

@@ -40,8 +40,8 @@ public final class RecordTable implements AutoCloseable {
         this.recordBytes = recordBytes;
         this.capacity = capacity;
         this.epoch = epoch;
-        // One record a bucket on average, each in the emptiest of four neighbours. Of 2^21 buckets five are full in the
-        // end, and no two of them are neighbours.
+        // One record a bucket on average, each in the emptiest of four neighbours. In a full table of 2^21 buckets,
+        // five buckets are full, and no two of them are neighbours.
         int buckets = Math.max(2, capacity);
         log2Buckets = Integer.SIZE - Integer.numberOfLeadingZeros(buckets - 1);
         memory = arena.allocate(TableLayout.buckets(log2Buckets) * TableLayout.SLOTS * recordBytes, 64);
@@ -50,7 +50,7 @@ public final class RecordTable implements AutoCloseable {
     }
 
     /**
-     * Draws an epoch at random: a life cannot count up, since it knows nothing of the former one, and clocks differ.
+     * Draws an epoch at random. It cannot be counted up, since no life leaves its epoch to the next; and clocks differ.
      */
     public static int drawEpoch(SecureRandom random) {
         int epoch = random.nextInt();
@@ -72,7 +72,7 @@ public final class RecordTable implements AutoCloseable {
     /**
      * Adds the record of a key, or replaces it.
      *
-     * @param payload what follows the header
+     * @param payload the bytes after the header
      * @throws ControlPlaneException if there is no room
      */
     public synchronized void put(long key, byte[] payload) {
@@ -85,7 +85,7 @@ public final class RecordTable implements AutoCloseable {
         MemorySegment.copy(MemorySegment.ofArray(payload), 0, draft, TableLayout.HEADER_BYTES, payload.length);
         TableLayout.seal(draft, 0, recordBytes, epoch, key);
         MemorySegment.copy(draft, 0, memory, at, recordBytes);
-        // Readers on other hosts cannot pair with this fence; the record's check tells them what they have read.
+        // Readers on other hosts cannot pair with this fence; they detect a torn record by its check.
         VarHandle.releaseFence();
     }
 

@@ -48,7 +48,7 @@ final class TableLayout {
         return memory.get(JAVA_LONG_UNALIGNED, at + KEY);
     }
 
-    /** Completes a record after its payload. */
+    /** Writes a record's header, after its payload. */
     static void seal(MemorySegment memory, long at, int recordBytes, int epoch, long key) {
         memory.set(JAVA_INT_UNALIGNED, at + EPOCH, epoch);
         memory.set(JAVA_LONG_UNALIGNED, at + KEY, key);

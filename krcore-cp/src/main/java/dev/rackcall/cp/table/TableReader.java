@@ -70,7 +70,7 @@ public final class TableReader implements AutoCloseable {
     /**
      * A reader for the host that this queue pair is connected to. It is useless after a failed READ.
      *
-     * @param completions of the queue pair alone
+     * @param completions the completion queue, used by this queue pair only
      * @param connected has room for a request; must outlive the reader
      */
     public static TableReader ofOne(HostDevice end, CompletionQueue completions, QueuePair connected) {
@@ -118,7 +118,7 @@ public final class TableReader implements AutoCloseable {
         throw new StaleTableException("torn " + TRIES + " times in a row");
     }
 
-    /** READs so far, and failures. */
+    /** Number of READs and of failures so far, together. */
     synchronized long rounds() {
         return round;
     }
@@ -203,7 +203,7 @@ public final class TableReader implements AutoCloseable {
         }
     }
 
-    /** Closes it after a lookup in progress. */
+    /** Closes it when no lookup is in progress any more. */
     @Override
     public synchronized void close() {
         if (!closed) {

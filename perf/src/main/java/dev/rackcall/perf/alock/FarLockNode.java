@@ -10,7 +10,8 @@ import java.net.Socket;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A node in another process, perhaps on another host, as its {@link LockDoor} describes it. One thread asks for paths.
+ * A node in another process, perhaps on another host, as its {@link LockDoor} describes it. Only one thread may request
+ * paths.
  */
 final class FarLockNode implements LockSite, AutoCloseable {
     private static final long APPEAR_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -80,7 +81,10 @@ final class FarLockNode implements LockSite, AutoCloseable {
         }
     }
 
-    /** Reports that this process has reached the point that {@link LockDoor#await} there waits for. */
+    /**
+     * Reports that this process has reached its next point, for which the other process waits in {@link
+     * LockDoor#await}.
+     */
     void report() throws IOException {
         out.write(LockDoor.HERE);
     }

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 
 /**
  * Compares ALock with the other locks of the same run: {@code x_KIND} is how many times as many operations it did,
- * {@code alone_x_KIND} how many times that would be without contention, by what one thread alone needs for a lock of
- * its own node and one of another node.
+ * {@code alone_x_KIND} the same ratio without contention, computed from the times that a single thread needs for a lock
+ * of its own node and for one of another node.
  */
 public final class LockComparison {
     private static final String ALOCK = "alock";

@@ -16,8 +16,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * One point of the lock-table benchmark of ALock's paper: keys spread evenly over nodes, empty critical sections, so
- * many per cent of each thread's keys on its own node, each thread with keys of its own. Nodes are software devices of
+ * One point of the lock-table benchmark of ALock's paper: keys are spread evenly over nodes, critical sections are
+ * empty, and each thread has its own keys, a given percentage of them on its own node. Nodes are software devices of
  * this process; all threads share its processors.
  *
  * @param kind of lock
@@ -30,7 +30,9 @@ record LockContest(String kind, int locality, int locks, int threads) {
     static final int FEW_THREADS = 2;
     private static final int NODES = 3;
     private static final List<Integer> LOCALITIES = List.of(100, 95, 90, 85);
-    /** The cost of a request while all threads send some: all of them to other nodes, or all of them to their own. */
+    /**
+     * Localities for the cost of a request while all threads send requests: all to other nodes, or all to their own.
+     */
     private static final List<Integer> ALL_OR_NOTHING = List.of(0, 100);
 
     private static final List<Integer> TABLES = List.of(20, 100, 1000);
@@ -39,7 +41,7 @@ record LockContest(String kind, int locality, int locks, int threads) {
 
     private static final int CLAIMED_LOCALITY = 95;
     private static final int KEYS = 1 << 16;
-    /** One latency in so many is recorded: two readings of the clock cost as much as a local lock. */
+    /** One in this many latencies is recorded: two readings of the clock cost as much as a local lock. */
     private static final int SAMPLE = 64;
 
     /** All points, those of different kinds next to each other. */

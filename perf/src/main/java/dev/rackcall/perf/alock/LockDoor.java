@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where one other process reaches a node of this one: it gets the layout of the node's memory and queue pairs that lead
- * there, and reports its progress.
+ * Lets one other process use a node of this one. That process gets the layout of the node's memory and queue pairs to
+ * it, and reports its progress.
  */
 final class LockDoor implements AutoCloseable {
     static final int PATH = 1;
@@ -54,7 +54,7 @@ final class LockDoor implements AutoCloseable {
         }
     }
 
-    /** Waits until the other process has reported as often as this was called. */
+    /** Waits for the other process: the nth call returns once that process has reported n times. */
     void await() throws InterruptedException {
         if (!here.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
             throw new BenchFailure("the other node has not reached this point within " + PATIENCE_SECONDS + " s");

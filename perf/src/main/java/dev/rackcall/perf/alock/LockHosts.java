@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class LockHosts {
     private static final int NODES = 2;
-    /** A lock of the other host takes long enough for two readings of the clock. */
+    /** Every latency is recorded: a lock of the other host takes much longer than two readings of the clock. */
     private static final int SAMPLE = 1;
 
     private final int node;
@@ -62,7 +62,7 @@ public final class LockHosts {
                 FarLockNode far = FarLockNode.dial(peer)) {
             List<LockSite> sites = node == 0 ? List.of(own, far) : List.of(far, own);
             Measurement measured = contest.measure(sites, List.of(own), nanos, SAMPLE, () -> meet(door, far));
-            // No host's locks disappear while the other still uses them.
+            // Ensures that no host's locks disappear while the other still uses them.
             meet(door, far);
             own.closePaths();
             meet(door, far);

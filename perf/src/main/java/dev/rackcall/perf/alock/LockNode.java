@@ -38,7 +38,7 @@ final class LockNode implements LockSite, AutoCloseable {
 
     /** The offsets in a node's memory. */
     record Layout(int locks, int allThreads, int threads) {
-        /** Two for each thread: one for its lock, and one for the lock before, whose unlock may be pending. */
+        /** Two for each thread: one for its lock, and one for its previous lock, whose unlock may be pending. */
         int descriptors() {
             return 2 * allThreads;
         }

@@ -61,7 +61,7 @@ final class LockPath implements AutoCloseable {
         device.connect(queuePair, peer);
     }
 
-    /** For an ALock session, which then has the path for itself. */
+    /** The path as an ALock session uses it; the path then has no other use. */
     RemoteTable link() {
         return new RemoteTable(queuePair, completions, scratch, tableAddress, key);
     }
@@ -77,7 +77,7 @@ final class LockPath implements AutoCloseable {
         return scratch.memory().get(ValueLayout.JAVA_LONG, 0);
     }
 
-    /** Sends a word, and waits only for every so-many-th completion. */
+    /** Sends a word, and waits only for every 16th completion. */
     void write(long address, long value) {
         WorkRequest write = request.write(address, key).inline(value);
         if (++unsignaled < UNSIGNALED_AT_MOST) {

@@ -12,8 +12,8 @@ interface LockSite {
     long thread(int thread);
 
     /**
-     * A path for one thread of a node of this process to this one, which may be the same: then it is a loopback.
-     * {@code own} closes it.
+     * A path from one thread of a node of this process to this node; a loopback if both are the same node. {@code own}
+     * closes it.
      */
     LockPath pathFrom(LockNode own);
 }

@@ -24,11 +24,11 @@ public final class LockTarget {
     static final String ALONE = "-uncontended";
     static final String FAR = "-remote";
     static final String LOOPBACK = "-loopback";
-    /** No lock, but the operation that all of them consist of: one compare-and-set by RDMA that is waited for. */
+    /** No lock, but the operation of which all locks consist: one awaited compare-and-set by RDMA. */
     static final String VERB = "verb";
     /** ALock with unlocks that are waited for. */
     static final String WAITING = "alock-waiting";
-    /** One thread without others. ALock has no loopback: it needs none. */
+    /** A single thread, with each kind of lock. ALock has no loopback, because it needs none. */
     private static final List<String> REMOTE = List.of(
             VERB + FAR,
             VERB + LOOPBACK,
@@ -105,7 +105,7 @@ public final class LockTarget {
             locks.put("alock" + ALONE, session.lock(0));
             locks.put("reentrantlock" + ALONE, new ReentrantLock());
             locks.keySet().removeIf(name -> !plan.measuresLock(name));
-            // All before the first measurement: they share the compiled code.
+            // All are warmed up before the first measurement, because they share the compiled code.
             locks.values().forEach(lock -> alone(lock, plan.warmUpNanos() / 2));
             locks.forEach((name, lock) -> {
                 plan.say("alock: " + name);

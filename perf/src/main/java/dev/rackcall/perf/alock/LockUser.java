@@ -45,7 +45,8 @@ interface LockUser {
     }
 
     /**
-     * Locks of the own node by the processor, others by RDMA; a thread that waits for those waits at its own node.
+     * Uses locks of its own node by the processor, others by RDMA; a thread that waits for the latter waits at its own
+     * node.
      *
      * @param waits whether it waits for its unlocks
      */
@@ -78,7 +79,9 @@ interface LockUser {
         };
     }
 
-    /** A word that all compare and set by RDMA until it is theirs, those of the own node by loopback. */
+    /**
+     * A spin lock: all threads compare and set its word by RDMA until they get it; those of the same node use loopback.
+     */
     static LockUser spin(Place place) {
         List<LockPath> paths = place.paths();
         return (node, index) -> {

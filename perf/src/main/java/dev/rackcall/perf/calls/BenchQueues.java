@@ -15,8 +15,8 @@ import java.nio.file.Path;
 import java.util.function.Supplier;
 
 /**
- * The control plane of calls over virtual queues: each side's process has an agent, the server's process the meta
- * server, too. All stay open as long as the process.
+ * The control plane of calls over virtual queues: each side's process has an agent, and the server's process also has
+ * the meta server. All stay open until the process ends.
  */
 final class BenchQueues {
     /** The server's host, in the control plane. */

@@ -26,7 +26,7 @@ public enum BenchTransport {
     public static final String RDMA_GROUP = "verbs";
     /** The server side writes its address there. */
     private static final String ADDRESS_FILE = "rdma.address";
-    /** More than any argument needs, and little enough for machines with little memory: both ends reserve it. */
+    /** More than any argument needs, but small, because both ends reserve it, and some machines have little memory. */
     private static final long ARENA_QUOTA = 8 << 20;
 
     private final String words;

@@ -25,8 +25,8 @@ import java.util.function.LongConsumer;
  * A call through a typed Rackcall stub, to a server with one polling thread that runs the handlers itself.
  *
  * @param name the subject
- * @param transport how it gets there
- * @param argument what it carries
+ * @param transport the transport of the call
+ * @param argument what the call carries
  * @param bytes of the argument
  */
 public record RackcallCall(String name, BenchTransport transport, Argument argument, int bytes) implements Sides {
@@ -42,7 +42,7 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
         CONNECTION
     }
 
-    /** Reserving more memory for a connection of one call would be what is measured. */
+    /** With a larger quota, a connection for one call would mostly measure the reservation of memory. */
     private static final long CONNECTION_QUOTA = 64 << 10;
 
     private static final int CONNECTION_SLOTS = 8;
@@ -51,7 +51,7 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
     public static Subject subject(String name, BenchTransport transport, Argument argument, int bytes) {
         RackcallCall sides = new RackcallCall(name, transport, argument, bytes);
         Set<Subject.Trait> traits = EnumSet.of(Subject.Trait.TAKES_TURNS);
-        // With one processor, server and agent, which are one process there, would take turns on it.
+        // Not pinned with an agent: its process is also the server's, and both would take turns on one processor.
         if (transport != BenchTransport.QUEUES_OF_AGENT) {
             traits.add(Subject.Trait.SPINS);
         }
@@ -113,8 +113,8 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
     }
 
     /**
-     * Where only changed memory is sent, the payloads change completely from call to call: an odd number of them, since
-     * slots come round after an even number of calls.
+     * If only changed memory is sent, the payload changes completely with each call. The number of payloads is odd,
+     * because a slot is reused after an even number of calls.
      */
     private List<byte[]> payloads() {
         byte[] payload = Payload.of(bytes);

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The server of all connecting subjects: a meta server, an agent that it knows and that serves other processes, and an
- * {@link RcServer}.
+ * The server of all connecting subjects: a meta server, an agent that is registered there and serves other processes,
+ * and an {@link RcServer}.
  */
 final class ConnectServer implements ServerSide {
     static final HostId HOST = HostId.named("connect-server");

@@ -26,7 +26,7 @@ import java.util.EnumSet;
 import java.util.List;
 
 /**
- * Connecting and closing over the software RDMA device: a virtual queue, or a reliable queue pair of one's own.
+ * Connects and closes over the software RDMA device: a virtual queue, or a new reliable queue pair.
  *
  * @param kind what one call does
  */
@@ -151,7 +151,10 @@ public record ConnectSides(Kind kind) implements Sides {
         }
     }
 
-    /** Connects anew and reads: until the first answer, since a connection may be completed in the background. */
+    /**
+     * Connects again for each call and reads. The time counts until the first answer, because a connection may be
+     * completed in the background.
+     */
     private static final class FirstRead implements ClientSide {
         private final Agent agent;
         private final Tenant tenant;

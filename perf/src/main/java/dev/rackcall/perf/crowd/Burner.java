@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A process that computes while it is resumed; it starts paused. It has no client side.
  *
- * @param turn it computes and sleeps so long in turns; zero: it computes all the time
+ * @param turn the time for which it computes and then sleeps, in turns; zero to compute all the time
  */
 record Burner(Duration turn) implements Sides {
     @Override

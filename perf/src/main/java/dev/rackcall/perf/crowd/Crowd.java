@@ -26,14 +26,14 @@ import java.util.regex.Pattern;
 final class Crowd implements AutoCloseable {
     /** A JVM uses one processor while it starts. */
     private static final int STARTERS = 2;
-    /** Until every client has its order and waits for the start. */
+    /** The time within which every client gets its order and waits for the start. */
     private static final long LEAD_NANOS = 50_000_000;
 
     private static final long LEAD_NANOS_A_CLIENT = 5_000_000;
 
-    /** The JIT has compiled what calls use; of the fastest subjects after some 50 ms. */
+    /** After this many calls, the JIT has compiled the code of a call; the fastest subjects need some 50 ms. */
     private static final long WARM_CALLS = 20_000;
-    /** Above what a client of any peer needs. */
+    /** More than a client of any peer needs. */
     private static final long USUAL_KIB = 300 << 10;
 
     private static final Pattern AVAILABLE = Pattern.compile("MemAvailable:\\s*(\\d+) kB");
@@ -52,17 +52,17 @@ final class Crowd implements AutoCloseable {
         this.server = MeasuredProcess.server(subject, directory, launch);
     }
 
-    /**
-     * Flags of the heap where so many processes start: none if there is memory for the heaps that they choose by
-     * themselves.
-     */
+    /** Heap flags for this many processes; none if there is enough memory for their default heaps. */
     static List<String> heap(int processes) throws IOException {
         Matcher available = AVAILABLE.matcher(Files.readString(Path.of("/proc/meminfo")));
         boolean isEnough = available.find() && Long.parseLong(available.group(1)) / processes > USUAL_KIB;
         return isEnough ? List.of() : List.of("-Xmx128m", "-XX:+UseSerialGC");
     }
 
-    /** Starts clients until there are so many. Each warms up as soon as it is connected, at most for that time. */
+    /**
+     * Starts clients until there are {@code count}. Each warms up as soon as it is connected, for at most {@code
+     * mostNanos}.
+     */
     void grow(int count, long mostNanos) {
         Callable<Boolean> start = () -> {
             MeasuredProcess<MeasuredClient> client = MeasuredProcess.client(subject, directory, launch);

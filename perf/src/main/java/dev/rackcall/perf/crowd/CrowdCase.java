@@ -37,7 +37,7 @@ record CrowdCase(Subject subject, CrowdPeer peer, int clients, Surroundings surr
     }
 
     private static CrowdCase of(CrowdPeer peer, int clients, Surroundings surroundings) {
-        // What is not limited shares processes.
+        // Cases without a limit share processes.
         String group = peer.word() + (surroundings.isLimited() ? surroundings.suffix() : "");
         Subject subject = peer.subject(name(peer, clients, surroundings))
                 .in(BenchTarget.CROWD, group, "")

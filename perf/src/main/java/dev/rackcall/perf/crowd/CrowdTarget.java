@@ -57,7 +57,7 @@ public record CrowdTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
                 .toList();
     }
 
-    /** The results of cases that share processes, each so many times. */
+    /** The results of cases that share processes, each measured {@code times} times. */
     private List<Result> measured(List<CrowdCase> cases, Burners burners, int times) {
         List<Result> results = new ArrayList<>();
         rounds.attempt(BenchTarget.CROWD, cases.getFirst().subject(), () -> {

@@ -13,8 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A control group (cgroups(7)) whose processes together may use the time of one processor: {@code cpu.max} in version
- * 2, {@code cpu.cfs_quota_us} in version 1. It is made inside the closest group around this process in which that is
- * possible.
+ * 2, {@code cpu.cfs_quota_us} in version 1. It is created in the innermost group around this process that permits it.
  */
 final class QuotaGroup implements AutoCloseable {
     private static final String PREFIX = "rackcall-bench-";
@@ -85,7 +84,7 @@ final class QuotaGroup implements AutoCloseable {
             if (isVersion2 || List.of(parts[1].split(",")).contains("cpu")) {
                 Path mount = isVersion2 ? mounts : mounts.resolve("cpu");
                 List<Path> groups = new ArrayList<>();
-                // In a container the mount often starts at the container's own group, whatever its path says.
+                // In a container, the mount often starts at the container's own group, regardless of that group's path.
                 for (Path group =
                                 mount.resolve(parts[2].replaceFirst("^/+", "")).normalize();
                         group != null && group.startsWith(mount);

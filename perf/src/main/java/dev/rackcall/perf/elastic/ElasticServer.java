@@ -30,7 +30,7 @@ final class ElasticServer implements ServerSide {
     private static final String FILE = "elastic-servers";
 
     /**
-     * What a worker knows of a server before it starts.
+     * What a worker is told about a server before it starts.
      *
      * @param address of the table, for virtual queues
      * @param key of the table, for virtual queues

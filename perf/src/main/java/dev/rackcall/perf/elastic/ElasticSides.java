@@ -18,8 +18,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Many workers start at the same time, and each connects to many servers: from nothing to the last one's first useful
- * operation, a key read of one of them, or to the last one's last value, when all have read a key of each.
+ * Many workers start at the same time, and each connects to many servers. Measures from the start until the last worker
+ * has read one key, or until all workers have read a key of each server.
  *
  * @param isVirtual by virtual queues instead of fresh queue pairs
  * @param readsAll whether a worker reads a key of each server instead of one key

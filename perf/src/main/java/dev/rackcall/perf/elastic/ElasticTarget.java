@@ -17,8 +17,8 @@ import java.util.List;
 public record ElasticTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
     private static final int STARTS = 10;
     /**
-     * Starts of each subject before the measurement: with two, half of the processors' time went to the compilers of
-     * the four JVMs.
+     * Starts of each subject before the measurement. With only two, the JIT compilers of the four JVMs took half of the
+     * processors' time.
      */
     private static final int LEAST_WARM_UP = 20;
 
@@ -71,8 +71,8 @@ public record ElasticTarget(BenchPlan plan, Workspace workspace, Rounds rounds) 
     }
 
     /**
-     * The warm-up takes turns, too: agents remove one start's workers while others start, and have room for a limited
-     * number.
+     * Warms up in turns, too: an agent has room for a limited number of workers, and removes those of one start while
+     * other subjects start.
      */
     private void warmUp(List<Turn> turns) {
         long begin = System.nanoTime();
@@ -83,8 +83,8 @@ public record ElasticTarget(BenchPlan plan, Workspace workspace, Rounds rounds) 
     }
 
     /**
-     * Adds how much less time each takes than fresh queue pairs for the same work, as KRCORE's authors state it: theirs
-     * 83 %.
+     * Adds how much less time, in per cent, each subject takes than fresh queue pairs for the same work. KRCORE's
+     * authors report 83 %.
      */
     static List<Result> compared(List<Result> results) {
         return results.stream()

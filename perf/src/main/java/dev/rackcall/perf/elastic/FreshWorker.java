@@ -25,9 +25,9 @@ final class FreshWorker implements ElasticWorker {
     private static final int DEPTH = 16;
 
     /**
-     * The device of all workers of this JVM. As processes of their own, workers would each have to open it, which takes
-     * real devices milliseconds; software devices, whose every connection has buffers of its own, cannot be opened
-     * fifty times. It stays open as long as the process.
+     * The device of all workers of this JVM. Workers in separate processes would each have to open it, which takes
+     * milliseconds for a real device. A software device cannot be opened fifty times, because each of its connections
+     * has its own buffers. It stays open until the process ends.
      */
     private static final class OpenDevice {
         private static final RcDevice DEVICE = RcDevice.open();
@@ -53,7 +53,7 @@ final class FreshWorker implements ElasticWorker {
         return child;
     }
 
-    /** A queue pair whose server knows it. */
+    /** A queue pair that was announced to its server, and the stream of the answer. */
     private record Told(QueuePair queuePair, DataInputStream answer) {}
 
     /** All servers are told before the worker waits for the first answer. */

@@ -10,7 +10,7 @@ import java.util.OptionalDouble;
  * @param subjects the subjects, in the order of the report
  * @param locks the lock measurements; all if the list is empty
  * @param durationNanos length of one measurement
- * @param warmUpNanos the most that a warm-up may take
+ * @param warmUpNanos the maximum length of a warm-up
  * @param repeat how often everything is measured, each time in fresh JVMs
  * @param rate calls a second; empty for a closed loop
  * @param depths calls in flight, for throughput

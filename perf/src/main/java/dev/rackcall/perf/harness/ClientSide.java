@@ -15,7 +15,7 @@ public interface ClientSide extends AutoCloseable {
     void call(long sequence) throws Exception;
 
     /**
-     * Sleeps before each of so many calls, and records how long each takes.
+     * Sleeps before each of {@code calls} calls, and records how long each takes.
      *
      * @param gapNanos from the start of one call to the next
      */
@@ -23,7 +23,7 @@ public interface ClientSide extends AutoCloseable {
         return RareLoop.run(this, firstSequence, gapNanos, calls);
     }
 
-    /** Calls with several in flight; only for subjects that say they can. */
+    /** Calls with several in flight; only for subjects with {@link Subject.Trait#PIPELINES}. */
     default Pipeline pipeline(int depth) {
         throw new UnsupportedOperationException(getClass().getSimpleName() + " has one call in flight at a time");
     }

@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
  *
  * <p>A call of a few hundred nanoseconds is not far above the cost of reading the clock, so the clock is read once per
  * call: the end of one is the start of the next. Every latency therefore contains one clock reading and one store; the
- * report states what that costs. All subjects are measured so.
+ * report states what that costs. This applies to all subjects.
  */
 final class ClosedLoop {
     private final LongSupplier clock;

@@ -4,8 +4,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * Calls at a fixed rate. Each call has a time at which it is due, and its latency counts from then: if one call is held
- * up, those that were due meanwhile have waited, and their latencies say so (no coordinated omission).
+ * Calls at a fixed rate. Each call has a time at which it is due, and its latency counts from then: if one call is
+ * delayed, the latencies of the calls that were due meanwhile include their wait (no coordinated omission).
  */
 final class FixedRateLoop {
     /** Shorter waits spin, because a sleeping thread may wake late. */
@@ -26,7 +26,7 @@ final class FixedRateLoop {
             throws Exception {
         double interval = 1e9 / ratePerSecond;
         long calls = Math.max(1, (long) (durationNanos / interval));
-        // Past this the subject does not keep up with the rate at all; the measurement until then says so.
+        // Beyond this time the subject cannot keep up with the rate, which the measurement so far shows.
         long longest = 2 * durationNanos + ClientSide.CALL_BOUND_NANOS;
         LatencyRecorder recorder = new LatencyRecorder();
         long start = clock.getAsLong();

@@ -13,7 +13,7 @@ public final class HeapAllocation {
 
     private HeapAllocation() {}
 
-    /** By the calling thread since it started. */
+    /** Bytes allocated by the calling thread since it started. */
     static long ofCurrentThread() {
         return THREADS.getCurrentThreadAllocatedBytes();
     }
@@ -24,8 +24,8 @@ public final class HeapAllocation {
     }
 
     /**
-     * By all live threads since they started, without the calling one and the ignored ones: in a server process, by
-     * those that serve.
+     * Bytes allocated by all live threads since they started, except the calling and the ignored ones: in a server
+     * process, by the serving threads.
      */
     public static long ofOtherThreads() {
         long own = Thread.currentThread().threadId();

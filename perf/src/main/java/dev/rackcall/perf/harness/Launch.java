@@ -11,13 +11,13 @@ import java.util.List;
  */
 public record Launch(List<String> wrapper, List<String> heap, int cpu) {
     /**
-     * A heap that has its memory. Otherwise a subject that allocates is measured while the kernel hands it pages one by
-     * one, at 10 us a page in a virtual machine: a call that leaves 80 bytes behind then has a p99 of 12 us, and one
-     * that leaves 4 KiB has that as its median.
+     * A heap whose pages are already allocated. Otherwise the kernel allocates them one by one during the measurement,
+     * at 10 us a page in a virtual machine: a call with 80 bytes of garbage then has a p99 of 12 us, and one with 4 KiB
+     * has that as its median.
      */
     static final List<String> TOUCHED_HEAP = List.of("-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch");
 
-    /** With a heap that has its memory, on that processor. */
+    /** With a heap whose pages are already allocated, on that processor. */
     static Launch on(int cpu) {
         return new Launch(List.of(), TOUCHED_HEAP, cpu);
     }

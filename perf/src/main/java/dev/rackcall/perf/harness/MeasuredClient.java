@@ -12,7 +12,7 @@ public final class MeasuredClient implements AutoCloseable {
     private static final double SAMPLE_ALL_BELOW = 500_000;
 
     private static final int SAMPLE_EVERY = 64;
-    /** Before each slice, so that both sides are awake and their memory is in the caches. */
+    /** Length of the calls before each slice, after which both sides are awake and their memory is in the caches. */
     private static final long LEAD_IN_NANOS = 2_000_000;
 
     private final Sides sides;
@@ -43,7 +43,7 @@ public final class MeasuredClient implements AutoCloseable {
                 .run(nanos -> counted(closed.run(client, nextSequence, nanos).measurement()));
     }
 
-    /** Calls in a closed loop until there were so many calls, or the time is over. */
+    /** Calls in a closed loop until {@code mostCalls} calls were made or the time is over. */
     public boolean warmUp(long mostNanos, long mostCalls) throws Exception {
         long end = System.nanoTime() + mostNanos;
         long last = nextSequence + mostCalls;
@@ -85,7 +85,7 @@ public final class MeasuredClient implements AutoCloseable {
         return counted(fixedRate.run(client, nextSequence, nanos, rate).measurement());
     }
 
-    /** Sleeps before each of so many calls. */
+    /** Sleeps before each of {@code calls} calls. */
     public Measurement rarely(long gapNanos, int calls) throws Exception {
         return counted(client.rarely(nextSequence, gapNanos, calls).measurement());
     }
@@ -113,8 +113,8 @@ public final class MeasuredClient implements AutoCloseable {
     }
 
     /**
-     * Bytes of heap that the calling thread allocates for so many calls. The loop has no clock and no histogram: the
-     * calls allocate all of it.
+     * Bytes of heap that the calling thread allocates for {@code calls} calls. The loop has no clock and no histogram:
+     * the calls allocate all of it.
      */
     public long allocation(int calls) throws Exception {
         long before = HeapAllocation.ofCurrentThread();

@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Keeps a number of calls in flight from one thread. Reading the clock for every call would take a large part of the
- * fastest calls' time, so only every so-many-th call is timed, and the loop checks the clock for its end once in
+ * fastest calls' time, so only a sample of the calls is timed, and the loop checks the clock for its end once in
  * {@value #CLOCK_EVERY} rounds.
  */
 public final class ThroughputLoop {

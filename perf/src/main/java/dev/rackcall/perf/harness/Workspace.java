@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The directory in memory ({@code /dev/shm}) in which one run of the benchmark keeps sockets and mapped files. It is
- * deleted at the end, also when the JVM ends before this is closed, as on Ctrl-C. A killed run leaves its directory
+ * deleted at the end, even if the JVM ends before this is closed, as on Ctrl-C. A killed run leaves its directory
  * behind; the kernel releases the lock in it, and the next run deletes it.
  */
 public final class Workspace implements AutoCloseable {

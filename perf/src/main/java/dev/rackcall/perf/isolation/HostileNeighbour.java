@@ -19,7 +19,7 @@ import java.util.Random;
 /**
  * A client that connects correctly and then writes random data into all memory that it can write: requests of random
  * method, flags, lengths and Refs, each in its turn, so that the server accepts it, and noise around them. It connects
- * anew when the server has closed the connection or had time to handle all requests.
+ * again when the server has closed the connection or had time to handle all requests.
  * docs/internals/connection-layout.md has the layouts; the attack uses nothing of Rackcall's client.
  */
 final class HostileNeighbour extends NeighbourProcess {

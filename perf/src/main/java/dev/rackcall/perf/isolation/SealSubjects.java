@@ -168,7 +168,7 @@ final class SealSubjects {
             receiver = SealedScopes.of(memory.arena(), ring, marks);
         }
 
-        /** All of it in use and touched, since that is what a seal covers. */
+        /** A scope of which every page is used and touched, because a seal covers exactly those. */
         Scope scope(int pages) {
             long bytes = (long) pages * PAGE - SCOPE_OVERHEAD;
             Scope scope = memory.arena().newScope(bytes);

@@ -20,7 +20,7 @@ import java.util.List;
  */
 public record ConnectTarget(BenchPlan plan, Workspace workspace) {
     private static final int CONNECTIONS = 200;
-    /** Connecting runs much code, and each line of it seldom: the JIT needs some thousands of connections. */
+    /** Connecting runs much code, but each part only a few times: the JIT needs some thousands of connections. */
     private static final int LEAST_ROUNDS = 2;
 
     /** Measures one subject. */
@@ -42,8 +42,8 @@ public record ConnectTarget(BenchPlan plan, Workspace workspace) {
     }
 
     /**
-     * Opens and closes connections as long as the plan says, so that pools have their size; returns the first round's
-     * figures, of fresh JVMs.
+     * Opens and closes connections for the plan's warm-up time, so that pools reach their final size. Returns the
+     * figures of the first round, measured in fresh JVMs.
      */
     private Measurement warmUp(MeasuredProcess<MeasuredClient> client) {
         long begin = System.nanoTime();

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The cost of idle processes: the processor time of a server and of a client process whose connections have nothing to
- * do, the latency of calls that come rarely, and the effect of many idle connections on a busy one.
+ * do, the latency of rare calls, and the effect of many idle connections on a busy one.
  */
 public record IdleTarget(BenchPlan plan, Workspace workspace) {
     private static final int IDLE_CLIENTS = 10;

@@ -26,12 +26,12 @@ import java.util.stream.Collectors;
  * Round trips, one call in flight: closed loop, or at a fixed rate if the plan has one.
  *
  * <p>Subjects that spin, and those that are compared with them, take turns of a twentieth of the duration. On a virtual
- * machine the host moves the processors about, and a round trip through shared memory then takes twice or half the time
+ * machine, the host moves the virtual processors, so the time of a round trip through shared memory can double or halve
  * from one second to the next. With turns, all subjects meet the same mixture, and each can be compared with the raw
  * ping-pong of the same round.
  */
 public final class RttTarget {
-    /** Allocation is counted over about so many seconds of calls. */
+    /** Allocation is counted over calls of about this many seconds. */
     private static final double ALLOCATION_SECONDS = 0.1;
 
     private static final int LEAST_CALLS = 100;

@@ -15,7 +15,7 @@ import java.util.List;
 
 /**
  * Time from starting a client's JVM to its first reply, against a server that runs and has served before. The client's
- * JVM gets every flag of this one, so also the class cache that the launcher keeps.
+ * JVM gets every flag of this one, including the class cache that the launcher keeps.
  */
 public record StartTarget(Workspace workspace) {
     private static final int STARTS = 5;

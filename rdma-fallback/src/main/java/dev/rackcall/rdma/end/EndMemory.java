@@ -10,7 +10,9 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the device knows of one end's memory, and all else that is closed with this end. Thread-safe. */
+/**
+ * The regions that one end has registered at the device, and everything else that is closed with this end. Thread-safe.
+ */
 public abstract class EndMemory {
     /** The peer may write to the connection's memory and read it: all of it is meant for the peer. */
     protected static final Set<Access> PEER = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.REMOTE_READ);
@@ -53,12 +55,12 @@ public abstract class EndMemory {
         return closed;
     }
 
-    /** Nothing is registered from now on. Waits for a registration under the monitor. */
+    /** Prevents further registrations. Waits for one that holds the monitor. */
     public final synchronized void registerNoMore() {
         closed = true;
     }
 
-    /** Closes these parts first, since their requests use the memory; then all others, the newest first. */
+    /** Closes these parts first, because their requests use the memory; then all others, newest first. */
     public final void close(AutoCloseable... first) {
         Deque<AutoCloseable> all = new ArrayDeque<>();
         synchronized (this) {

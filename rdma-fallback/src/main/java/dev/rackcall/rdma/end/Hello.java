@@ -3,8 +3,8 @@ package dev.rackcall.rdma.end;
 import java.nio.ByteBuffer;
 
 /**
- * What each end tells the other before it writes: its memory, its clock and the packet of the shared-memory handshake.
- * The transport's own fields precede it. Big-endian:
+ * The first message of each end to the other: its memory, its clock and the packet of the shared-memory handshake. The
+ * transport's own fields precede it. Big-endian:
  *
  * <pre>
  *    address (8) | bytes (8) | clock (8) | key (4) | length of the packet (4) | packet
@@ -34,7 +34,7 @@ public record Hello(PeerMemory memory, long clock, ByteBuffer packet) {
         return new Hello(memory, System.nanoTime(), packet);
     }
 
-    /** Of a server that refuses the client, and has no memory for it. */
+    /** The hello of a server that refuses the client, and therefore has no memory for it. */
     public static Hello refusal(ByteBuffer packet) {
         return now(new PeerMemory(0, 0, 1), packet);
     }

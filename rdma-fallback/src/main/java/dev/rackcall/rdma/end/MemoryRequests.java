@@ -49,7 +49,7 @@ public final class MemoryRequests implements Shadow.Pieces {
                 .inline(word);
     }
 
-    /** A WRITE of no bytes behind the last one, which shows whether the peer has such memory. */
+    /** A WRITE of no bytes at the end of the memory, which shows whether the peer has such memory. */
     public WorkRequest touch() {
         return out.next().write(peer.at(peer.bytes(), 0), peer.key());
     }
@@ -64,7 +64,7 @@ public final class MemoryRequests implements Shadow.Pieces {
         return alive;
     }
 
-    /** Adds a piece that has changed. The thread that looks for changes notices a peer that is gone. */
+    /** Adds a piece that has changed. The caller of {@link Shadow#update} checks whether the peer is gone. */
     @Override
     public void add(long offset, long length) {
         if (out.isAlive() && !carry(copy, offset, length)) {

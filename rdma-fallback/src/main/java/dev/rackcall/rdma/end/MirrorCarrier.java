@@ -13,10 +13,11 @@ import java.util.function.Supplier;
 
 /**
  * One end of a connection whose ends mirror each other. Sends WRITEs and READs in order, from any thread, under one
- * lock. Subclasses decide how the peer learns of a publication, and what arrives from it.
+ * lock. Subclasses decide how the peer is notified of a publication, and how its messages arrive.
  *
- * <p>Subclasses take the {@link #lock}, catch {@link RuntimeException} with {@link #failed} and call {@link #leave} last
- * in everything they post. Posting allocates nothing once the connection has a shadow and the peer keeps up.
+ * <p>Every method of a subclass that posts takes the {@link #lock}, passes a {@link RuntimeException} to {@link
+ * #failed} and calls {@link #leave} last. Posting allocates nothing once the connection has a shadow and the peer keeps
+ * up.
  *
  * <p>Memory is registered without the lock: an agent process may take long to clear it or to answer. Only the threads
  * that need the memory wait.
@@ -111,7 +112,7 @@ public abstract class MirrorCarrier implements Carrier {
         }
     }
 
-    /** Posts what the peer lacks of these bytes; returns how many bytes that are. */
+    /** Posts those of these bytes that the peer lacks; returns their number. */
     private long carryFrom(RegisteredShadow from, long offset, long length) {
         long start = offset & -Long.BYTES;
         long room = from.region().byteSize() - start;
@@ -140,7 +141,7 @@ public abstract class MirrorCarrier implements Carrier {
         return publish(offset, value, true);
     }
 
-    /** @param urgent whether to notify a peer of which no thread looks or listens */
+    /** @param urgent whether to notify the peer even if none of its threads spins or listens */
     protected abstract boolean publish(long offset, long value, boolean urgent);
 
     @Override
@@ -167,7 +168,7 @@ public abstract class MirrorCarrier implements Carrier {
 
     // ---- fetching
 
-    /** @throws OsException if the file cannot be mapped: nothing is lost by that, and the connection goes on */
+    /** @throws OsException if the file cannot be mapped: nothing is lost, and the connection stays usable */
     @Override
     public final void fetchInto(SharedFile area) {
         if (!isUsable()) {
@@ -240,7 +241,7 @@ public abstract class MirrorCarrier implements Carrier {
         }
     }
 
-    /** Bytes that {@link #fetch} has asked for. */
+    /** Bytes that {@link #fetch} has requested. */
     public final long fetchedBytes() {
         lock.lock();
         try {
@@ -284,7 +285,10 @@ public abstract class MirrorCarrier implements Carrier {
 
     // ---- with the lock
 
-    /** Runs this under the lock and returns its result; false if it has {@link #failed}. Allocates: not for calls. */
+    /**
+     * Runs this under the lock and returns its result; false if it has {@link #failed}. Allocates, so it is not for use
+     * in calls.
+     */
     protected final boolean locked(BooleanSupplier something) {
         lock.lock();
         try {
@@ -302,12 +306,12 @@ public abstract class MirrorCarrier implements Carrier {
     }
 
     /**
-     * Whether another thread has to continue, with requests that {@linkplain PendingRequests#isHeldUp found no room} or
-     * the like, and has not been asked yet. Called each time before the lock is released.
+     * Whether another thread has to continue, for example with requests that {@linkplain PendingRequests#isHeldUp found
+     * no room}, and has not been woken yet. Called each time before the lock is released.
      */
     protected abstract boolean wantsHelp();
 
-    /** Asks that thread. Without the lock. */
+    /** Wakes that thread. Called without the lock. */
     protected abstract void askForHelp();
 
     /** Whether a resource of the connection has failed. Does not name the control plane, an optional module. */
@@ -365,7 +369,10 @@ public abstract class MirrorCarrier implements Carrier {
         ending.end(reason);
     }
 
-    /** Tells the listener of arrivals once that the connection has ended. Called without locks of the sending half. */
+    /**
+     * Tells the listener of arrivals once that the connection has ended. The calling thread holds no lock of this
+     * class.
+     */
     public abstract void tellEnd();
 
     protected final boolean isClosed() {
@@ -382,7 +389,9 @@ public abstract class MirrorCarrier implements Carrier {
         }
     }
 
-    /** Posts nothing afterwards. What was posted before is still to arrive: a last answer, a call without a reply. */
+    /**
+     * Posts nothing afterwards. Waits for earlier requests to arrive, such as a last answer or a call without a reply.
+     */
     private void sendLast() {
         lock.lock();
         try {

@@ -18,12 +18,12 @@ public final class PendingRequests {
     private static final int SIGNAL_EVERY = 64;
 
     private static final int FEW = 8;
-    /** The most requests that wait for room. A thread that posts more waits itself. */
+    /** The maximum number of requests that wait for room. A thread that posts more waits itself. */
     private static final int MAX_WAITING = 4096;
     /** A peer that keeps up makes room within this time. */
     private static final long ROOM_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /**
-     * After this time without progress the connection ends; also after posting threads have waited this long in all.
+     * The connection ends after this time without progress, or after posting threads have waited this long in total.
      */
     private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -38,7 +38,7 @@ public final class PendingRequests {
     private long completed;
     /** The requests up to this one are to be posted now. */
     private long due;
-    /** There was no room, and nothing was posted since. */
+    /** Whether requests have found no room, and nothing has been posted since. */
     private boolean clogged;
     /** Nanoseconds for which threads have waited with the lock since the buffer was last empty. */
     private long waited;
@@ -86,12 +86,12 @@ public final class PendingRequests {
         return added;
     }
 
-    /** The number of the last signaled request, counted from 1. Its completion will be known. */
+    /** The number of the last signaled request, counted from 1; {@link #completed} will reach it. */
     public long signaled() {
         return signaled;
     }
 
-    /** All requests up to this one are known to be done. */
+    /** The last request that is known to be done; all before it are done, too. */
     public long completed() {
         return completed;
     }
@@ -195,7 +195,7 @@ public final class PendingRequests {
         }
     }
 
-    /** Moves the rest to the front after some requests were posted. */
+    /** Removes the posted requests and moves the rest to the front. */
     private void shift(int taken) {
         for (int i = taken; i < count; i++) {
             WorkRequest free = waiting[i - taken];

@@ -14,8 +14,8 @@ import java.lang.foreign.ValueLayout;
  */
 public final class Shadow {
     /**
-     * This many unchanged bytes between two changed words are sent rather than begin another piece. With 1 % of all
-     * words changed, 2 % of all bytes travel.
+     * Fewer unchanged bytes than this between two changed words are sent along, instead of beginning another piece.
+     * With 1 % of all words changed, 2 % of all bytes travel.
      */
     public static final int JOINED_BYTES = 128;
 
@@ -27,7 +27,9 @@ public final class Shadow {
     /** Receives pieces of the copy, in ascending order. */
     @FunctionalInterface
     public interface Pieces {
-        /** The peer lacks {@code length} bytes from {@code offset} on, both multiples of 8; the copy has them. */
+        /**
+         * Adds {@code length} bytes at {@code offset} that the peer lacks and the copy has. Both are multiples of 8.
+         */
         void add(long offset, long length);
     }
 
@@ -52,7 +54,7 @@ public final class Shadow {
     /**
      * Updates the copy and reports what the peer lacks.
      *
-     * @param offset where to look, a multiple of 8
+     * @param offset where the compared range begins, a multiple of 8
      * @param length how many bytes; bytes up to the next multiple of 8 may be sent along
      * @return bytes in all pieces
      * @throws IndexOutOfBoundsException if the range is not inside the memory

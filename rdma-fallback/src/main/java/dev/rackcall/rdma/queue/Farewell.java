@@ -4,13 +4,13 @@ import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import java.util.Optional;
 
-/** The reason in a {@link QueueMessage#BYE}: a number, since there may be no region left for a text. */
+/** The reason in a {@link QueueMessage#BYE}: a number, because there may be no region left for a text. */
 final class Farewell {
     private static final Kind[] KINDS = Kind.values();
 
     private Farewell() {}
 
-    /** The number for a peer whose connection ends for this cause; 0 if the peer learns nothing from it. */
+    /** The number for a peer whose connection ends for this cause; 0 if the cause is of no use to the peer. */
     static long value(RuntimeException cause) {
         return cause instanceof ControlPlaneException e && isWant(e.kind())
                 ? 1 + e.kind().ordinal()

@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 
 /**
  * This process as a tenant of the agent process that serves in a folder, and of its successors. A thread of its own
- * joins the agent at the first use. Each caller waits for that with its own {@link Patience} and delays no other. Lives
- * as long as the process. Thread-safe.
+ * joins the agent at the first use. Each caller waits for that with its own {@link Patience}, and no caller delays
+ * another. Lives as long as the process. Thread-safe.
  */
 final class HostTenant {
     private static final Duration PAUSE = Duration.ofMillis(10);
@@ -115,7 +115,7 @@ final class HostTenant {
     private synchronized CompletableFuture<Tenant> attempt() {
         if (attempt.filter(last -> !last.isCompletedExceptionally()).isEmpty()) {
             CompletableFuture<Tenant> next = new CompletableFuture<>();
-            // First: if no thread can be started, the next caller tries again.
+            // Before the attempt is stored: if no thread can be started, the next caller tries again.
             Thread.ofPlatform().daemon().name("rackcall-join").start(() -> join(next));
             attempt = Optional.of(next);
         }

@@ -10,7 +10,7 @@ import java.util.Set;
 
 /**
  * Memory of this process that is registered for one life of the agent: the connection or port that uses it lives no
- * longer. An agent process reserves all of it; its successor does not get it.
+ * longer. An agent process reserves all of it; the next agent process does not take it over.
  *
  * @param region all of the mapping
  */

@@ -21,16 +21,19 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * One end of a connection over two virtual queues: one for requests to the peer's memory, one for {@linkplain
  * QueueMessages messages}, which complete only when the peer's process takes them. {@link QueueWakeups} wakes a peer
- * that sleeps, {@link QueueArrivals} relays what arrives. The {@link QueueHub}'s thread does what is due a little later.
+ * that sleeps, {@link QueueArrivals} relays what arrives. The {@link QueueHub}'s thread does what need not be done at
+ * once.
  *
- * <p>The end of the peer's process shows by requests that fail. An idle end writes a word now and then as a probe.
+ * <p>If the peer's process has ended, requests fail. An idle end regularly writes a word as a probe.
  */
 final class QueueCarrier extends MirrorCarrier {
     /** How long a closing end waits for its last requests to arrive. */
     private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** Longest wait in {@link #listen} for the peer to know. After that the sleeper is woken once it does. */
+    /** Maximum wait in {@link #listen} for the announcement to arrive. The sleeper is woken if it arrives later. */
     private static final long LISTEN_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
-    /** Ticks for which the hub keeps a carrier that needs it no more, so that calls need not wake the hub's thread. */
+    /**
+     * Ticks for which the hub still attends to a carrier that is idle, so that calls need not wake the hub's thread.
+     */
     private static final int LINGER_TICKS = 40;
 
     private final QueueHub hub;
@@ -49,23 +52,31 @@ final class QueueCarrier extends MirrorCarrier {
     private final AtomicBoolean beating = new AtomicBoolean();
     /** The next beat assumes that the peer has forgotten that a thread sleeps here. */
     private final AtomicBoolean forgets = new AtomicBoolean();
-    /** How many RINGs have come from the peer. */
+    /** How many RINGs have arrived from the peer. */
     private final AtomicLong rings = new AtomicLong();
-    /** The hub's looks when this end was last looked at. */
+    /** {@link QueueHub#looks} when this end was last polled. */
     private long looksSeen;
-    /** The hub's thread attends to this end. Written with the lock; read without, as that thread waits for no lock. */
+    /**
+     * Whether the hub's thread attends to this end. Written with the lock; read without, since that thread waits for no
+     * lock.
+     */
     private volatile boolean attended;
-    /** How many ticks longer. */
+    /** For how many more ticks the hub attends to this end. */
     private int ticks;
-    /** The greatest lower bound of the server's clock so far; all signs of it are late. Written under the monitor. */
+    /**
+     * The server's clock less this one's: the greatest lower bound so far, since each reading arrives late. Written
+     * under the monitor.
+     */
     private volatile long clockAhead = Long.MIN_VALUE;
-    /** The server's last beat that was looked at. */
+    /** The server's last beat that was read. */
     private volatile long seenBeat;
-    /** The peer's process has ended the connection. Written before it ends for that. */
+    /**
+     * Whether the peer's process has ended the connection. Written before this end ends the connection for that reason.
+     */
     private volatile boolean saidGoodbye;
     /** The reason in the peer's goodbye. Written before {@link #saidGoodbye}. */
     private Optional<ControlPlaneException.Kind> farewell = Optional.empty();
-    /** This end lacks a resource that the connection needs. Written before the end is told. */
+    /** Whether this end lacks a resource that the connection needs. Written before the connection's end is reported. */
     private volatile boolean lacksSomething;
 
     /**
@@ -76,7 +87,7 @@ final class QueueCarrier extends MirrorCarrier {
      */
     record Reply(int kind, QueueHello hello, long at) {}
 
-    /** A virtual queue knows its own room. */
+    /** A virtual queue keeps track of its own room. */
     private record Requests(VirtualQueue queue) implements RequestQueue {
         @Override
         public int post(WorkRequest[] requests, int count) {
@@ -139,7 +150,7 @@ final class QueueCarrier extends MirrorCarrier {
         return number;
     }
 
-    /** Where messages for it arrive at its process. */
+    /** The port where messages for this end arrive at its process. */
     int port() {
         return hub.port();
     }
@@ -207,15 +218,18 @@ final class QueueCarrier extends MirrorCarrier {
         }
     }
 
-    /** Asks for both regions of the peer. For the memory by no bytes, since only the peer knows what may be written. */
+    /**
+     * Adds WRITEs to both regions of the peer. The one to the memory has no bytes, because only the peer knows what may
+     * be written.
+     */
     private void addProbe() {
         out.add(requests.touch().from(end.region, 0, 0));
         wakeups.beat();
     }
 
     /**
-     * Reads the server's beat. Called repeatedly, since a beat arrives much sooner than the hello, which is fetched, and
-     * a later beat may be less late than the first. A late beat lets deadlines expire too early at the server.
+     * Reads the server's beat. Called repeatedly: a beat arrives much sooner than the hello, which is fetched, and a
+     * later beat may be less delayed than the first. A late beat lets deadlines expire too early at the server.
      */
     void lookAtClock() {
         long beat = end.beat();
@@ -283,7 +297,7 @@ final class QueueCarrier extends MirrorCarrier {
     @Override
     public void start(Arrivals listener) {
         arrivals.start(listener);
-        // Only now: an earlier end found no listener to tell.
+        // If the connection ended earlier, there was no listener to report it to.
         if (hasEnded()) {
             tellEnd();
         }
@@ -294,7 +308,7 @@ final class QueueCarrier extends MirrorCarrier {
     public void look() {
         if (lock.tryLock()) {
             try {
-                // Of many connections that a thread looks at in turn, the first moves the traffic of all.
+                // If a thread polls many connections in turn, the first moves the traffic of all.
                 if (movedByLooks && hub.looks() == looksSeen) {
                     hub.looking();
                     queue.look();
@@ -395,7 +409,7 @@ final class QueueCarrier extends MirrorCarrier {
         return attended;
     }
 
-    /** Returns whether a sleeper has to look at the memory. */
+    /** Returns whether a sleeper has to check the memory. */
     private boolean attendLocked(long now) {
         if (out.isAlive()) {
             lookAtClock();
@@ -404,7 +418,7 @@ final class QueueCarrier extends MirrorCarrier {
         }
         if (isBusy()) {
             ticks = LINGER_TICKS;
-            // It may be in the hub's list twice for a while, and the other entry may have found it quiet.
+            // This end may be in the hub's list twice for a while, and the other entry may have cleared the flag.
             attended = true;
         } else if (--ticks < 0) {
             attended = false;
@@ -436,16 +450,16 @@ final class QueueCarrier extends MirrorCarrier {
         hub.attend(this);
     }
 
-    /** Lets sleepers look at the memory, since a device may lose the RING that should wake them. */
+    /** Lets sleepers check the memory, because a device may lose the RING that should wake them. */
     void remind() {
         forgets.set(true);
         arrivals.published();
     }
 
-    /** Checks that the peer is there. */
+    /** Checks that the peer's process is alive. */
     void beat() {
         if (!hasEnded() && !isClosed() && beating.compareAndSet(false, true)) {
-            // A thread of its own: a beat may wait for the peer's host, and other carriers must not.
+            // On a new thread: a beat may wait for the peer's host, and other carriers must not wait for that.
             Thread.ofVirtual().name("rackcall-queue-beat").start(() -> {
                 try {
                     beat(forgets.getAndSet(false));
@@ -457,10 +471,10 @@ final class QueueCarrier extends MirrorCarrier {
     }
 
     /**
-     * Sends a probe unless a pending request serves as one. The probe keeps both regions of the peer known, so that no
-     * thread that posts has to ask for them; it may wait for the peer's table of regions.
+     * Sends a probe unless a pending request serves as one. The probe keeps both regions of the peer known, so no
+     * thread that posts has to request them. The probe may wait for the peer's table of regions.
      *
-     * @param forget announces sleepers anew, in case a RING was lost
+     * @param forget whether to announce sleepers again, in case a RING was lost
      */
     private void beat(boolean forget) {
         locked(() -> {
@@ -484,7 +498,7 @@ final class QueueCarrier extends MirrorCarrier {
         return saidGoodbye;
     }
 
-    /** Whether this process has lost its port, and no peer's messages arrive. */
+    /** Whether this process has lost its port and receives no messages any more. */
     boolean isUnheard() {
         return hub.isBroken();
     }
@@ -525,7 +539,7 @@ final class QueueCarrier extends MirrorCarrier {
         arrivals.ended();
     }
 
-    /** Then the peer is told of the end. */
+    /** Afterwards sends the peer a BYE. */
     @Override
     protected void letArrive() {
         wakeups.beat();

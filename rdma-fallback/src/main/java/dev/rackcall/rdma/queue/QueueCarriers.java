@@ -33,13 +33,13 @@ public final class QueueCarriers implements CarrierProvider {
         return SCHEME;
     }
 
-    /** As the agent's device is; false without an agent. */
+    /** Whether the agent's device is hardware; false without an agent. */
     @Override
     public boolean isHardware(URI address) {
         return QueueSettings.present(address).filter(Tenant::isHardware).isPresent();
     }
 
-    /** True for a client that has not joined its agent yet: it does not know. */
+    /** Also true for a client that has not joined its agent yet, because it cannot tell. */
     @Override
     public boolean isAlike(URI address, boolean hardware) {
         return QueueSettings.present(address)
@@ -107,22 +107,23 @@ public final class QueueCarriers implements CarrierProvider {
             carrier.close();
             return new Greeted(server.hello().packet(), Optional.empty());
         }
-        // Too small by the time that the hello or the first beat travelled, so no deadline expires later at the server.
+        // Less than the true difference by the travel time of the hello or the first beat, so no deadline expires later
+        // at the server.
         carrier.lookAtClock();
         carrier.connect(server, server.hello().clock() - reply.at());
-        // Looks up the server's memory for the first call. Whether the hello named it correctly shows later.
+        // Looks up the server's memory for the first call. A wrong memory in the hello is only detected later.
         carrier.probe();
         return new Greeted(server.hello().packet(), Optional.of(carrier));
     }
 
-    /** Looks meanwhile: the answer is a few messages, and most of the time is the server's. */
+    /** Polls while waiting: the answer is a few messages, and the server takes most of the time. */
     private static QueueCarrier.Reply await(QueueCarrier carrier, URI address, Duration timeout, long end) {
         long begin = System.nanoTime();
         while (!carrier.reply().isDone()) {
             carrier.lookAtClock();
             // Also shows whether the port exists.
             carrier.isHeard();
-            // Checked again: a refusal and a goodbye may have arrived since.
+            // Checked again: a refusal and a goodbye may have arrived since the last check.
             if (carrier.hasEnded() && !carrier.reply().isDone()) {
                 throw withoutReply(carrier, address);
             }

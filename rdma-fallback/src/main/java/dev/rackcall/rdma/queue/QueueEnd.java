@@ -23,7 +23,7 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 
 /**
- * What one end has of the tenant: its memory, and a few words that the peer writes:
+ * One end's memory at the tenant, and a few words that the peer writes:
  *
  * <pre>
  *    +0   listens: not 0 if the peer wants to be told of the next publication
@@ -99,8 +99,8 @@ final class QueueEnd extends EndMemory {
     }
 
     /**
-     * Whether the peer listens. Clears the word: the caller notifies the peer, which then has to announce itself again.
-     * Called with the lock of the carrier.
+     * Whether the peer listens. Clears the word: the caller notifies the peer, which then has to announce its next
+     * sleep. Called with the lock of the carrier.
      */
     boolean takeListener() {
         // Partner: the WRITE of QueueWakeups.announce. The fence orders this look after the completed publication, so

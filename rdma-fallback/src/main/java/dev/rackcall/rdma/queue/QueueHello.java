@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
  *    number of this end (8) | port of its process (4) | key of the words (4) | address of the words (8) | hello (the rest)
  * </pre>
  *
- * @param number names this end in messages to it; 0 of a refusal
+ * @param number names this end in messages to it; 0 in a refusal
  * @param port where its process receives messages, at its host
  * @param words the {@link QueueEnd}'s words, which the peer writes
  */
@@ -25,7 +25,7 @@ record QueueHello(long number, int port, PeerMemory words, Hello hello) {
 
     static final int MAX_BYTES = FIXED_BYTES + Hello.MAX_PACKET_BYTES;
 
-    /** Of a server that refuses the client. */
+    /** The hello of a server that refuses the client. */
     static QueueHello refusal(ByteBuffer packet) {
         return new QueueHello(0, 0, new PeerMemory(0, 0, 1), Hello.refusal(packet));
     }

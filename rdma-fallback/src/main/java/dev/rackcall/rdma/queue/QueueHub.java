@@ -30,9 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What all connections of one tenant in this process share: a port where their messages arrive, and a thread. The
- * thread takes messages, completes publications that no other thread attends to, and checks that peers are there. Open
- * while there is a connection or a listener, and a moment longer, since the next connection may come soon. Thread-safe.
+ * Shared by all connections of one tenant in this process: a port where their messages arrive, and a thread. The thread
+ * takes messages, completes publications that no other thread attends to, and checks that peers are alive. Open while
+ * there is a connection or a listener, and a moment longer, since another connection may follow soon. Thread-safe.
  */
 final class QueueHub {
     private static final Logger LOG = LoggerFactory.getLogger(QueueHub.class);
@@ -42,20 +42,22 @@ final class QueueHub {
     private static final long TICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
     /**
-     * An agent trusts what it knows of a peer's regions for a second, and refreshes in the background what is used
-     * after half of that.
+     * An agent uses its copy of a peer's table of regions for a second, and refreshes it in the background if it is
+     * used after half of that.
      */
     private static final long BEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
     private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Map<Tenant, QueueHub> OPEN = new HashMap<>();
-    /** Hubs that a thread is making; completed once it has succeeded or failed. Guarded by OPEN. */
+    /**
+     * Hubs that a thread is creating; each future completes when that thread has succeeded or failed. Guarded by OPEN.
+     */
     private static final Map<Tenant, CompletableFuture<Void>> MAKING = new HashMap<>();
     /** The open hubs, and those that are closing and still have their port. */
     private static final AtomicInteger LIVING = new AtomicInteger();
 
-    /** Whether sleepers look for themselves once a second. Tests switch it off. */
+    /** Whether sleepers are woken once a second to check the memory. Tests switch it off. */
     private static volatile boolean reminds = true;
 
     private final Tenant tenant;
@@ -71,15 +73,15 @@ final class QueueHub {
     private int users;
 
     private long leftAt;
-    /** The thread sleeps until it is woken. */
+    /** Whether the thread sleeps until it is woken. */
     private volatile boolean asleep;
     /**
-     * Something has come since the thread last looked. Needed because a lock on the way may have consumed the thread's
-     * permit.
+     * Whether something has arrived since the thread's last check. Needed because a lock taken in between may have
+     * consumed the thread's permit.
      */
     private volatile boolean hasCome;
 
-    /** The port is lost, and no messages arrive. */
+    /** Whether the port is lost, and no messages arrive. */
     private volatile boolean broken;
 
     private volatile long looks;
@@ -91,11 +93,11 @@ final class QueueHub {
     }
 
     /**
-     * The tenant's hub, which the caller {@linkplain #release releases}. If there is none, one thread makes it. Other
-     * threads wait for that with their own {@link Patience}.
+     * The tenant's hub, which the caller {@linkplain #release releases}. If there is none, one thread creates it, and
+     * other threads wait for it with their own {@link Patience}.
      *
      * @throws ControlPlaneException if the tenant cannot bind a port
-     * @throws RpcException UNAVAILABLE if no thread could make it in time
+     * @throws RpcException UNAVAILABLE if no thread could create it in time
      */
     static QueueHub of(Tenant tenant) {
         long end = System.nanoTime() + Patience.left().toNanos();
@@ -125,13 +127,13 @@ final class QueueHub {
         }
     }
 
-    /** Holds no lock that other threads need: it may have to wait for the next agent process. */
+    /** Called without a lock that other threads need, because it may wait for the next agent process. */
     private static QueueHub make(Tenant tenant, CompletableFuture<Void> done) {
         try {
             QueueHub made = new QueueHub(tenant);
             synchronized (OPEN) {
                 made.users = 1;
-                // Before other threads find it: if the thread cannot be started, no messages would be taken.
+                // Before other threads find the hub: if its thread cannot be started, no messages would be taken.
                 made.start();
                 OPEN.put(tenant, made);
                 LIVING.incrementAndGet();
@@ -246,13 +248,13 @@ final class QueueHub {
         listeners.remove(listener);
     }
 
-    /** How often looking threads have moved the traffic of all the device's connections. */
+    /** How often spinning threads have moved the traffic of all connections over the device. */
     long looks() {
         return looks;
     }
 
     /** The caller is about to move the traffic. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // two that count as one are one more that looks for itself
+    @SuppressWarnings("NonAtomicVolatileUpdate") // a lost increment makes one more thread move the traffic
     void looking() {
         looks++;
     }
@@ -260,13 +262,13 @@ final class QueueHub {
     /** Lets the hub's thread attend to the carrier a little later. */
     void attend(QueueCarrier carrier) {
         wanting.add(carrier);
-        // Partner: rest, which sets asleep and then looks once more.
+        // Partner: rest, which sets asleep and then checks once more.
         if (asleep) {
             wake();
         }
     }
 
-    /** Wakes the thread, since something has come. */
+    /** Wakes the thread, because something has arrived. */
     void wake() {
         // Partner: rest. Before the permit, so that the thread sees it before it parks again.
         hasCome = true;
@@ -291,7 +293,7 @@ final class QueueHub {
                     beaten = now;
                     carriers.values().forEach(QueueCarrier::beat);
                 }
-                // Before the look: later arrivals keep the thread awake.
+                // Before the check: later arrivals keep the thread awake.
                 hasCome = false;
                 int came = inbox.take(this::hear);
                 for (QueueListener listener : listeners) {
@@ -324,8 +326,8 @@ final class QueueHub {
     }
 
     /**
-     * The tenant was closed, or its agent process has ended. New users get another hub. Returns whether this one has no
-     * users left.
+     * Called when the tenant was closed or its agent process has ended. New users get another hub. Returns whether this
+     * hub has no users left.
      */
     private boolean broken(ControlPlaneException e) {
         boolean isUsed;
@@ -347,7 +349,7 @@ final class QueueHub {
         return !isUsed;
     }
 
-    /** A listener that fails does not keep the others from being told. */
+    /** Even if one listener fails, the others are told. */
     private static void guarded(Runnable word) {
         try {
             word.run();
@@ -386,7 +388,7 @@ final class QueueHub {
         }
     }
 
-    /** Whether a port has no memory for messages. It would not report them. */
+    /** Whether a port has no memory for messages, and so would not report them. */
     private boolean isDry() {
         boolean dry = inbox.isDry();
         for (QueueListener listener : listeners) {
@@ -399,7 +401,8 @@ final class QueueHub {
         try {
             QueueMessage message = QueueMessage.read(bytes);
             Optional<QueueCarrier> carrier = Optional.ofNullable(carriers.get(message.to()));
-            // Only the peer's host knows the number. Even otherwise, agents vouch for the sender's host.
+            // Only the peer's host should know the number. The host is checked, too: agents vouch for the sender's
+            // host.
             if (carrier.isPresent() && carrier.get().host().equals(from)) {
                 carrier.get().receive(message, bytes);
             } else {

@@ -15,11 +15,11 @@ import java.util.EnumSet;
 
 /** A port with memory for some messages at a time. Used by one thread, except {@link #close}. */
 final class QueueInbox implements AutoCloseable {
-    /** The most messages that are taken at a time. */
+    /** The maximum number of messages taken at a time. */
     static final int PIECES = 8;
 
     private static final int PIECE_BYTES = 100 << 10;
-    /** Below lie the ports that users choose. */
+    /** Lower ports are for users to choose. */
     private static final int FIRST_RANDOM = 1 << 16;
 
     private static final int TRIES = 16;
@@ -33,7 +33,7 @@ final class QueueInbox implements AutoCloseable {
     private final PassingMemory memory;
     private final MemoryRegion region;
     private final Arrivals arrivals = Arrivals.create(PIECES);
-    /** Empty pieces that the port does not have, since the ring to an agent process was full. */
+    /** Empty pieces that could not be given to the port, because the ring to an agent process was full. */
     private final BitSet spare = new BitSet();
 
     /** Handles a message; the buffer is invalid afterwards. */
@@ -52,7 +52,7 @@ final class QueueInbox implements AutoCloseable {
      * Binds a port.
      *
      * @param number 0 for any free one
-     * @param arrival runs when a message has come, on a thread that must not block
+     * @param arrival runs when a message has arrived, on a thread that must not block
      * @throws ControlPlaneException as {@link Tenant#bind(int, Runnable)} and {@link PassingMemory#make}
      */
     static QueueInbox bind(Tenant tenant, int number, Runnable arrival) {
@@ -96,7 +96,7 @@ final class QueueInbox implements AutoCloseable {
         }
     }
 
-    /** Whether the port has no memory at all, so that it reports no arrivals: look again soon. */
+    /** Whether the port has no memory at all. It then reports no arrivals, and the caller must check again soon. */
     boolean isDry() {
         return spare.cardinality() == PIECES;
     }
@@ -106,16 +106,16 @@ final class QueueInbox implements AutoCloseable {
     }
 
     /**
-     * Takes the messages that have come.
+     * Takes the messages that have arrived.
      *
      * @return how many messages
      * @throws ControlPlaneException QUEUE_FAILED if the port, its tenant or its agent was closed
      */
     int take(Taker taker) {
-        // First, so that a closed port fails as documented.
+        // Before anything else, so that a closed port fails as documented.
         int count = port.receive(arrivals);
         for (int i = 0; i < count; i++) {
-            // All of them, in case one cannot be handled.
+            // All taken pieces are spare now, even if handling a message fails.
             spare.set((int) arrivals.id(i));
         }
         for (int i = 0; i < count; i++) {

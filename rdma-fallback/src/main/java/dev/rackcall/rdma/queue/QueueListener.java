@@ -41,9 +41,9 @@ final class QueueListener implements CarrierProvider.Listener {
     private static final int MAX_GUESTS = 64;
 
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** Between two attempts to listen again. Each attempt also waits for an agent. */
+    /** The pause between two attempts to listen again. Each attempt also waits for an agent. */
     private static final long AGAIN_MILLIS = 500;
-    /** Between two log lines about failed attempts. */
+    /** The minimum time between two log lines about failed attempts. */
     private static final long SAY_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** Where it listens during one life of the agent. */
@@ -96,9 +96,9 @@ final class QueueListener implements CarrierProvider.Listener {
         return address;
     }
 
-    /** Takes hellos on the hub's thread, the only one that does, if there is room for a full batch. */
+    /** Takes hellos if there is room for a full batch. Called only on the hub's thread. */
     int take() {
-        // Not while it is being closed: a message could go into memory that is gone.
+        // Not while the inbox is being closed: a message could go into memory that is already unmapped.
         synchronized (taking) {
             if (place.isEmpty() || room.availablePermits() < QueueInbox.PIECES) {
                 return 0;
@@ -192,7 +192,7 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    /** Checks that the client has the memory it names, and that it takes the server's hello. */
+    /** Checks that the client has the memory that its hello names, and that it takes the server's hello. */
     private static void meet(QueueCarrier carrier, QueueHello client, ByteBuffer welcome) throws ForeignPeerException {
         Duration timeout = RdmaSettings.helloTimeout();
         carrier.connect(client, client.hello().clock() - System.nanoTime());
@@ -266,7 +266,7 @@ final class QueueListener implements CarrierProvider.Listener {
                     LOG.warn("the server cannot listen at {} again and keeps trying: {}", address, e.toString());
                 }
                 goesOn = waitALittle();
-                // Another agent does not change that.
+                // A new agent does not help: the tenant is closed.
                 if (goesOn && tenant.isClosed()) {
                     sayThatItIsOver(e.toString());
                     goesOn = false;
@@ -315,7 +315,7 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    /** Tells a client that its handshake failed: it waits for an answer. */
+    /** Tells a client, which waits for an answer, that its handshake failed. */
     private static void turnAway(QueueHub hub, HostId from, QueueHello client, long farewell, String why) {
         QueueHub.turnedAway(from, why);
         try {
@@ -349,7 +349,7 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    /** Sends one message to a process, if it takes it in time. */
+    /** Sends one message to a process, and gives up if that process does not take it in time. */
     private static void say(QueueHub hub, HostId host, WorkRequest message) {
         try (VirtualQueue queue = hub.connect(host)) {
             message.signaled();

@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  *    magic "RKVQ" (4) | kind (4) | number of the receiving end (8) | value (8)
  * </pre>
  *
- * <p>The receiving end's process draws the number at random and tells it only to the peer. A message with a wrong
+ * <p>The receiving end's process chooses the number at random and tells it only to the peer. A message with a wrong
  * number, from a stranger or from a former connection, is dropped.
  *
  * @param kind one of the constants
@@ -26,8 +26,7 @@ record QueueMessage(int kind, long to, long value) {
     /** The client gets none. */
     static final int REFUSAL = 3;
     /**
-     * The sender has published something, and the receiver had announced that it listens; or the sender has proclaimed
-     * it.
+     * The sender has published something after the receiver announced that it listens, or the publication was urgent.
      */
     static final int RING = 4;
     /** Carries a number that belongs to no memory. */

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  */
 final class QueueMessages {
     private static final Logger LOG = LoggerFactory.getLogger(QueueMessages.class);
-    /** The connection ends if the peer's process takes none of this many messages. */
+    /** The connection ends when this many messages wait for the peer's process. */
     private static final int MAX_WAITING = 4096;
 
     /** @param after the request of {@link dev.rackcall.rdma.end.PendingRequests} that must be done before it is sent */
@@ -52,13 +52,13 @@ final class QueueMessages {
         this.port = port;
     }
 
-    /** Messages go to this end from now on. */
+    /** From now on, messages are sent to this end of the peer. */
     void to(QueueHello peer) {
         port = peer.port();
         number = peer.number();
     }
 
-    /** Whether a message is not sent or not taken yet. */
+    /** Whether a message has not been sent or has not been taken yet. */
     boolean areUnderWay() {
         return hello.isPresent() || !waiting.isEmpty() || taken < pushed;
     }
@@ -89,7 +89,7 @@ final class QueueMessages {
         step(completed);
     }
 
-    /** Tells the peer which resource this side lacks, if the connection ends for that. */
+    /** Tells the peer which resource this side lacks, if that ends the connection. */
     void sayFarewell(RuntimeException cause, long completed) {
         long farewell = Farewell.value(cause);
         if (farewell == 0) {

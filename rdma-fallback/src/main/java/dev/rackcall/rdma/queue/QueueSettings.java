@@ -41,8 +41,8 @@ public final class QueueSettings {
     }
 
     /**
-     * Sets the tenant of servers that listen at this host's name, for a process that stands for several hosts, as tests
-     * do.
+     * Sets the tenant of servers that listen at this host's name. For a process that acts as several hosts, such as a
+     * test.
      */
     public static void use(String host, Tenant mine) {
         HOSTS.put(host, Objects.requireNonNull(mine, "mine"));
@@ -70,7 +70,7 @@ public final class QueueSettings {
         return tenant.or(JOINED::present);
     }
 
-    /** The tenant of a server at that address, or of a client of it, if it has one by now. */
+    /** The tenant of a server at that address, or of a client of that server, if there is one by now. */
     static Optional<Tenant> present(URI address) {
         return Optional.ofNullable(HOSTS.get(address.getHost())).or(QueueSettings::present);
     }

@@ -9,17 +9,17 @@ import dev.rackcall.rdma.end.PendingRequests;
  * <p>A publication must wake a sleeping peer, but shared queue pairs take no WRITE that notifies. Instead:
  *
  * <ol>
- * <li>A thread that is about to sleep WRITEs a word at the peer: it {@linkplain #announce listens}. Then it looks at
- * the memory once more.
- * <li>A thread that publishes looks at that word and sends a RING if it is set. It looks at once, and again when the
- * publication has arrived.
+ * <li>A thread that is about to sleep WRITEs a word at the peer: it {@linkplain #announce listens}. Then it checks the
+ * memory once more.
+ * <li>A thread that publishes reads that word and sends a RING if it is set. It reads the word at once, and again when
+ * the publication has arrived.
  * </ol>
  *
- * <p>Each side looks after its own write has arrived, so the publisher sees the word or the listener sees the
- * publication. Some thread must look when a publication has arrived: the next thread that uses the carrier, or the
- * {@link QueueHub}'s.
+ * <p>Each side reads after its own write has arrived, so the publisher sees the word or the listener sees the
+ * publication. When a publication has arrived, some thread must read the word: the next thread that uses the carrier,
+ * or the {@link QueueHub}'s.
  *
- * <p>A completed WRITE has reached the peer's device, and perhaps not its memory yet. The listener therefore READs the
+ * <p>A completed WRITE has reached the peer's device, but perhaps not yet its memory. The listener therefore READs the
  * word behind the WRITE. The READ returns it only once it is in memory, so later publishers see it. An earlier
  * publisher that missed the word had its WRITE acknowledged before the READ was answered. The device here wrote it to
  * memory before that answer, so the listener sees it when the READ is done. This needs PCIe's order of writes, with
@@ -31,16 +31,16 @@ final class QueueWakeups {
     private final QueueMessages messages;
     /** The peer's words, see {@link QueueEnd}. Null until known. */
     private PeerMemory words;
-    /** Arrived publications were handled up to this request. */
+    /** All publications up to this request have arrived and were handled. */
     private long settled;
-    /** The last publication, which a sleeping peer has to learn of. */
+    /** The last publication, of which a sleeping peer must be notified. */
     private long news;
     /** The request that announced to the peer that this end listens, and the number of RINGs before it. */
     private long listening;
 
     private long heardBefore;
     private boolean listens;
-    /** The listener already sleeps; it is woken when {@link #listening} is done. */
+    /** Whether the listener already sleeps; it is woken when {@link #listening} is done. */
     private boolean isLate;
 
     QueueWakeups(QueueEnd end, PendingRequests out, QueueMessages messages) {
@@ -55,7 +55,7 @@ final class QueueWakeups {
 
     // ---- the peer sleeps
 
-    /** The last added request is a publication. Sends a RING if the peer listens, and always if it is urgent. */
+    /** Called after a publication was added. Sends a RING if the peer listens or the publication is urgent. */
     void published(boolean urgent) {
         news = out.added();
         if (urgent) {
@@ -65,7 +65,7 @@ final class QueueWakeups {
         ring();
     }
 
-    /** Sends a RING if the peer listens, mostly right behind the last publication. */
+    /** Sends a RING if the peer listens, usually right behind the last publication. */
     private void ring() {
         if (end.takeListener()) {
             messages.add(QueueMessage.RING, 0, 0, out.completed());
@@ -74,7 +74,7 @@ final class QueueWakeups {
 
     /** Handles arrived publications: a peer that listens by now may have missed them. */
     void settle() {
-        // Compares with all completions: a thread that makes room takes completions, too.
+        // Compared with all completions, because a thread that makes room takes completions, too.
         if (out.completed() != settled) {
             boolean mayBeNews = settled < news;
             settled = out.completed();
@@ -93,17 +93,17 @@ final class QueueWakeups {
     // ---- a thread sleeps here
 
     /**
-     * Tells the peer that a thread sleeps here, unless the peer knows.
+     * Tells the peer that a thread sleeps here, unless the last announcement is still valid.
      *
-     * @param heard how many RINGs have come; if none has come since the last announcement, the peer still knows
-     * @return the request that is done when the peer knows
+     * @param heard how many RINGs have arrived; if none since the last announcement, that is still valid
+     * @return the request that is done when the announcement has arrived
      */
     long announce(long heard) {
         if (!listens || heard != heardBefore) {
             listens = true;
             heardBefore = heard;
             long at = words.at(QueueEnd.LISTENS, Long.BYTES);
-            // Partner: QueueEnd.takeListener, which looks when a publication has arrived.
+            // Partner: QueueEnd.takeListener, which reads the word when a publication has arrived.
             out.add(out.next().write(at, words.key()).inline(1));
             out.add(out.next()
                     .read(at, words.key())
@@ -114,12 +114,12 @@ final class QueueWakeups {
         return listening;
     }
 
-    /** The listener goes to sleep before the peer is known to know. */
+    /** Called when the listener goes to sleep before the announcement is known to have arrived. */
     void isLate() {
         isLate = true;
     }
 
-    /** Whether such a listener has to look once more, since the peer knows now. True only once. */
+    /** Whether such a listener has to check once more, because the announcement has arrived now. True only once. */
     boolean takeLate() {
         boolean wakes = isLate && out.completed() >= listening;
         isLate &= !wakes;

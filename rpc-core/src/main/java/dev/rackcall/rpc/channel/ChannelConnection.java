@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A channel's connection, which is replaced when it has ended. One thread connects at a time. Other threads wait, at
- * most as long as their own calls may take, and fail with the same error if that attempt fails. Thread-safe.
+ * A channel's connection, which is replaced when it has ended. One thread connects at a time. Other threads wait until
+ * their own deadlines at most, and fail with the same error if that attempt fails. Thread-safe.
  */
 final class ChannelConnection {
     private final ClientSpec spec;
@@ -23,10 +23,10 @@ final class ChannelConnection {
     private volatile Failure lastFailure = new Failure(0, Optional.empty());
     private volatile boolean closed;
 
-    /** The {@code number}-th failed attempt in total; none if that is 0. */
+    /** The latest failed attempt; {@code number} counts all failed attempts, and is 0 before the first. */
     private record Failure(long number, Optional<Status> status) {}
 
-    /** Connects for the first time, within the channel's own bound. */
+    /** Connects for the first time, within the channel's connect time-out. */
     ChannelConnection(ClientSpec spec, Optional<Router.Membership> membership) {
         this.spec = spec;
         this.membership = membership;
@@ -37,22 +37,22 @@ final class ChannelConnection {
         return membership.isPresent() ? Router.get().connect(within, membership.get()) : Transports.connect(within);
     }
 
-    /** The connection in whatever state: the fast path checks that by itself. */
+    /** The current connection, usable or not; the fast path checks its state. */
     ClientConnection present() {
         return present;
     }
 
-    /** The connection, with the time of a call that sets no deadline. */
+    /** A usable connection, within the channel's default time-out. */
     ClientConnection usable() {
         return usable(0);
     }
 
     /**
-     * A usable connection: the present one, or a new one if that has ended.
+     * A usable connection: the current one, or a new one if the current one has ended.
      *
      * @param deadline nanoTime; 0 for the channel's default time-out
-     * @throws RpcException UNAVAILABLE if the server does not answer, DEADLINE_EXCEEDED if there was no time to find
-     *     out, CANCELLED if the channel was closed
+     * @throws RpcException UNAVAILABLE if the server does not answer, DEADLINE_EXCEEDED if the deadline passes first,
+     *     CANCELLED if the channel was closed
      */
     ClientConnection usable(long deadline) {
         ClientConnection now = present;
@@ -80,7 +80,7 @@ final class ChannelConnection {
             present = attempt(deadline);
             ended.close();
             if (closed) {
-                // Paired with close(), which sets `closed` and then looks at the present connection.
+                // close() sets `closed` first and may have closed only the previous connection.
                 present.close();
             }
             requireOpen();
@@ -150,7 +150,7 @@ final class ChannelConnection {
         }
     }
 
-    /** Ends it, without waiting for a thread that connects. Idempotent. */
+    /** Closes the connection without waiting for a thread that is connecting. Idempotent. */
     void close() {
         closed = true;
         present.close();

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 /** A started server: closes its endpoint once, also when the process exits. Thread-safe. */
 final class RunningServer implements RpcServer {
     private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
-    /** Time for the calls of an open server when its process is told to exit. */
+    /** Time that the calls of an open server have to end when its process exits. */
     private static final Duration EXIT_BOUND = Duration.ofSeconds(1);
 
     private final ServerEndpoint endpoint;

@@ -19,7 +19,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Begins the calls of one stub: picks the connection, computes deadline and headers, and asks the interceptors. */
+/** Begins the calls of one stub: picks the connection, computes deadline and headers, and calls the interceptors. */
 final class StubCalls implements ClientCalls {
     private static final Logger LOG = LoggerFactory.getLogger(StubCalls.class);
 

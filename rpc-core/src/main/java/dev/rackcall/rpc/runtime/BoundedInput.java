@@ -5,7 +5,7 @@ import com.esotericsoftware.kryo.io.Input;
 
 /**
  * Kryo's input, with every length checked against the remaining bytes before memory is allocated. Kryo trusts its
- * input, in which five bytes can ask for an array of 2 GiB.
+ * input, in which five bytes can request an array of 2 GiB.
  */
 final class BoundedInput extends Input {
     BoundedInput() {
@@ -25,7 +25,7 @@ final class BoundedInput extends Input {
         return elements;
     }
 
-    /** Checks the length of the next text; the end of ASCII text is searched for. */
+    /** Checks the length of the next text. ASCII text stores none, so its end is searched for. */
     private void requireText() {
         int start = position;
         if (readVarIntFlag()) {

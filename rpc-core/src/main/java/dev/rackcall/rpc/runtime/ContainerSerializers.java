@@ -29,7 +29,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * Kryo serializers of collections, maps and object arrays that write every element, so that counts can be checked
- * against the remaining bytes. Kryo's own can write a thousand nulls into three bytes.
+ * against the remaining bytes. Kryo's own serializers can write a thousand nulls into three bytes.
  */
 final class ContainerSerializers {
     private ContainerSerializers() {}
@@ -72,7 +72,7 @@ final class ContainerSerializers {
         }
     }
 
-    /** The serializer for a class that the user registered, if there is one here. */
+    /** Registers the serializer for a class that the user registered, if there is one here. */
     static boolean register(Kryo kryo, Class<?> type) {
         if (type.isArray() && !type.getComponentType().isPrimitive()) {
             kryo.register(type, new OfArray());

@@ -30,12 +30,15 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.objenesis.strategy.StdInstantiatorStrategy;
 
 /**
- * Encodes objects of registered classes by Kryo, shared and cyclic references included: 4 bytes length, then Kryo's own format. A registered
- * class may hold other registered classes and what {@link #registerBasics} lists; it needs no constructor and no annotation.
+ * Encodes objects of registered classes by Kryo, shared and cyclic references included: 4 bytes length, then Kryo's own
+ * format. A registered class may hold other registered classes and what {@link #registerBasics} lists; it needs no
+ * constructor and no annotation.
  *
- * <p>Kryo works on a private copy, never on a peer's memory: it reads some bytes twice, and a hostile peer could change them in between.
+ * <p>Kryo works on a private copy, never on a peer's memory: it reads some bytes twice, and a hostile peer could change
+ * them in between.
  *
- * <p>Thread-safe. A {@code Kryo} is not, so this keeps a few and takes one per object; more are made when more threads encode at once.
+ * <p>Thread-safe. A {@code Kryo} is not, so the codec keeps a few and uses one per object; it creates more when more
+ * threads encode at once.
  */
 public final class KryoCodec implements ObjectCodec {
     private static final int KEPT = 32;
@@ -44,7 +47,7 @@ public final class KryoCodec implements ObjectCodec {
     private static final int MAX_DEPTH = 256;
 
     static {
-        // Before Kryo looks at it: with Unsafe, Kryo would store a peer's object into a field without checking its
+        // Set before Kryo reads it: with Unsafe, Kryo would store a peer's object into a field without checking its
         // class, so that a hostile peer could corrupt this heap.
         if (System.getProperty("kryo.unsafe") == null) {
             System.setProperty("kryo.unsafe", "false");
@@ -131,7 +134,7 @@ public final class KryoCodec implements ObjectCodec {
         return coder == null ? new Coder(registered) : coder;
     }
 
-    /** Only after success: after a failure a Kryo may still hold half a graph. */
+    /** Keeps a coder for reuse, only after success: after a failure its Kryo may still hold part of a graph. */
     private void give(Coder coder) {
         coder.input.setBuffer(Coder.NO_BYTES);
         if (coder.output.getBuffer().length <= KEPT_BUFFER) {
@@ -162,7 +165,10 @@ public final class KryoCodec implements ObjectCodec {
         }
     }
 
-    /** JDK values that a registered class may hold beside strings, boxes and the usual collections. The order is part of the format. */
+    /**
+     * JDK values that a registered class may hold besides strings, boxes and the usual collections. The order is part
+     * of the format.
+     */
     private static void registerBasics(Kryo kryo) {
         for (Class<?> type : List.of(
                 byte[].class,

@@ -91,7 +91,7 @@ public final class RuntimeDirectory {
         try {
             int attempts = 0;
             while (!makeOrCheck()) {
-                // The last server in it has just removed it.
+                // The last server in the directory has just removed it.
                 if (++attempts == MAX_ATTEMPTS) {
                     throw new NoSuchFileException(path.toString());
                 }
@@ -195,8 +195,8 @@ public final class RuntimeDirectory {
 
     /**
      * Whether a server of this user made that file. Other programs use such names, too, and must not lose their files
-     * in a wrongly named directory. A server killed before it wrote its pid left an empty file: that counts in a
-     * directory with a server's permissions.
+     * in a wrongly named directory. A server killed before it wrote its pid left an empty file, which counts if the
+     * directory has a server's permissions.
      */
     private boolean isOwnersFile(Path file) {
         try {

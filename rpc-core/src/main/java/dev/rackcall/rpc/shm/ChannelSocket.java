@@ -28,7 +28,7 @@ final class ChannelSocket {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelSocket.class);
     private static final int BACKLOG = 1024;
 
-    /** How long a process may hold the lock that only cleans up. */
+    /** How long a process that only cleans up may hold the lock. */
     private static final long LOCK_BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -49,7 +49,7 @@ final class ChannelSocket {
      * Begins to listen.
      *
      * @throws RpcException ALREADY_EXISTS if the channel has a living server, FAILED_PRECONDITION or RESOURCE_EXHAUSTED
-     *     if this host does not let it have one
+     *     if this host does not permit one
      */
     static ChannelSocket open(
             RuntimeDirectory directory, ServerSpec spec, ServerSpec.Service<?> service, Handlers handlers) {

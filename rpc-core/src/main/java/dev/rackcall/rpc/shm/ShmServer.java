@@ -114,7 +114,7 @@ final class ShmServer extends PolledServer {
         }
     }
 
-    /** Whatever keeps a client out, handlers must be relieved and silent clients dropped. */
+    /** Handles an event; its failure must not stop the relief of handlers and the dropping of silent clients. */
     private void tryHandle(long tag) {
         try {
             handle(tag);
@@ -133,7 +133,7 @@ final class ShmServer extends PolledServer {
     private void handle(long tag) {
         ChannelSocket door = doors.get(tag);
         if (door != null) {
-            // If more are pending, the next look finds them.
+            // If more are pending, the next wait reports them.
             door.socket().accept().ifPresent(socket -> admit(socket, door));
         } else {
             guests.take(tag).ifPresent(this::greetOrAwait);
@@ -147,7 +147,7 @@ final class ShmServer extends PolledServer {
                 refuseStranger(socket, peer, door.channel());
                 return;
             }
-            // Most have said hello by now.
+            // Most clients have sent their hello by now.
             greetOrAwait(new PendingClients.Guest(socket, peer, door, System.nanoTime()));
         } catch (RuntimeException | Error e) {
             socket.close();
@@ -171,7 +171,7 @@ final class ShmServer extends PolledServer {
                         "channel %s is served for uid %d only, not for uid %d", channel, Uid.current(), peer.uid()));
     }
 
-    /** Answers a client's hello; false if it has not come yet. */
+    /** Answers a client's hello; returns false if it has not arrived yet. */
     private boolean greet(PendingClients.Guest guest) {
         UnixSocket socket = guest.socket();
         try {
@@ -215,7 +215,7 @@ final class ShmServer extends PolledServer {
                 counted(() -> guest.door().factory().prepare(guest.socket(), hello, peer, connections));
         Poller poller = quietest();
         try (offer) {
-            // In this order: an informed client calls at once, possibly on this thread's processor.
+            // Add first: a client calls as soon as it has the answer, possibly on this thread's processor.
             poller.add(offer.connection());
             offer.send();
         } catch (RuntimeException | Error e) {

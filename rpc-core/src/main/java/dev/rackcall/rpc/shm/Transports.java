@@ -79,7 +79,7 @@ public final class Transports {
         return spec.pool().isPresent() ? PoolClient.connect(spec, spec.pool().get()) : connectHere(spec);
     }
 
-    /** To a server of this host. */
+    /** Connects to a server of this host. */
     private static ClientConnection connectHere(ClientSpec spec) {
         UnixSocket socket = dial(spec);
         try {
@@ -146,7 +146,10 @@ public final class Transports {
                 .asException(why);
     }
 
-    /** The socket, if this user's own server listens there: the directory's creator could have put another's there. */
+    /**
+     * Returns the socket if this user's own server listens there: the directory's creator could have put another user's
+     * socket there.
+     */
     private static UnixSocket checked(UnixSocket socket, ClientSpec spec) {
         try {
             requireOwn(socket.peer(), spec.channel());

@@ -1,7 +1,7 @@
 /**
- * Calls over memory: {@code Transports} connects channels and starts servers; {@code ShmServer} accepts clients of this host.
- * The rooms below are {@code protocol} (what both ends agree on), {@code client}, {@code server}, {@code pool} (hosts that share a pool) and {@code mirror}
- * (ends with memory of their own).
+ * Calls over memory: {@code Transports} connects channels and starts servers; {@code ShmServer} accepts clients of this
+ * host. The subpackages are {@code protocol} (what both ends agree on), {@code client}, {@code server}, {@code pool}
+ * (hosts that share a pool) and {@code mirror} (ends with memory of their own).
  *
  * <p>One synchronous call in shared memory, in reading order.
  *
@@ -14,7 +14,7 @@
  *   <li>{@code client.ShmClientCall}: the call from its first argument to its end
  *   <li>{@code client.ClientRequest}: headers and arguments
  *   <li>{@code protocol.SlotLayout}: the words that publish request and response
- *   <li>{@code client.AnswerWaiting}: spins, then sleeps, until the response is there
+ *   <li>{@code client.AnswerWaiting}: spins, then sleeps, until the response has arrived
  *   <li>{@code client.ClientAnswer}: the result, or the failure
  * </ol>
  *
@@ -25,10 +25,10 @@
  *   <li>{@code server.ShmServerConnection}: takes requests in slot order
  *   <li>{@code protocol.SlotLayout}, and {@code protocol.ControlLayout} for the connection's header
  *   <li>{@code server.Handlers}: on the poller, on workers, or on a virtual thread
- *   <li>{@code server.Relief}: another thread polls on if a handler does not return
+ *   <li>{@code server.Relief}: another thread takes over polling if a handler does not return
  *   <li>{@code server.ShmServerCall}: interceptors, the generated dispatcher, the answer
  *   <li>{@code server.ServerRequest}: header and arguments, checked
- *   <li>{@code server.ServiceBinding}: methods, interceptors, and what the server demands
+ *   <li>{@code server.ServiceBinding}: methods, interceptors, and what the server requires
  *   <li>{@code server.ServerResponse}: the result, and the word that publishes it
  * </ol>
  */

@@ -3,8 +3,9 @@ package dev.rackcall.rpc.spi;
 import java.util.Optional;
 
 /**
- * A platform thread that serves calls and knows the current one. Setting that is one plain field store, where a {@link
- * ThreadLocal} would cost a look-up per call. Other threads, such as virtual ones, use a {@code ThreadLocal}.
+ * A platform thread that serves calls and records the current one. Setting the current call is one plain field store,
+ * where a {@link ThreadLocal} would cost a look-up per call. Other threads, such as virtual ones, use a {@code
+ * ThreadLocal}.
  */
 public final class CallThread extends Thread {
     private static final int NONE = -1;
@@ -40,7 +41,7 @@ public final class CallThread extends Thread {
         }
     }
 
-    /** The current thread serves no call any more. */
+    /** Records that the current thread serves no call any more. */
     public static void serveNone() {
         if (Thread.currentThread() instanceof CallThread thread) {
             thread.serving = NONE;

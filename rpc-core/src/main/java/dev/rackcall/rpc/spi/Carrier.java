@@ -6,20 +6,20 @@ import java.util.Optional;
 
 /**
  * Carries what one end of a connection has written into the other end's memory, at the same offsets and in the given
- * order, from any thread. Carried and stored bytes leave with the next publication, or at {@link #flush}. Thread-safe.
- * Methods wait for room, at most until the carrier gives up on a peer that takes nothing.
+ * order, from any thread. Carried and stored bytes are sent with the next publication, or at {@link #flush}.
+ * Thread-safe. Methods wait for room until the carrier gives up on a peer that accepts nothing.
  *
  * <p>A thread that waits for the peer spins and {@link #look looks}, or {@link #listen listens} and sleeps.
  *
  * <p>Methods return false if the peer is gone or the carrier closed; earlier bytes may or may not have arrived.
  */
 public interface Carrier extends AutoCloseable {
-    /** Hears what the peer does. Called by the carrier's threads, one at a time, which must not be blocked. */
+    /** Is notified of what the peer does. Called by one of the carrier's threads at a time; must not block. */
     interface Arrivals {
         /**
-         * A sleeping thread should look at the memory: the peer has {@link Carrier#proclaim proclaimed} something, or
+         * A sleeping thread should check the memory: the peer has {@link Carrier#proclaim proclaimed} something, or
          * {@link Carrier#publish published} it after this side began to {@link Carrier#listen listen}. May be called
-         * without need.
+         * spuriously.
          */
         void published();
 
@@ -58,18 +58,18 @@ public interface Carrier extends AutoCloseable {
     boolean tell(long number);
 
     /**
-     * Takes in what has arrived, on the calling thread. Called repeatedly by a thread that spins. Allocates nothing.
+     * Processes what has arrived, on the calling thread. Called repeatedly by a thread that spins. Allocates nothing.
      */
     void look();
 
     /**
      * Requests that the next publication is {@link Arrivals#published reported}. Called by a thread that is about to
-     * sleep, before its last look at the memory.
+     * sleep, before its last check of the memory.
      */
     void listen();
 
     /**
-     * Sets where {@link #fetch} reads into. Called once, before that.
+     * Sets the area into which {@link #fetch} reads. Called once, before the first fetch.
      *
      * @param area a file that the caller reserves as it fetches, and keeps open; the carrier has its own mapping until
      *     it is closed
@@ -82,13 +82,14 @@ public interface Carrier extends AutoCloseable {
      * @param offset in the peer's memory
      * @param areaOffset in the area
      * @param deadline {@link System#nanoTime} until which to wait
-     * @return false if the peer is gone, or has not answered in time; the bytes may still come then
+     * @return false if the peer is gone, or has not answered in time; the bytes may still arrive later
      */
     boolean fetch(long offset, long areaOffset, long length, long deadline);
 
     /**
-     * A clause that says why it has ended, if more is known than that the peer is gone. RESOURCE_EXHAUSTED if an end
-     * lacks what every such connection needs; otherwise UNAVAILABLE. Only after {@link Arrivals#ended}.
+     * A clause that says why the connection has ended, if a more specific cause than a lost peer is known.
+     * RESOURCE_EXHAUSTED if an end lacks what every such connection needs; otherwise UNAVAILABLE. Only after {@link
+     * Arrivals#ended}.
      */
     default Optional<Status> endCause() {
         return Optional.empty();

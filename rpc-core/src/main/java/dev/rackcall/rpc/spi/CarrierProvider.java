@@ -19,7 +19,7 @@ public interface CarrierProvider {
      *
      * @param memory of this end; the caller keeps it mapped until the carrier is closed
      * @param hello handed to the peer's {@link Reception}
-     * @param publications that may be in flight to this end
+     * @param publications maximum number of publications in flight to this end
      * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if no server answers there in time or the port of this host's
      *     device is down, FAILED_PRECONDITION if the peer is another program or this host has no device for it
      */
@@ -28,8 +28,8 @@ public interface CarrierProvider {
     /**
      * The memory of one end, all of it reserved.
      *
-     * @param file for carriers whose device belongs to another process, which maps it, too; the caller's, who may close
-     *     it once the ends are connected
+     * @param file for carriers whose device belongs to another process, which also maps it; owned by the caller, which
+     *     may close it once the ends are connected
      * @param mapped all of the file, in this process
      */
     record Memory(SharedFile file, MemorySegment mapped) {}
@@ -38,12 +38,12 @@ public interface CarrierProvider {
      * What the peer has answered.
      *
      * @param welcome its answer
-     * @param carrier empty if it gave no memory, having refused
+     * @param carrier empty if the peer has refused and provided no memory
      */
     record Greeted(ByteBuffer welcome, Optional<Carrier> carrier) {}
 
     /**
-     * Whether it would use a hardware device: both ends of a connection must agree in that.
+     * Whether this provider would use a hardware device. Both ends of a connection must agree on this.
      *
      * @param address where it listens or connects
      */
@@ -61,7 +61,7 @@ public interface CarrierProvider {
     }
 
     /**
-     * The address that clients on other hosts are told: its scheme says which of their devices they need.
+     * The address that is announced to clients on other hosts. Its scheme names the device that they need.
      *
      * @param listening as given or chosen
      */
@@ -104,10 +104,10 @@ public interface CarrierProvider {
     }
 
     /**
-     * What a peer gets.
+     * The answer to a peer's hello.
      *
-     * @param welcome what it is told
-     * @param seat empty if it is refused
+     * @param welcome bytes that are sent to the peer
+     * @param seat empty if the peer is refused
      */
     record Answer(ByteBuffer welcome, Optional<Seat> seat) {}
 
@@ -129,7 +129,7 @@ public interface CarrierProvider {
         void leave();
     }
 
-    /** The provider for an address; empty also if it lacks a module that it needs. */
+    /** The provider for an address; also empty if the provider lacks a module that it needs. */
     static Optional<CarrierProvider> of(URI address) {
         return CarrierSearch.first(
                 ServiceLoader.load(CarrierProvider.class, CarrierProvider.class.getClassLoader())

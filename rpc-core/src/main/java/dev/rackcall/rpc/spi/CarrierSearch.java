@@ -29,7 +29,7 @@ final class CarrierSearch {
                     return Optional.of(next);
                 }
             } catch (ServiceConfigurationError | NoClassDefFoundError e) {
-                // A module that this provider needs is missing; the others are still looked at.
+                // A module that this provider needs is missing; the search continues with the others.
                 failures++;
             }
         }

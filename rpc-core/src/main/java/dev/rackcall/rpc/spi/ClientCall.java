@@ -58,7 +58,7 @@ public abstract class ClientCall {
     /** Sends the call. The future completes on a thread of the runtime, or on one that waits for it. */
     public abstract <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader);
 
-    /** Sends the call; nothing comes back. */
+    /** Sends the call; there is no response. */
     public abstract void invokeOneWay();
 
     /** Sends the call; elements are fetched as the stream is consumed, and closing the stream cancels it. */

@@ -22,12 +22,12 @@ public abstract class ClientConnection implements AutoCloseable {
     public abstract ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer);
 
-    /** Whether new calls may start here: the peer lives and does not drain. */
+    /** Whether new calls may start here: the peer is alive and not draining. */
     public abstract boolean isUsable();
 
     /**
-     * Why it has ended, if more is known than that its server is gone, as {@link Carrier#endCause}. Only once it is not
-     * usable.
+     * Why the connection has ended, if a more specific cause than a lost server is known, see {@link Carrier#endCause}.
+     * Called only once the connection is not usable.
      */
     public Optional<Status> endCause() {
         return Optional.empty();
@@ -43,8 +43,8 @@ public abstract class ClientConnection implements AutoCloseable {
     public abstract void use(ServiceDefinition<?> definition);
 
     /**
-     * Gives back a shared object that a call returned, with all that was allocated for it; other objects are left
-     * alone. Returns whether it was given back.
+     * Releases a shared object that a call returned, with everything allocated for it; does nothing for other objects.
+     * Returns whether the object was released.
      */
     public abstract boolean release(Object result);
 
@@ -60,9 +60,9 @@ public abstract class ClientConnection implements AutoCloseable {
     }
 
     /**
-     * Makes later calls use another pool, or none. Only for connections that have a choice.
+     * Makes later calls use another pool, or none. Only for connections that choose among routes.
      *
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if this one has none, or the pool is closed
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if this connection does not, or the pool is closed
      */
     public void changePool(Optional<Pool> pool) {
         throw Status.Code.FAILED_PRECONDITION

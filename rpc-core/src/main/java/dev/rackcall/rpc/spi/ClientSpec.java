@@ -9,10 +9,10 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What a channel asks of its transport.
+ * What a channel requires of its transport.
  *
  * @param channel the channel's name
- * @param place where its server is looked for
+ * @param place where to find its server
  * @param waiting how callers wait
  * @param capacity how much may be in use at once
  * @param timeouts how long to wait
@@ -21,7 +21,7 @@ import java.util.Optional;
 public record ClientSpec(
         String channel, Place place, WaitStrategy waiting, Capacity capacity, Timeouts timeouts, Sealing sealing) {
     /**
-     * Where a server is looked for: at the address if there is one, else in the pool if there is one, else on this host.
+     * Where to find a server: at the address if one is set, else in the pool if one is set, else on this host.
      *
      * @param directory of this host's sockets and lock files
      * @param pool of several hosts; open as long as the channel
@@ -36,13 +36,13 @@ public record ClientSpec(
     /**
      * Bounds of one connection.
      *
-     * @param slots calls in flight; a power of two
-     * @param arenaQuota bytes of the request arena, and of the reply arena
+     * @param slots maximum number of calls in flight; a power of two
+     * @param arenaQuota maximum bytes of the request arena, and of the reply arena
      */
     public record Capacity(int slots, long arenaQuota) {
         /** Bytes of an arena in shared memory, of which only what is used is reserved. */
         public static final long NEAR_QUOTA = 256L << 20;
-        /** Bytes of an arena that is mirrored, and so reserved as a whole. */
+        /** Bytes of a mirrored arena, which is reserved in full. */
         public static final long REMOTE_QUOTA = 16L << 20;
     }
 
@@ -50,19 +50,23 @@ public record ClientSpec(
      * Bounds on waiting.
      *
      * @param connect for connecting
-     * @param call for calls that set none
+     * @param call for calls that set no time-out
      */
     public record Timeouts(Duration connect, Duration call) {}
 
     /**
      * When a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope.
      *
-     * @param from bytes of a scope that is sealed instead of copied
-     * @param kept scopes, and pages of them, that stay write-protected after sealed calls until they are used; 0: none
+     * @param from size in bytes from which a scope is sealed instead of copied
+     * @param kept maximum number of scopes, and of their pages, that stay write-protected after sealed calls until they
+     *     are used; 0: none
      * @param enforced the process that holds the seals, so that this one cannot lift them
      */
     public record Sealing(long from, int kept, Optional<EnforcedSeals> enforced) {
-        /** A server copies no larger scopes by default; for smaller ones the cheaper way is measured. 1,024 scopes are kept, as RPCool does (arXiv 2408.11325). */
+        /**
+         * A server copies no larger scopes by default; for smaller ones the cheaper mode is found by measuring. 1,024
+         * scopes are kept, as RPCool does (arXiv 2408.11325).
+         */
         public static final Sealing DEFAULT = new Sealing(64 << 20, 1024, Optional.empty());
     }
 
@@ -94,7 +98,7 @@ public record ClientSpec(
         return timeouts.call;
     }
 
-    /** The same channel, looked for in another place. */
+    /** The same channel, to be found in another place. */
     public ClientSpec at(Place other) {
         boolean isMirrored = other.address.isPresent() && capacity.arenaQuota == Capacity.NEAR_QUOTA;
         Capacity bounds = isMirrored ? new Capacity(capacity.slots, Capacity.REMOTE_QUOTA) : capacity;

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Limits the lines per second in a log and counts the rest: a peer must not be able to fill a disk. One for each kind
- * of line. Thread-safe.
+ * Limits the lines per second in a log and counts the rest: a peer must not be able to fill a disk. Use one limit for
+ * each kind of line. Thread-safe.
  */
 public final class LogLimit {
     private static final int LINES_PER_SECOND = 10;

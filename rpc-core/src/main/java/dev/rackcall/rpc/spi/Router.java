@@ -17,16 +17,16 @@ public interface Router {
      * @param host the name of this host, for people and to tell hosts apart
      */
     record Membership(URI directory, String host) {
-        /** Checks that both are there. */
+        /** Checks that both are present. */
         public Membership {
             Objects.requireNonNull(directory, "directory");
             Objects.requireNonNull(host, "host");
         }
     }
 
-    /** What the directory says about one server. */
+    /** A server's entry in the directory. */
     interface Announcement extends AutoCloseable {
-        /** Withdraws it. Connected clients stay connected. Idempotent. */
+        /** Withdraws the entry. Connected clients stay connected. Idempotent. */
         @Override
         void close();
     }
@@ -48,7 +48,7 @@ public interface Router {
     Announcement announce(ServerSpec spec, ServerEndpoint endpoint, Membership membership);
 
     /**
-     * The one on the class path.
+     * The router on the class path.
      *
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if there is none
      */

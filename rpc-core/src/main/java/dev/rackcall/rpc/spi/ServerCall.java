@@ -11,10 +11,12 @@ import java.util.stream.Stream;
  * dispatches it; the object is reused by later calls.
  */
 public abstract class ServerCall {
-    /** What the handler may know about this call; a snapshot that outlives the call. */
+    /** The handler's view of this call; a snapshot that outlives the call. */
     public abstract RpcContext context();
 
-    /** When the caller stops waiting, on the clock of {@link System#nanoTime}; 0 if it did not say. */
+    /**
+     * When the caller stops waiting, on the clock of {@link System#nanoTime}; 0 if the request contains no deadline.
+     */
     public abstract long deadlineNanos();
 
     /** Encodes a result. Implemented once per method by the generated dispatcher; holds no state. */

@@ -6,7 +6,7 @@ import java.util.List;
 
 /** A transport that serves. Thread-safe. */
 public interface ServerEndpoint extends AutoCloseable {
-    /** Accepts no new connections and tells clients to connect elsewhere; calls in flight go on. Returns at once. */
+    /** Accepts no new connections and tells clients to connect elsewhere; calls in flight continue. Returns at once. */
     void drain();
 
     /** Waits until no call is in flight; returns whether that happened in time. Only after {@link #drain}. */
@@ -16,7 +16,7 @@ public interface ServerEndpoint extends AutoCloseable {
     @Override
     void close();
 
-    /** Where clients connect that share no memory with this process; empty if there is no such address. */
+    /** The addresses for clients that share no memory with this process; empty if there are none. */
     default List<URI> addresses() {
         return List.of();
     }
@@ -25,8 +25,9 @@ public interface ServerEndpoint extends AutoCloseable {
     int connections();
 
     /**
-     * Calls of all clients that have not ended: running handlers, and requests that waited for a polling thread at its
-     * last count, which this method's previous call has triggered. Approximate while calls come and go. Does not wait.
+     * Calls of all clients that have not ended: running handlers, and requests that were waiting for a polling thread
+     * when it last counted them. Each call of this method triggers the next count. Approximate while calls come and go.
+     * Does not wait.
      */
     int callsUnderWay();
 }

@@ -14,13 +14,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a server asks of its transports.
+ * What a server requires of its transports.
  *
  * @param services what is served, one channel each
  * @param interceptors that see every call, in order
  * @param threads which threads poll and run handlers
  * @param limits bounds on what clients may use
- * @param trust what is demanded of calls that pass shared objects
+ * @param trust what is required of calls that pass shared objects
  * @param place where clients connect
  */
 public record ServerSpec(
@@ -44,23 +44,23 @@ public record ServerSpec(
      * @param dispatch which threads run handlers
      * @param waiting how pollers wait
      * @param pollers number of polling threads; connections are spread over them
-     * @param stuckAfter how long a direct handler may take before another thread polls on
+     * @param stuckAfter how long a direct handler may take before another thread takes over polling
      */
     public record Threads(Dispatch dispatch, WaitStrategy waiting, int pollers, Duration stuckAfter) {}
 
     /**
      * Bounds on what clients may use.
      *
-     * @param connections at once; more are refused with RESOURCE_EXHAUSTED
-     * @param arenaQuota bytes of a client's request arena, and of its reply arena
-     * @param sharedQuota bytes of a channel's shared arena
+     * @param connections maximum number at once; more are refused with RESOURCE_EXHAUSTED
+     * @param arenaQuota maximum bytes of a client's request arena, and of its reply arena
+     * @param sharedQuota maximum bytes of a channel's shared arena
      */
     public record Limits(int connections, long arenaQuota, long sharedQuota) {}
 
     /**
-     * What is demanded of calls that pass shared objects.
+     * What is required of calls that pass shared objects.
      *
-     * @param minimum the least isolation, on top of what methods declare
+     * @param minimum the minimum isolation, in addition to what methods declare
      * @param sandbox what handlers may reach from isolated arguments
      */
     public record Trust(Isolation minimum, SandboxPolicy sandbox) {}
@@ -71,7 +71,7 @@ public record ServerSpec(
      * @param directory of this host's sockets and lock files
      * @param pool of several hosts, whose processes are served instead of this host's; open as long as the server
      * @param hugePages whether the memory of connections consists of huge pages
-     * @param addresses where clients connect that share no memory with the server; all serve the same
+     * @param addresses for clients that share no memory with the server; all serve the same channels
      */
     public record Place(Path directory, Optional<Pool> pool, Optional<Wish> hugePages, List<URI> addresses) {
         public static Place here(Path directory) {

@@ -12,9 +12,10 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The inside of a process that a demo has started with {@link ChildProcess}. It gets its setup as an argument and {@link Order}s on standard
- * input. On standard output it writes {@link #OK} with an answer in JSON, {@link #FAILED} with a sentence, or {@link #PROGRESS} with a number. If the
- * input ends without {@link Order#QUIT}, the demo has died; the process then removes the demo's folder and ends.
+ * Runs in a process that a demo has started with {@link ChildProcess}. It gets its setup as an argument and {@link
+ * Order}s on standard input. On standard output it writes {@link #OK} with an answer in JSON, {@link #FAILED} with a
+ * sentence, or {@link #PROGRESS} with a number. If the input ends without {@link Order#QUIT}, the demo has died; the
+ * process then removes the demo's folder and ends.
  */
 final class Child {
     static final String OK = "ok ";
@@ -35,7 +36,7 @@ final class Child {
     enum Order {
         /** A client reads or makes its next documents; the answer is {@link ClientWork.Prepared}. */
         PREPARE,
-        /** A client hands over some of them and searches, so that both sides' code is compiled. */
+        /** A client hands over some of them and searches, so that the JIT compiles the code of both sides. */
         WARM_UP,
         /** The server forgets all documents. */
         CLEAR,

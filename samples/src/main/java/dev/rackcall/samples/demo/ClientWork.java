@@ -33,7 +33,7 @@ final class ClientWork implements AutoCloseable {
      *
      * @param documents how many
      * @param digest the sum of their digests
-     * @param more whether there may be more after these
+     * @param more whether more documents may follow
      * @param bad the first skipped lines
      * @param badLines how many lines were skipped
      */
@@ -48,7 +48,7 @@ final class ClientWork implements AutoCloseable {
      * @param latencies of the calls
      * @param traffic the bytes that crossed
      * @param totals of searches: how many documents match each
-     * @param digests of searches: of the documents that were read
+     * @param digests of searches: digests of the documents that each read
      */
     record Done(
             long startNanos,

@@ -8,8 +8,8 @@ import java.util.Optional;
  * The settings of a run.
  *
  * @param input the source of the documents
- * @param clients number of client processes
- * @param searches searches in all
+ * @param clients the number of client processes
+ * @param searches searches of all clients together
  * @param batch documents that a client hands over in one call
  */
 public record DemoPlan(Input input, int clients, int searches, int batch) {
@@ -29,7 +29,8 @@ public record DemoPlan(Input input, int clients, int searches, int batch) {
     static final int LIMIT = 10;
 
     /**
-     * A process spins only if each has a processor; otherwise spinning takes processors from processes that have work.
+     * Processes spin only if each has its own processor; otherwise spinning takes processors from processes that have
+     * work.
      */
     WaitStrategy waiting() {
         return clients + 1 > Runtime.getRuntime().availableProcessors()

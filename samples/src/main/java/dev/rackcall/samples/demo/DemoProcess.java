@@ -19,7 +19,7 @@ final class DemoProcess {
 
     /** The setup of a process; {@code client} is a client's number, from 0, and empty for the server. */
     record Setup(Optional<Integer> client, StoreTransport transport, Path directory, DemoPlan plan) {
-        /** A folder of its own, because the last server in a runtime directory removes it. */
+        /** A separate folder, because the last server in a runtime directory removes that directory. */
         Path runtimeDirectory() {
             return directory.resolve("rackcall");
         }
@@ -44,7 +44,7 @@ final class DemoProcess {
     }
 
     private static AutoCloseable server(Setup setup, Store store) throws IOException {
-        // The machine's memory, which is only taken as it is needed.
+        // The limit is the machine's memory, which is only allocated as needed.
         long memory = ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class)
                 .getTotalMemorySize();
         long quota = memory & -(1L << 20);

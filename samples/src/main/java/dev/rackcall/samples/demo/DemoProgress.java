@@ -18,7 +18,7 @@ public final class DemoProgress {
     private final boolean terminal = isTerminal();
     private long last = System.nanoTime();
 
-    /** Writes to {@code out}, which leads to the standard error stream. */
+    /** Writes to {@code out}, which must write to the standard error stream. */
     public DemoProgress(PrintWriter out) {
         this.out = out;
     }
@@ -32,7 +32,7 @@ public final class DemoProgress {
         }
     }
 
-    /** Something is {@code done} of {@code total}; a total of 0 is unknown. */
+    /** Reports that {@code done} of {@code total} items are done; a total of 0 means unknown. */
     void report(String what, long done, long total) {
         long now = System.nanoTime();
         if (now - last < (terminal ? TERMINAL_NANOS : LINES_NANOS)) {

@@ -12,9 +12,9 @@ import java.util.SplittableRandom;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Searches with results, drawn from a sample of the documents: for a text of one of them, or for a range of numbers
- * that begins at one that occurs and spans a thousandth of the sample's range at that path. The same documents and seed
- * give the same searches.
+ * Searches with results, drawn from a sample of the documents: for a text of one of them, or for a range of numbers. A
+ * range begins at a number of the sample and spans a thousandth of the sample's range at that path. The same documents
+ * and seed give the same searches.
  */
 final class QueryPlan {
     private static final int SAMPLE = 1000;

@@ -26,8 +26,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Three hosts in two racks. The memory of rack 1 is host-a's runtime directory, which host-b sees through a link of its
- * own. Removing the link takes the memory away from host-b alone.
+ * Three hosts in two racks. The memory of rack 1 is host-a's runtime directory, to which host-b has its own link.
+ * Removing the link takes the memory away from host-b only.
  */
 public final class RackDemo {
     private static final ChannelName STORE = ChannelName.of(DocumentStore.CHANNEL);
@@ -35,7 +35,7 @@ public final class RackDemo {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final int MAX_HOSTS = 16;
-    /** Longer than the demo: it ends its hosts itself, and a slow machine must not lose one. */
+    /** Longer than the demo, which ends its hosts itself: a slow machine must not lose a host. */
     private static final Duration LEASE = Duration.ofMinutes(10);
 
     /** Longer than a name's lease, because a failing server of the directory can lose a withdrawal. */
@@ -64,7 +64,7 @@ public final class RackDemo {
     /**
      * The settings of the demo.
      *
-     * @param directory in which the hosts find each other; a folder of the demo's own if empty
+     * @param directory in which the hosts find each other; if empty, the demo uses its own folder
      * @param count documents in the store
      * @param part how long each part takes
      * @param seed of the documents and searches

@@ -26,7 +26,10 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
-/** A host of the rack demo: a process that serves the store, or searches it by name. It knows no address; its channel chooses the route. */
+/**
+ * A host of the rack demo: a process that serves the store, or searches it by name. It is configured without an
+ * address; its channel chooses the route.
+ */
 final class RackHost {
     /** For an overloaded machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -40,7 +43,7 @@ final class RackHost {
     private final Setup setup;
     private final Host host;
     private final Child child;
-    /** Reported while one route is gone and the next is not ready. */
+    /** The route of the last search, reported while that route is gone and the next is not ready. */
     private Optional<Route> lastUsed = Optional.empty();
 
     private RackHost(Setup setup, Child child) {
@@ -182,7 +185,7 @@ final class RackHost {
     }
 
     /**
-     * Asks for the number of matches only, because the documents stay in the memory of the server's rack. Returns the
+     * Requests only the number of matches, because the documents stay in the memory of the server's rack. Returns the
      * problem, if there was one.
      */
     private static Optional<String> trySearch(DocumentStore store, Query query) {

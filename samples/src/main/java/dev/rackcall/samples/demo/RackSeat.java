@@ -23,7 +23,7 @@ public final class RackSeat implements AutoCloseable {
     public enum Role {
         /** Serves the store. */
         SERVE,
-        /** Puts all documents into it, then searches. */
+        /** Puts all documents into the store, then searches. */
         FILL_AND_SEARCH,
         SEARCH
     }
@@ -31,11 +31,12 @@ public final class RackSeat implements AutoCloseable {
     /**
      * A host.
      *
-     * @param directory by which hosts find each other
+     * @param directory through which hosts find each other
      * @param listen where it serves clients that share no memory with it
      * @param pool memory that it shares with other machines; empty if its runtime directory stands for its memory
-     * @param meta the address of the control plane's meta server, for an agent in the host's process. If it is empty, the host uses the machine's agent
-     *     process, if there is one with its name. Without an agent there are no virtual queues, and each connection has a queue pair of its own
+     * @param meta the address of the control plane's meta server, for an agent in the host's process. If it is empty,
+     *     the host uses the machine's agent process, if there is one with its name. Without an agent there are no
+     *     virtual queues, and each connection has a queue pair of its own
      * @param count documents in the store
      * @param seed of the documents and searches
      */
@@ -62,12 +63,12 @@ public final class RackSeat implements AutoCloseable {
     /**
      * A host's searches since its last sample.
      *
-     * @param server the host that serves it
+     * @param server the host that serves this one
      * @param over the route's kind
-     * @param memory whether that is memory
-     * @param searches that found what they had to find
+     * @param memory whether that route is memory
+     * @param searches with the expected result
      * @param failed searches that failed or found nothing
-     * @param problem how the last of those ended
+     * @param problem how the last failed search ended
      */
     public record Sample(
             String host,
@@ -95,7 +96,7 @@ public final class RackSeat implements AutoCloseable {
         }
     }
 
-    /** Starts a host on a machine of its own; returns when it is ready. */
+    /** Starts a host that is alone on its machine; returns when it is ready. */
     public static RackSeat start(Host host) {
         Workplace workplace = Workplace.create();
         try {
@@ -124,7 +125,7 @@ public final class RackSeat implements AutoCloseable {
         return child.await(Sample.class, () -> {});
     }
 
-    /** Removes the machine's pool: its calls use another route. A sample in progress comes first. */
+    /** Removes the machine's pool, so its calls use another route. A sample in progress is completed first. */
     public void leaveMemory() {
         child.order(Order.LEAVE_MEMORY);
     }

@@ -15,9 +15,9 @@ import java.util.stream.Stream;
  * @param plan its settings
  * @param pointer by pointer
  * @param serialised over a Unix domain socket
- * @param speedUp how many times faster by pointer
+ * @param speedUp how many times faster the run by pointer is
  * @param badLines skipped lines of the input
- * @param firstBadLines some of them
+ * @param firstBadLines some of the skipped lines
  * @param leftBehind processes and files that remain
  * @param seconds the total time
  */
@@ -58,7 +58,7 @@ public record Report(
         }
     }
 
-    /** How many times shorter the times by pointer are. */
+    /** How many times as long the serialised run's times are. */
     public record SpeedUp(double build, double search, double putP50, double searchP50) {
         static SpeedUp of(Side fast, Side slow) {
             return new SpeedUp(
@@ -92,16 +92,16 @@ public record Report(
      * The figures of one transport.
      *
      * @param documents that were handed over
-     * @param buildNs from the first client's first document to the last client's last answer, without the
-     *     preparation of documents
-     * @param put calls that handed over a batch, with building or encoding it
+     * @param buildNs from the first client's first document to the last client's last answer, without the preparation
+     *     of documents
+     * @param put calls that handed over a batch, including building or encoding it
      * @param indexNs the server's part of the build time in the store, the same on both sides
      * @param putCopiedBytes bytes that were copied between processes to hand documents over
      * @param putPointedBytes bytes of documents that were handed over by a Ref
      * @param heldBytes memory of the documents at the server, in whole pages
      * @param searches how many
-     * @param searchNs from the first client's first search to the last client's last
-     * @param search searches with reading all returned documents
+     * @param searchNs from the first client's first search to the last client's last search
+     * @param search searches, including reading all returned documents
      * @param searchCopiedBytes bytes that were copied between processes for searches and their results
      * @param matches documents that the searches counted
      * @param read documents that were returned and read

@@ -160,7 +160,8 @@ final class Run implements AutoCloseable {
     }
 
     /**
-     * Checks that both transports gave the same: documents, and for every search the same count and the same documents.
+     * Checks that both transports gave the same results: the same documents in all, and the same count and documents
+     * for every search.
      */
     void checkSame(Run other) {
         if (summary.digest() != other.summary.digest()) {

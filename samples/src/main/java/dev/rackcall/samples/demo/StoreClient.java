@@ -37,7 +37,7 @@ abstract class StoreClient implements AutoCloseable {
      *
      * @param total how many documents match
      * @param read how many of them were returned and read
-     * @param digest of those, in order
+     * @param digest of the documents that were read, in order
      */
     record Outcome(long total, int read, long digest) {}
 

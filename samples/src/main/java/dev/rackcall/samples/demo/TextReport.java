@@ -77,7 +77,7 @@ public final class TextReport {
         row(indent + "  p99.9", side -> time(of.apply(side).p999Ns()), 0);
     }
 
-    /** @param faster how many times faster it is by pointer; 0 if that is not compared */
+    /** @param faster how many times faster the run by pointer is; 0 if this row is not compared */
     private void row(String label, Function<Report.Side, String> figure, double faster) {
         String times = faster == 0 ? "" : String.format(Locale.ROOT, "%.1f x", faster);
         String left = figure.apply(report.pointer());

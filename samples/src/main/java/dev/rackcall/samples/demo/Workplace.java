@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * The folder of one run of the demo, for sockets and lock files, and its processes. Both are gone after {@link #close},
- * and when this JVM ends before that, as on Ctrl-C. Thread-safe.
+ * The folder of one run of the demo, for sockets and lock files, and its processes. Both are removed by {@link #close},
+ * or when this JVM ends before that, as on Ctrl-C. Thread-safe.
  */
 final class Workplace implements AutoCloseable {
     /** The prefix of the folder's name. */

@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Flyweights for walking a document, one pair for each level, so that a warm walk allocates nothing. They bound the depth
- * and the number of values, because a peer could build a chain of arrays that each hold the next one twice. Used by one
- * thread.
+ * Flyweights for walking a document, one pair for each level: a repeated walk allocates nothing. They bound the depth
+ * and the number of values, because a peer could build a chain of arrays, each of which contains the next one twice.
+ * Used by one thread.
  */
 final class Cursors {
     private static final int MAX_VALUES = 1 << 20;

@@ -110,7 +110,7 @@ public final class Digest {
         return mix(hash, tail);
     }
 
-    /** The hash of a sequence of longs, from the hash of all but its last element and that element, by multiplication to 128 bits. */
+    /** Extends the hash of a sequence of longs by its next element, by multiplication to 128 bits. */
     static long mix(long hash, long next) {
         long mixed = (hash * START) ^ (next + FACTOR);
         return Math.unsignedMultiplyHigh(mixed, FACTOR) ^ (mixed * FACTOR);

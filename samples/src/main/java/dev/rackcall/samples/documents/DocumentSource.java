@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /** Documents, one after the other. Used by one thread. */
 public interface DocumentSource extends Closeable {
-    /** Empty when there are no more. */
+    /** The next document; empty when there are no more. */
     Optional<JsonDocument> next() throws IOException;
 
     @Override

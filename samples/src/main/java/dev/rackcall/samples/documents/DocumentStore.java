@@ -10,21 +10,21 @@ import java.util.List;
  */
 @RpcService(DocumentStore.CHANNEL)
 public interface DocumentStore {
-    /** Where the demo serves it. */
+    /** The channel at which the demo serves the store. */
     String CHANNEL = "/samples/documents";
 
     /**
-     * Takes documents over, by pointer: the store then owns their scope.
+     * Takes over documents by pointer: the store then owns their scope.
      *
      * @param batch built in {@code RpcChannel.newSharedScope}
      * @return how many documents the store now has
-     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if a document is damaged or too deep; the batch is
-     *     then freed
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if a document is damaged or too deep; the batch is then
+     *     freed
      */
     @Rpc
     int put(Document.Batch batch);
 
-    /** The documents that have that text at that path. */
+    /** The documents that have this text at this path. */
     @Rpc(idempotent = true)
     Found withText(List<String> path, String text, int limit);
 

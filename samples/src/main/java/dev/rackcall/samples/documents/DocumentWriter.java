@@ -17,7 +17,7 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 
 /**
- * Builds batches of documents in a scope, from Jackson's trees or from JSON text. Each member name is written once for a
+ * Builds batches of documents in a scope, from Jackson's trees or from JSON text. Each member name is written once per
  * scope. Used by one thread; the reader bounds the depth, see {@link JsonText#MAX_DEPTH}.
  */
 public final class DocumentWriter {
@@ -25,14 +25,14 @@ public final class DocumentWriter {
     private static final double FIRST_BYTES_PER_DOCUMENT = 2048;
 
     private final Map<String, Ref<SharedString>> names = new HashMap<>();
-    /** Children of all arrays and objects that are open, the innermost's last. */
+    /** The children of all open arrays and objects, those of the innermost last. */
     private final List<JsonValue> open = new ArrayList<>();
 
     private Scope scope;
     private long bytes;
     private double bytesPerDocument = FIRST_BYTES_PER_DOCUMENT;
 
-    /** How large a scope to open for that many documents, judging by the last batch. */
+    /** The estimated size of a scope for this many documents, based on the last batch. */
     public long estimate(int documents) {
         return (long) (bytesPerDocument * documents * MARGIN);
     }

@@ -15,14 +15,14 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A file with one JSON object a line, in UTF-8. A document's number is that of its line. Blank lines are skipped,
- * other lines without a document are reported. Several readers can each take a share of the lines.
+ * A file with one JSON object a line, in UTF-8. A document's number is its line number. Blank lines are skipped; other
+ * lines without a document are reported. Several readers can each take a share of the lines.
  */
 public final class JsonLines implements DocumentSource {
     /** A line that holds no document: its number, from 1, and why. */
     public record BadLine(long number, String reason) {}
 
-    /** Bytes that a line may have. */
+    /** The maximum length of a line in bytes. */
     public static final int MAX_LINE = 16 << 20;
 
     private static final int BUFFER = 64 << 10;
@@ -65,7 +65,10 @@ public final class JsonLines implements DocumentSource {
         return Optional.empty();
     }
 
-    /** Reads the next line; of a line that is too long, the first {@code MAX_LINE + 1} bytes. False at the end of the file. */
+    /**
+     * Reads the next line, or the first {@code MAX_LINE + 1} bytes of a line that is too long. False at the end of the
+     * file.
+     */
     private boolean readLine() throws IOException {
         line.reset();
         int next = in.read();

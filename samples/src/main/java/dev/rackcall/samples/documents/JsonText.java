@@ -67,13 +67,13 @@ public final class JsonText {
                 .build();
     }
 
-    /** Whether printing the nearest double gives the number back. */
+    /** Whether printing the nearest double results in this number. */
     static boolean isDouble(BigDecimal number) {
         double value = number.doubleValue();
         return Double.isFinite(value) && new BigDecimal(Double.toString(value)).compareTo(number) == 0;
     }
 
-    /** The one text for that number. */
+    /** The canonical text of a number. */
     static String digits(BigDecimal number) {
         return number.stripTrailingZeros().toString();
     }

@@ -37,19 +37,19 @@ public interface JsonValue {
 
     JsonValue kind(Kind value);
 
-    /** An INTEGER, the bits of a DOUBLE, 0 or 1 for a BOOLEAN; 0 for all others. */
+    /** The value of an INTEGER, the bits of a DOUBLE, 0 or 1 for a BOOLEAN; 0 for all others. */
     long bits();
 
     JsonValue bits(long value);
 
-    /** Null but for members of an object. */
+    /** The name of a member of an object; null for all other values. */
     Ref<SharedString> name();
 
     JsonValue name(Ref<SharedString> value);
 
     boolean name(SharedString into);
 
-    /** TEXT, or the digits of a DECIMAL; null for all others. */
+    /** The text of a TEXT, or the digits of a DECIMAL; null for all others. */
     Ref<SharedString> text();
 
     JsonValue text(Ref<SharedString> value);

@@ -14,7 +14,7 @@ final class Matches {
         documents[size++] = document;
     }
 
-    /** Drops repetitions, which come from the elements of arrays; returns how many documents there are. */
+    /** Drops duplicates, which several elements of one array cause; returns the number of documents. */
     int distinct() {
         Arrays.sort(documents, 0, size);
         int kept = 0;

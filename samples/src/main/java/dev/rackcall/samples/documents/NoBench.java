@@ -16,7 +16,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class NoBench {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
-    /** What SplitMix64 adds to its state for each draw. */
+    /** The increment of SplitMix64's state for each draw. */
     private static final long GOLDEN = 0x9e3779b97f4a7c15L;
 
     private static final int SPARSE_FIELDS = 1000;

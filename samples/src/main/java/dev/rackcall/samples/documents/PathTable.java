@@ -29,12 +29,12 @@ final class PathTable {
     private final int[] cachedParents = new int[CACHED];
     private final int[] cachedPaths = new int[CACHED];
 
-    /** Clears the cache: its Refs may now lead to other memory. */
+    /** Clears the cache, whose Refs may now refer to other memory. */
     void beginBatch() {
         Arrays.fill(cachedNames, 0);
     }
 
-    /** The number of the path from {@code parent} to that member, which may be new. */
+    /** The number of the path from {@code parent} to that member; adds the path if it is new. */
     int child(int parent, JsonValue member, Cursors cursors) {
         long name = member.name().bits();
         int place = (int) (((name + parent) * SCATTER) >>> (Long.SIZE - Integer.numberOfTrailingZeros(CACHED)));

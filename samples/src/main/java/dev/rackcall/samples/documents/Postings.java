@@ -22,12 +22,12 @@ final class Postings {
      *
      * @param document its place in the batch
      * @param path of the value, see {@link PathTable}
-     * @param key the hash of a text, or a number as {@link #numberKey} has it
+     * @param key the hash of a text, or {@link #numberKey} of a number
      * @param text the Ref of the text; 0 for a number
      */
     record Posting(int document, int path, long key, long text) {}
 
-    /** A long in the order of the doubles; -0.0 and 0.0 are equal. */
+    /** Maps a double to a long so that the order is kept; -0.0 and 0.0 are equal. */
     static long numberKey(double value) {
         long bits = Double.doubleToLongBits(value + 0.0);
         return bits ^ ((bits >> (Long.SIZE - 1)) & Long.MAX_VALUE);

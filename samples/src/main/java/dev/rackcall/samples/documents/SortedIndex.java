@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.function.LongPredicate;
 
 /**
- * Documents by a key, in order: new entries in a small unsorted buffer, others in sorted runs. Each run is at least twice
- * as long as the next; runs are merged as they grow (a log-structured merge, O'Neil et al. 1996). Not thread-safe;
- * searches change nothing.
+ * Documents sorted by a key. New entries are in a small unsorted buffer, all others in sorted runs. Each run is at
+ * least twice as long as the next; runs are merged as they grow (a log-structured merge, O'Neil et al. 1996). Not
+ * thread-safe; searches change nothing.
  */
 final class SortedIndex {
     private static final int BUFFER = 256;

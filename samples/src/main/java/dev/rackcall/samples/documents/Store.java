@@ -21,7 +21,7 @@ import java.util.function.LongPredicate;
 
 /** Documents in shared memory, and indexes over all their texts and numbers. All scopes belong to one arena. Thread-safe. */
 public final class Store implements DocumentStore, AutoCloseable {
-    /** Documents that one search may return. */
+    /** The maximum number of documents that one search returns. */
     public static final int MAX_LIMIT = 1000;
 
     private static final int FIRST_CAPACITY = 1024;
@@ -30,7 +30,9 @@ public final class Store implements DocumentStore, AutoCloseable {
     private final List<Scope> scopes = new ArrayList<>();
     private final PathTable paths = new PathTable();
     private final Postings postings = new Postings(paths);
-    /** By path. The key of a text is its hash; the index refers to the text and does not copy it. */
+    /**
+     * The indexes of texts by path. The key of a text is its hash; the index refers to the text and does not copy it.
+     */
     private final Map<Integer, SortedIndex> texts = new HashMap<>();
 
     private final Map<Integer, SortedIndex> numbers = new HashMap<>();
@@ -51,7 +53,7 @@ public final class Store implements DocumentStore, AutoCloseable {
      *
      * @return how many documents the store now has
      * @throws SharedDataException if a document is too deep or damaged
-     * @throws dev.rackcall.shm.RefException if a Ref in a document leads nowhere
+     * @throws dev.rackcall.shm.RefException if a Ref in a document is invalid
      */
     public int add(Scope scope, Document.Batch batch) {
         lock.writeLock().lock();

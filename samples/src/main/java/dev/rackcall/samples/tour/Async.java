@@ -22,7 +22,7 @@ public interface Async {
     @Rpc
     CompletableFuture<String> answerLate();
 
-    /** The handlers. Each request has a virtual thread, so that one may wait. */
+    /** The handlers. Each request has its own virtual thread, so a handler may block. */
     final class Squares implements Async {
         @Override
         public CompletableFuture<Integer> square(int number) {

@@ -16,7 +16,7 @@ import java.util.Map;
 /** A call with values: a service interface, its handler, a stub, a status for what goes wrong, and a timeout. */
 @RpcService("/samples/call")
 public interface Call {
-    /** Records, collections, enums and most types of {@code java.time} travel as they are. */
+    /** Records, collections, enums and most types of {@code java.time} can be passed as they are. */
     record Item(String name, int cents) {}
 
     @Rpc(idempotent = true) // may be repeated if the connection is lost

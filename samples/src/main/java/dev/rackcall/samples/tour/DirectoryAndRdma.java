@@ -11,8 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A directory names the server, and the channel takes the best route to it, which here is memory. A second channel names the server's RDMA address
- * itself; on a host without an RDMA device that is the software device over TCP.
+ * A directory names the server, and the channel takes the best route to it, which here is memory. A second channel
+ * names the server's RDMA address directly; on a host without an RDMA device, that address uses the software device
+ * over TCP.
  */
 @RpcService("/samples/directory")
 public interface DirectoryAndRdma {

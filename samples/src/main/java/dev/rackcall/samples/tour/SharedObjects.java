@@ -12,7 +12,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Objects in shared memory: only their Ref travels, whatever their size. The server reads the client's objects in place, and returns its own. */
+/**
+ * Objects in shared memory: only their Ref is sent, regardless of their size. The server reads the client's objects in
+ * place, and returns its own.
+ */
 @RpcService("/samples/shared-objects")
 public interface SharedObjects {
     /** A point of a track; the annotation processor writes the class. */

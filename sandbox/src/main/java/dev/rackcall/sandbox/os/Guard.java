@@ -5,9 +5,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A small native signal handler. When a thread accesses a closed page of a registered mapping, it turns the SIGSEGV into
- * the JVM's own handling of SIGBUS: an {@link InternalError} in that thread instead of the end of the JVM. Pages that
- * {@link PageProtection} and protection keys close need it. Every other signal reaches the JVM unchanged.
+ * A small native signal handler. When a thread accesses a closed page of a registered mapping, the handler passes the
+ * SIGSEGV to the JVM as a SIGBUS: the thread gets an {@link InternalError}, and the JVM does not end.
+ * {@link PageProtection} and protection keys need it. Every other signal reaches the JVM unchanged.
  *
  * <p>Built with the machine's C compiler when it is first needed, and kept; see {@link GuardBuild}. Once installed, it
  * stays for the life of the process. Thread-safe.
@@ -24,7 +24,8 @@ public final class Guard {
     /**
      * The guard, installed now or before.
      *
-     * @throws UnsupportedFeatureException if there is no C compiler, or no place to keep the library, or it cannot be loaded
+     * @throws UnsupportedFeatureException if there is no C compiler, or no place to keep the library, or it cannot be
+     *     loaded
      */
     public static synchronized Guard install() {
         if (installed == null) {
@@ -89,7 +90,7 @@ public final class Guard {
     /**
      * Turns faults in this mapping into errors. Close the registration before the mapping is unmapped.
      *
-     * @throws IllegalStateException if there are 1,024 already
+     * @throws IllegalStateException if 1,024 mappings are registered already
      */
     public synchronized Registration register(long address, long bytes) {
         int handle = library.add(address, address + bytes);
@@ -99,7 +100,7 @@ public final class Guard {
         return new Registration(handle);
     }
 
-    /** Address of the calling thread's last refused access to a registered mapping; forgets it. */
+    /** Returns and forgets the address of the calling thread's last refused access to a registered mapping. */
     public OptionalLong takeFault() {
         long address = library.takeFault();
         return address == 0 ? OptionalLong.empty() : OptionalLong.of(address);

@@ -12,8 +12,8 @@ import java.util.NoSuchElementException;
 
 /**
  * x86's protection keys, pkeys(7). The guard's library writes the register of rights. The guard must be installed
- * anyway: without it, an access to a closed page would end the JVM, and threads that are older than a key could not
- * reach its pages.
+ * anyway: without it, an access to a closed page would end the JVM, and threads that were started before a key was
+ * allocated could not reach its pages.
  */
 public final class HardwareKeys implements MemoryKeys {
     private final MethodHandle alloc;
@@ -48,9 +48,9 @@ public final class HardwareKeys implements MemoryKeys {
     }
 
     /**
-     * Takes one key and gives it back.
+     * Checks that a key can be allocated, and frees it again.
      *
-     * @throws UnsupportedFeatureException if there is none
+     * @throws UnsupportedFeatureException if no key can be allocated
      */
     public static void requireProcessor() {
         CallState state = CallState.current();

@@ -15,8 +15,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Prevents a process permanently from undoing the seals that another process holds for it. Its mapping can no longer be
- * changed (mseal(2)) and is not inherited by children (MADV_DONTFORK). Its threads and children may not call what would
- * undo that (seccomp(2)).
+ * changed (mseal(2)) and is not inherited by children (MADV_DONTFORK). Its threads and children may not make the system
+ * calls that would undo this (seccomp(2)).
  */
 public final class Lockdown {
     private static final int MADV_DONTFORK = 10;
@@ -27,7 +27,7 @@ public final class Lockdown {
     private static final int ALLOW = 0x7fff_0000;
     private static final int REFUSE = 0x0005_0000 | Errno.EPERM;
     private static final long SYS_IO_URING_SETUP = 425;
-    /** Since Linux 6.13 it can give MADV_DOFORK to a process's own memory, so the whole call is forbidden. */
+    /** Since Linux 6.13, a process can apply MADV_DOFORK to its own memory with it, so the whole call is forbidden. */
     private static final long SYS_PROCESS_MADVISE = 440;
 
     private static final int LOAD = 0x20;
@@ -42,7 +42,7 @@ public final class Lockdown {
 
     private Lockdown() {}
 
-    /** Numbers of one processor architecture. */
+    /** System call numbers of one processor architecture. */
     private record Numbers(int auditArchitecture, long seccomp, int ioctl, int madvise, int firstForeign) {
         static Numbers current() {
             // Numbers from 0x40000000 on belong to x86's third system call table, x32.
@@ -53,8 +53,8 @@ public final class Lockdown {
     }
 
     /**
-     * Fixes a mapping until this process ends: it cannot be unmapped, moved, mapped over or given another protection, and
-     * children do not inherit it.
+     * Fixes a mapping until this process ends: it cannot be unmapped, moved, mapped over or given another protection,
+     * and children do not inherit it.
      *
      * @throws UnsupportedFeatureException if the kernel has no mseal (before Linux 6.10)
      */
@@ -73,8 +73,8 @@ public final class Lockdown {
 
     /**
      * Refuses these system calls with EPERM to all threads of this process and to their children: userfaultfd(2), all
-     * ioctls of userfaultfd, MADV_DOFORK, process_madvise(2), io_uring, and calls of other tables than the processor's
-     * own.
+     * ioctls of userfaultfd, MADV_DOFORK, process_madvise(2), io_uring, and all calls of other system call tables than
+     * the processor's native one.
      *
      * @throws UnsupportedFeatureException if the kernel has no seccomp filters, or another filter forbids them
      */

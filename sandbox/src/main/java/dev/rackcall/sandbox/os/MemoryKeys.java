@@ -15,16 +15,19 @@ public interface MemoryKeys {
     /** Takes an unused key; negative if none is left. */
     int allocate();
 
-    /** Gives a key back that no page carries any more. */
+    /** Frees a key that no page carries any more. */
     void free(int key);
 
-    /** Gives pages a key; 0 is the key of all other memory. */
+    /** Assigns a key to pages; 0 is the key of all other memory. */
     void assign(long address, long bytes, int key);
 
-    /** Reserves the register's bits of these keys for closing arenas. Threads that are not confined have them clear. */
+    /** Reserves these bits of the register for closing arenas. They are clear in threads that are not confined. */
     void use(int bits);
 
-    /** Confines the calling thread: of the reserved bits, exactly {@code closed} are set. Returns the argument for {@link #leave}. */
+    /**
+     * Confines the calling thread: of the reserved bits, exactly {@code closed} are set. Returns the argument for
+     * {@link #leave}.
+     */
     int enter(int closed);
 
     /** Ends the thread's last {@link #enter}. */

@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What proc(5) tells about a process's memory. Needs the same user and the right to trace that process. */
+/** A process's memory as proc(5) reports it. Needs the same user and the right to trace that process. */
 public final class ProcessMemory {
     private static final long PAGE_BYTES = 4096;
     /** Bit of an entry in /proc/PID/pagemap: the page is write-protected by a userfaultfd. */
@@ -40,7 +40,8 @@ public final class ProcessMemory {
      * @param bytes length
      * @param shared whether stores change the file; a read-only mapping can be made writable
      * @param offset in the file
-     * @param device and inode: which file
+     * @param device the file's device
+     * @param inode the file's inode
      */
     public record FileMapping(long start, long bytes, boolean shared, long offset, String device, long inode) {
         /** Whether it maps the same file. */
@@ -58,7 +59,7 @@ public final class ProcessMemory {
         }
     }
 
-    /** All processes of this host that are visible to this one. */
+    /** Ids of all processes of this host that are visible to this one. */
     public static int[] processes() throws IOException {
         try (Stream<Path> entries = Files.list(Path.of("/proc"))) {
             return entries.map(entry -> entry.getFileName().toString())
@@ -118,7 +119,10 @@ public final class ProcessMemory {
         }
     }
 
-    /** Whether the mapping at an address is as {@link Lockdown#fix} leaves it: sealed by mseal(2), and not copied to children. */
+    /**
+     * Whether the mapping at an address is as {@link Lockdown#fix} leaves it: sealed by mseal(2), and not copied to
+     * children.
+     */
     public boolean isFixed(long address) throws IOException {
         boolean found = false;
         for (String line : Files.readAllLines(folder.resolve("smaps"), StandardCharsets.ISO_8859_1)) {

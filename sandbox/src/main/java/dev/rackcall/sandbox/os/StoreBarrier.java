@@ -5,8 +5,8 @@ import dev.rackcall.shm.os.Linkage;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Makes the JVM report refused stores now. Compiled code otherwise runs on to the next place where the JVM may stop it.
- * A return from native code is such a place.
+ * Makes the JVM report refused stores now. Otherwise compiled code continues to the next safepoint. A return from
+ * native code is a safepoint.
  */
 public final class StoreBarrier {
     private static final MethodHandle GETPPID = Linkage.libc("getppid");
@@ -14,7 +14,7 @@ public final class StoreBarrier {
     private StoreBarrier() {}
 
     /**
-     * Returns once the JVM knows that all earlier stores of this thread were allowed.
+     * Returns if all earlier stores of this thread were allowed.
      *
      * @throws InternalError if one was refused
      */

@@ -16,8 +16,8 @@ import java.nio.file.Path;
 /**
  * A userfaultfd(2) that refuses stores to pages which it write-protects. The store changes nothing and raises SIGBUS,
  * which the JVM turns into an {@link InternalError} in the storing thread; a system call that would store gets EFAULT.
- * Works for memfd, tmpfs and hugetlbfs, not for device-dax. Needs no privilege: the descriptor is for faults of user
- * mode only.
+ * Works for memfd, tmpfs and hugetlbfs, not for device-dax. Needs no privilege: the descriptor handles only faults in
+ * user mode.
  *
  * <p>The descriptor always acts on the memory of the process that opened it. If it is sent to another process, that
  * process can close and open these pages. When its last copy is closed, all its pages are open again.
@@ -26,7 +26,7 @@ public final class Userfault implements PageProtector {
     private static final long FEATURES = LibcPages.UFFD_FEATURE_PAGEFAULT_FLAG_WP
             | LibcPages.UFFD_FEATURE_SIGBUS
             | LibcPages.UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
-    /** Attempts if the kernel gives up because the process's mappings are changing. */
+    /** Maximum number of retries while the process's mappings are changing. */
     private static final int MAX_REPEATS = 1000;
 
     private final Descriptor descriptor;
@@ -36,9 +36,10 @@ public final class Userfault implements PageProtector {
     }
 
     /**
-     * For the memory of this process.
+     * Opens a userfaultfd for the memory of this process.
      *
-     * @throws UnsupportedFeatureException if the kernel is older than 5.19 or this process may not use userfaultfd(2), as in some containers
+     * @throws UnsupportedFeatureException if the kernel is older than 5.19 or this process may not use userfaultfd(2),
+     *     as in some containers
      */
     public static Userfault open() {
         return open(LibcPages.UFFD_API, FEATURES);
@@ -98,7 +99,7 @@ public final class Userfault implements PageProtector {
         return adopted;
     }
 
-    /** The number, to send it to another process; valid until {@link #close}. */
+    /** The descriptor's number, for sending it to another process; valid until {@link #close}. */
     public int fd() {
         return descriptor.fd();
     }
@@ -108,7 +109,8 @@ public final class Userfault implements PageProtector {
      *
      * @param address first byte, on a page border
      * @param bytes whole pages
-     * @throws OsException (EBUSY) if another userfaultfd has it, (EINVAL) if it is unmapped or of a kind that cannot be protected, such as device-dax
+     * @throws OsException (EBUSY) if another userfaultfd has it, (EINVAL) if it is unmapped or of a kind that cannot be
+     *     protected, such as device-dax
      */
     public void register(long address, long bytes) {
         int errno = control(LibcPages.UFFDIO_REGISTER, address, bytes, LibcPages.UFFDIO_REGISTER_MODE_WP);
@@ -150,7 +152,7 @@ public final class Userfault implements PageProtector {
         }
     }
 
-    /** One ioctl; returns errno. */
+    /** One ioctl; returns 0 or errno. */
     private int control(long request, long address, long bytes, long mode) {
         descriptor.enter();
         try {

@@ -18,7 +18,7 @@ record DaxFile(Path path, long bytes) implements AutoCloseable {
         Path folder = Path.of("/dev/shm");
         Path path = Files.createTempFile(
                 Files.isWritable(folder) ? folder : Path.of(System.getProperty("java.io.tmpdir")), name, ".dax");
-        // If the command is interrupted.
+        // Deletes the file if the command is interrupted.
         path.toFile().deleteOnExit();
         String block = HostTools.program("ndctl") + " write-infoblock -m devdax -M mem -a 2M -o " + path;
         DaxFile file = new DaxFile(path, BYTES);

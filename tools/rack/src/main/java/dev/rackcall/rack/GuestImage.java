@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * What guests boot from, as {@code prepare.sh} makes it of Debian's kernel package.
+ * The files from which guests boot; {@code prepare.sh} makes them from Debian's kernel package.
  *
  * @param kernel its version, as in {@code uname -r}
  * @param vmlinux the kernel's ELF file

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * What must be installed: programs that prepare and run guests, and programs and libraries that guests use in
- * the machine's own folders. Knows the Debian package of each.
+ * What must be installed: programs that prepare and run guests, and programs and libraries that guests use in the
+ * machine's own folders. Names the Debian package of each.
  */
 final class HostTools {
     /** A program or a file, and its package. */

@@ -19,7 +19,7 @@ final class Program {
     /**
      * Runs it; it reads nothing.
      *
-     * @param listener hears each line of its output and of its errors
+     * @param listener receives each line of its standard output and standard error
      * @throws NotRunException if it cannot be started, fails, or takes longer
      */
     static void run(List<String> command, Path folder, Consumer<String> listener) throws NotRunException {

@@ -7,9 +7,9 @@ import java.util.List;
 /**
  * Command lines of QEMU.
  *
- * <p>Each guest has one processor and could have two: with no second one possible, QEMU compiles a guest's atomic
+ * <p>Each guest has one processor and could have two: without a possible second one, QEMU compiles a guest's atomic
  * operations to plain loads and stores, and two guests on one memory lose updates. With two running, the guest's kernel
- * is several times slower, since flushing the other one's TLB is expensive under emulation.
+ * is several times slower, because flushing the other processor's TLB is expensive under emulation.
  *
  * @param program QEMU
  * @param kernel the kernel's ELF file

@@ -110,7 +110,7 @@ final class Rack implements AutoCloseable {
         }
     }
 
-    /** When the command is interrupted. */
+    /** Cleans up when the command is interrupted. */
     private void leaveNothing() {
         kill();
         try {

@@ -123,7 +123,7 @@ public final class RackTestCommand implements Callable<Integer> {
         }
     }
 
-    /** The chosen steps; without a choice all but the long ones, or all if {@code isLong}. */
+    /** The chosen steps; without a choice, all except the long ones, or all if {@code isLong}. */
     static Set<Step> steps(Set<Step> chosen, boolean isLong) {
         Set<Step> steps = EnumSet.allOf(Step.class);
         if (chosen.isEmpty()) {

@@ -16,12 +16,12 @@ public final class Await {
      */
     public static final Duration BOUND = Duration.ofSeconds(100);
 
-    /** A condition that another thread is about to make true needs no sleep. */
+    /** Checks without a sleep in between, for a condition that another thread is about to make true. */
     private static final int EAGER_LOOKS = 100;
 
     private static final long EAGER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
-    /** A pause is this much longer than a look, so that looking leaves the processors to what the test waits for. */
+    /** A pause is this many times as long as a check, which leaves the processors to the awaited work. */
     private static final int PAUSES_A_LOOK = 5;
 
     private Await() {}

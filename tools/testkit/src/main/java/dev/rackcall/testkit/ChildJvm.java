@@ -272,7 +272,7 @@ public final class ChildJvm implements AutoCloseable {
             throw new AssertionError(this + " did not end within " + Await.BOUND + "; it printed:\n" + output());
         }
         synchronized (lines) {
-            // Its own children may keep the pipe open.
+            // The child's own children may keep the pipe open.
             for (long left = end - System.nanoTime(); !ended && left > 0; left = end - System.nanoTime()) {
                 TimeUnit.NANOSECONDS.timedWait(lines, left);
             }

@@ -62,7 +62,7 @@ public final class Usage {
         }
     }
 
-    /** All platform threads, and null; their stack traces, which the JDK gives with them elsewhere, would cost more. */
+    /** All platform threads, and null. Other methods of the JDK also collect stack traces, which would cost more. */
     private static Thread[] threads() {
         ThreadGroup all = Thread.currentThread().getThreadGroup();
         while (all.getParent() != null) {

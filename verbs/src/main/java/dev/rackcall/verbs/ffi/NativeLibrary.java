@@ -10,13 +10,13 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
-/** A shared library that may be missing. Calling a function of a missing library fails with its name. */
+/** A shared library that may be missing. Looking up a function of a missing library fails with its name. */
 public final class NativeLibrary {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
     /**
-     * All functions share this signature, because the JVM generates code for each new one. Arguments and results are in
-     * 64-bit registers, and a function reads only the registers and bits that it declares.
+     * All functions share this signature, because the JVM generates code for each new signature. Arguments and results
+     * are in 64-bit registers, and a function reads only the registers and bits that it declares.
      */
     private static final FunctionDescriptor SIX_NUMBERS =
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);

@@ -18,8 +18,8 @@ final class Descriptors {
     private Descriptors() {}
 
     /**
-     * Waits until the descriptor is readable, then reads it with the lock held. Another thread may have read it first,
-     * or an object may have been destroyed: then it waits on.
+     * Waits until the descriptor is readable, then reads it with the lock held. If another thread has read first, or an
+     * object was destroyed, and nothing is left to read, it continues to wait.
      */
     static <T> Optional<T> read(int descriptor, Object lock, Duration atMost, Supplier<Optional<T>> read) {
         long deadline = System.nanoTime() + atMost.toNanos();

@@ -17,7 +17,7 @@ import java.util.List;
  * The result of ibv_get_device_list(3).
  *
  * @param names names of the devices, possibly none
- * @param errno why there are none; ENODEV if the list is empty
+ * @param errno why there are no names; ENODEV if the list is empty
  */
 record DeviceList(List<String> names, int errno) {
     private static final int MAX_NAME_BYTES = 64;

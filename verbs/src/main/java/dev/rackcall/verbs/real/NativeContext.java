@@ -20,7 +20,7 @@ final class NativeContext {
     private final long pointer;
     private final int eventDescriptor;
     private final AtomicInteger children = new AtomicInteger();
-    /** Held while a pending event is read, and while objects are destroyed that events may be about. */
+    /** Held while a pending event is read, and while an object that events may concern is destroyed. */
     private final Object reading = new Object();
 
     NativeContext(String name, long pointer) {
@@ -60,8 +60,8 @@ final class NativeContext {
     }
 
     /**
-     * Destroys an object. The library drops pending events about it. The lock keeps other threads from reading a
-     * dropped event, for which they would wait until the next.
+     * Destroys an object. The library drops its pending events. Without the lock, another thread could start to read a
+     * dropped event and block until the next one.
      */
     int destroy(IntSupplier verb) {
         synchronized (reading) {

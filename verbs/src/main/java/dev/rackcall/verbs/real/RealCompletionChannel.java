@@ -28,14 +28,14 @@ final class RealCompletionChannel extends NativeObject implements CompletionChan
 
     void add(long queue, CompletionQueue object) {
         synchronized (reading) {
-            // With the lock, since the address may be that of a queue that is being closed.
+            // Under the lock, because the address may be that of a queue that is being closed.
             queues.put(queue, object);
         }
     }
 
     /**
-     * Destroys a queue of this channel. The library drops its pending notifications. The lock keeps other threads from
-     * reading a dropped one, for which they would wait until the next.
+     * Destroys a queue of this channel. The library drops its pending notifications. Without the lock, another thread
+     * could start to read a dropped one and block until the next.
      */
     int destroy(long queue, IntSupplier verb) {
         synchronized (reading) {

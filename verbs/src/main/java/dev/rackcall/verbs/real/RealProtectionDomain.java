@@ -69,7 +69,7 @@ final class RealProtectionDomain extends NativeObject implements ProtectionDomai
         return Libibverbs.ibvDeallocPd(pointer());
     }
 
-    /** A struct ibv_mr. Keeps the segment reachable, and with it memory of an automatic arena. */
+    /** A struct ibv_mr. Keeps the segment reachable, so the memory of an automatic arena stays mapped. */
     private static final class RealMemoryRegion extends NativeObject implements MemoryRegion {
         private final MemorySegment memory;
         private final int localKey;

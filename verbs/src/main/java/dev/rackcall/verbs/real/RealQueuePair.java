@@ -216,7 +216,7 @@ final class RealQueuePair extends NativeObject implements QueuePair {
         }
         Verb.zero(result, "posting a receive request to queue pair " + number);
         if (chosenState == QueuePairState.ERROR) {
-            // Some drivers flush only requests that are there when the state changes to ERROR.
+            // Some drivers flush only requests that are posted when the state changes to ERROR.
             change.to(QueuePairState.ERROR);
         }
         return true;

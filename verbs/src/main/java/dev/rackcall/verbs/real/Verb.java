@@ -10,7 +10,7 @@ final class Verb {
 
     private Verb() {}
 
-    /** For verbs that return a pointer: null is failure, with errno. */
+    /** For verbs that return a pointer, or null and errno on failure. */
     static long pointer(long result, String what) {
         if (result == 0) {
             throw failure(what, CapturedErrno.errno());

@@ -84,9 +84,9 @@ public final class FaultPlan {
     }
 
     /**
-     * Runs this in each atomic of the device, after it has loaded the word and before it stores it. A store by the
-     * program in between is lost, as on hardware, but on purpose instead of by chance. The action runs on a thread of
-     * the device, under its lock, and must not wait for the device.
+     * Runs this action in each atomic of the device, between its load and its store. A store by the program in between
+     * is lost, which on hardware happens only by chance. The action runs on a thread of the device, under its lock, and
+     * must not wait for the device.
      */
     public FaultPlan insideAtomics(Runnable action) {
         faults.insideAtomics(Objects.requireNonNull(action, "action"));

@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param address the IPv4 address at which it listens
  * @param port the TCP port, 0 for any free one
  * @param maxPeers maximum number of connected devices; further ones are refused
- * @param tls certificates, or nothing for plain TCP: then every peer that reaches the port may try keys
+ * @param tls certificates, or nothing for plain TCP, where every peer that reaches the port may try keys
  * @param faults injected faults
  */
 public record SoftOptions(InetAddress address, int port, int maxPeers, Optional<TlsOptions> tls, FaultPlan faults) {

@@ -17,7 +17,7 @@ import javax.net.ssl.SSLException;
  * @param authority certificates of the authorities that sign peers' certificates, PEM
  */
 public record TlsOptions(Path certificates, Path key, Path authority) {
-    /** Checks that all three are there. */
+    /** Checks that all three are present. */
     public TlsOptions {
         Objects.requireNonNull(certificates, "certificates");
         Objects.requireNonNull(key, "key");

@@ -9,7 +9,7 @@ import java.util.OptionalLong;
 /**
  * How much memory this process's control groups leave it (cgroups(7), version 2 or 1). Each group is limited by all
  * groups above it, as far as they are visible. In a container the mount often starts at the container's own group,
- * whatever its path says.
+ * whatever path {@code /proc/self/cgroup} shows.
  */
 final class ControlGroups {
     private static final Names VERSION_2 = new Names("memory.max", "memory.current", "inactive_file ");

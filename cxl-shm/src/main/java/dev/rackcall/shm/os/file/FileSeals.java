@@ -24,7 +24,7 @@ final class FileSeals {
         return true;
     }
 
-    /** Whether it has all of them. A file that cannot be sealed has none. */
+    /** Whether the file has all of these seals. A file that cannot be sealed has none. */
     static boolean has(int fd, int seals) {
         CallState state = CallState.current();
         int present = LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_GET_SEALS, 0);

@@ -30,7 +30,7 @@ public record FileStatus(
         int blockBytes,
         String rawDevice) {
     static final int STATX_BYTES = 256;
-    /** statx(2) counts in these units, whatever the block size is. */
+    /** The unit in which statx(2) counts blocks, whatever the block size is. */
     private static final int SECTOR_BYTES = 512;
 
     static final long BLKSIZE = 4;
@@ -54,7 +54,7 @@ public record FileStatus(
                 .orElseThrow(() -> CallState.current().failure("statx of " + name));
     }
 
-    /** Empty if there is no such file; a symbolic link is not followed. */
+    /** The status of the file at a path; empty if there is none. A symbolic link is not followed. */
     public static Optional<FileStatus> of(Path path) {
         Optional<FileStatus> status = read(LibcFiles.AT_FDCWD, path.toString(), LibcFiles.AT_SYMLINK_NOFOLLOW);
         int errno = CallState.current().errno();

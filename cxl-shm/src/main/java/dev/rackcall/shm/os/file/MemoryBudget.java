@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * How much memory can still be reserved. If tmpfs reserves more pages than there is memory, the kernel kills processes
- * instead of returning an error. Every reservation therefore asks here first. Thread-safe.
+ * instead of returning an error. Every reservation is therefore checked here first. Thread-safe.
  */
 final class MemoryBudget {
     private static final Path MEMINFO = Path.of("/proc/meminfo");
@@ -24,8 +24,8 @@ final class MemoryBudget {
     static final long MARGIN = 16L << 20;
 
     /**
-     * Reading the available memory takes about 100 us. It is read once for this many bytes, and more often if less is
-     * left.
+     * Reading the available memory takes about 100 us. It is read once for this many reserved bytes, and more often if
+     * little is left.
      */
     private static final long MOST_UNASKED = 4L << 20;
 
@@ -46,7 +46,7 @@ final class MemoryBudget {
         return left >= 0;
     }
 
-    /** Bytes that the host and the container's control groups can still give; a large number if neither says. */
+    /** Bytes that the host and the container's control groups can still give; a large number if neither is known. */
     static long availableBytes() {
         return Math.min(hostBytes(MEMINFO), ControlGroups.ofThisProcess().availableBytes());
     }
@@ -95,8 +95,8 @@ final class MemoryBudget {
     }
 
     /**
-     * How many of these bytes still need memory, at most. Memory reserved earlier, possibly by another process, is
-     * already counted as used.
+     * Upper bound of how many of these bytes still need memory. Memory reserved earlier, possibly by another process,
+     * is already counted as used.
      */
     static long missing(FileStatus file, long length) {
         return Math.clamp(file.bytes() - file.allocatedBytes(), 0, length);

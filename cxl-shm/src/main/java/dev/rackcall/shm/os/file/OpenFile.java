@@ -42,7 +42,7 @@ public final class OpenFile {
         };
     }
 
-    /** Whether this call removed the file. */
+    /** Removes a file; returns whether this call removed it. */
     public static boolean unlink(Path path) {
         try (Arena arena = Arena.ofConfined()) {
             CallState state = CallState.current();

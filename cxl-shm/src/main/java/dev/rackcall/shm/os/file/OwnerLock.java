@@ -18,7 +18,7 @@ import java.util.Optional;
  */
 public final class OwnerLock implements AutoCloseable {
     private static final long LOCKED_BYTE = 0;
-    /** Each failed attempt has met an owner that was just releasing the lock. */
+    /** An attempt fails only if an owner is releasing the lock at that moment. */
     private static final int MAX_ATTEMPTS = 64;
 
     private final Path path;
@@ -35,7 +35,7 @@ public final class OwnerLock implements AutoCloseable {
     }
 
     /**
-     * Becomes the owner, unless there is one.
+     * Becomes the owner; empty if there already is one.
      *
      * @param instance written behind the pid, for example an instance id
      * @throws OsException if the file cannot be opened or written

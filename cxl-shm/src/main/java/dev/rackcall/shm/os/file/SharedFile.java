@@ -89,8 +89,8 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * From now on only existing mappings can write this memory: no new writable mapping, no write(2), no hole. Only for
-     * a {@link #memfdForSomeWriters}; needs Linux 5.1. Idempotent.
+     * From now on, only mappings that exist already can write this memory. New writable mappings, write(2) and punching
+     * holes are refused. Only for a {@link #memfdForSomeWriters}; needs Linux 5.1. Idempotent.
      *
      * @throws OsException if the file does not allow it
      */
@@ -283,7 +283,7 @@ public final class SharedFile implements AutoCloseable {
         return kind;
     }
 
-    /** The number for a poll or a message; valid until {@link #close}. */
+    /** The descriptor's number, for a poll or a message; valid until {@link #close}. */
     public int fd() {
         if (descriptor.isClosed()) {
             throw new IllegalStateException(name + " is closed");

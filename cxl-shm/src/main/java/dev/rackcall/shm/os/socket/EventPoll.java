@@ -179,7 +179,10 @@ public final class EventPoll implements AutoCloseable {
         return tags[index];
     }
 
-    /** Whether its peer has closed it or it has an error. There may still be messages to read. */
+    /**
+     * Whether the peer of a ready descriptor has closed its socket, or the descriptor has an error. There may still be
+     * messages to read.
+     */
     public boolean hangup(int index) {
         return hangups[index];
     }

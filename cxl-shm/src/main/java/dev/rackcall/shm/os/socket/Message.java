@@ -28,7 +28,10 @@ public final class Message {
         return bytes;
     }
 
-    /** The descriptors that came with it, open in this process and closed on exec; -1 for one that was taken out. */
+    /**
+     * The descriptors that came with the message, open in this process and closed on exec; -1 for one that was taken
+     * out.
+     */
     public int[] fds() {
         return fds;
     }

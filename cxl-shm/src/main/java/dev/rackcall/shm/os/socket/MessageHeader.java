@@ -29,7 +29,7 @@ final class MessageHeader {
     static final long CMSG_LEVEL = 8;
     static final long CMSG_TYPE = 12;
     static final long CMSG_DATA = 16;
-    /** More than any message here has. The kernel closes descriptors that do not fit. */
+    /** Maximum number of descriptors in a message. The kernel closes descriptors that do not fit. */
     static final int MAX_FDS = 16;
 
     static final int MAX_MESSAGE_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 package dev.rackcall.shm.os.socket;
 
 /**
- * The process at the other end when the socket was connected, as the kernel knows it (SO_PEERCRED).
+ * The process at the other end when the socket was connected, as the kernel recorded it (SO_PEERCRED).
  *
  * @param pid process id in this process's namespace; 0 if it has none there
  * @param uid effective user id

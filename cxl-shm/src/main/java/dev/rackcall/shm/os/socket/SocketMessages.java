@@ -131,8 +131,8 @@ final class SocketMessages {
     }
 
     /**
-     * In poll(2) a virtual thread would block its carrier. Another virtual thread may need that carrier, holding a lock
-     * that the peer in this process waits for.
+     * Waits without blocking in poll(2), where a virtual thread would block its carrier. That carrier may be needed by
+     * another virtual thread, which holds a lock that a peer in this process waits for.
      */
     private static void park(int fd, short events, long deadline) {
         long pause = PAUSE_NANOS;

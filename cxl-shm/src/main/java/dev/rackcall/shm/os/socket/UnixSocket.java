@@ -18,7 +18,7 @@ import java.util.function.LongConsumer;
 
 /**
  * A Unix socket that preserves message boundaries (SOCK_SEQPACKET), passes descriptors, and serves as a doorbell. The
- * kernel closes it when the peer dies, however that happens; this is the project's proof of death.
+ * kernel closes the connection when the peer dies, however it dies; the project relies on this as proof of death.
  *
  * <p>Any thread may call any method; {@link #close} does not wait. The socket itself never blocks: waits are bounded
  * polls.
@@ -188,9 +188,9 @@ public final class UnixSocket implements AutoCloseable {
     /**
      * As {@link #send(byte[], int...)}, with the caller's own time limit.
      *
-     * @param atMost how long to wait for a peer that does not read; zero not to wait
-     * @throws OsException if the peer has closed its socket (EPIPE), or does not read for so long (EAGAIN); nothing was
-     *     sent then
+     * @param atMost how long to wait for a peer that does not read; zero to fail at once
+     * @throws OsException if the peer has closed its socket (EPIPE), or does not read within {@code atMost} (EAGAIN);
+     *     nothing was sent then
      */
     public void send(byte[] message, Duration atMost, int... fds) {
         SocketMessages.send(descriptor, name, message, atMost, fds);
@@ -211,8 +211,8 @@ public final class UnixSocket implements AutoCloseable {
     /**
      * Rings the peer's doorbell: sends one byte, without blocking or allocating.
      *
-     * @return false if the peer has closed its socket or this end is closed; true otherwise, even if so many rings are
-     *     pending that another one adds nothing
+     * @return false if the peer has closed its socket or this end is closed. Otherwise true, even if the ring was
+     *     dropped because many are pending
      */
     public boolean ring() {
         int errno = SocketRings.send(descriptor);
@@ -230,9 +230,9 @@ public final class UnixSocket implements AutoCloseable {
 
     /**
      * Takes the pending doorbell messages, at most 1024, without blocking or allocating. The kernel drops descriptors
-     * that come with them.
+     * sent with them.
      *
-     * @return how many there were; -1 if there are none and the peer has closed its socket, or this end is closed
+     * @return number of messages; -1 if none is pending and the peer has closed its socket, or if this end is closed
      */
     public int drain() {
         return drain(number -> {});
@@ -241,13 +241,13 @@ public final class UnixSocket implements AutoCloseable {
     /**
      * As {@link #drain()}.
      *
-     * @param numbers receives the numbers of rings, which the peer chooses
+     * @param numbers receives the numbers that the peer passed to {@link #ring(long)}; it can send any number
      */
     public int drain(LongConsumer numbers) {
         return SocketRings.drain(descriptor, numbers);
     }
 
-    /** The number, for {@link EventPoll#add}; valid until {@link #close}. */
+    /** The descriptor's number, for {@link EventPoll#add}; valid until {@link #close}. */
     public int fd() {
         return descriptor.fd();
     }
@@ -261,15 +261,15 @@ public final class UnixSocket implements AutoCloseable {
     public void close() {
         bound.ifPresent(UnixSocket::removePath);
         if (descriptor.tryEnter()) {
-            // Marked as closed first, so that a thread woken by the shutdown sees it. Threads inside keep the number
-            // open.
+            // Marked as closed first, so that a thread woken by the shutdown sees it. Threads that are using the
+            // descriptor keep its number open.
             descriptor.close();
             LibcSockets.shutdown(CallState.current().errnoSegment(), descriptor.fd(), LibcSockets.SHUT_RDWR);
             descriptor.exit();
         }
     }
 
-    /** Keeps the file of a successor that already listens at the same path. */
+    /** Removes the path, unless a successor already listens there. */
     private static void removePath(BoundPath bound) {
         FileStatus.of(bound.path())
                 .filter(bound.status()::isSameFile)

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One folder under a persistent watch. After any event, the store's thread lists the children and reads the named ones,
- * and retries until that succeeds. So events that were lost with a connection do not matter.
+ * One folder under a persistent watch. After any event, the store's thread lists the children and reads those that
+ * events have named, and retries until that succeeds. After a reconnection it reads all, since events may be lost.
  */
 final class NodeFollowing implements DirectoryStore.Following {
     private static final Logger LOG = LoggerFactory.getLogger(NodeFollowing.class);
@@ -61,7 +61,7 @@ final class NodeFollowing implements DirectoryStore.Following {
         watcher.start();
     }
 
-    /** Curator's thread. */
+    /** Runs on Curator's thread. */
     private void happened(WatchedEvent event) {
         String path = event.getPath();
         if (path != null && path.startsWith(folder + "/")) {
@@ -75,8 +75,8 @@ final class NodeFollowing implements DirectoryStore.Following {
     }
 
     /**
-     * Runs on Curator's thread when the watch is set, for the first time or after an interruption. Missed events are
-     * unknown.
+     * Runs on Curator's thread when the watch is set, for the first time or after an interruption. Events may have been
+     * missed, so all children are read.
      */
     private void watchSet() {
         synchronized (stale) {

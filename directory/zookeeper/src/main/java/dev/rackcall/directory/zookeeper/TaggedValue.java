@@ -19,7 +19,7 @@ final class TaggedValue {
                 .array();
     }
 
-    /** Empty if there is no tag. */
+    /** The value without its tag; empty if there is no tag. */
     static Optional<byte[]> value(byte[] tagged) {
         int end = tagEnd(tagged);
         return end < 0 ? Optional.empty() : Optional.of(Arrays.copyOfRange(tagged, end + 1, tagged.length));

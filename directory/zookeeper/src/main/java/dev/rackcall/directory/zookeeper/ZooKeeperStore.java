@@ -23,8 +23,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A directory in ZooKeeper. Curator retries operations that the loss of a server interrupted. Each attempt has a unique
- * tag, by which it recognizes the node that it made if its answer was lost.
+ * A directory in ZooKeeper. Curator retries operations that the loss of a server interrupted. Each creation writes a
+ * unique tag, by which its retry recognizes the node that it has already made.
  */
 final class ZooKeeperStore implements DirectoryStore {
     private static final int RETRY_MILLIS = 100;
@@ -182,7 +182,7 @@ final class ZooKeeperStore implements DirectoryStore {
         try {
             return TaggedValue.haveSameTag(client.getData().forPath(node(path)), tagged);
         } catch (KeeperException.NoNodeException e) {
-            // Another member's node, which is gone again: it existed when this one was made.
+            // Another member's node, which has been removed since. It existed when this creation was tried.
             return false;
         }
     }
@@ -224,9 +224,9 @@ final class ZooKeeperStore implements DirectoryStore {
                         .forPath(node(path), TaggedValue.of(member, value)));
     }
 
-    /** A server of the ensemble may lag. With this, a direct read is never older than its request. */
+    /** Makes the next read no older than its request, since a server of the ensemble may lag. */
     private void catchUp(String path) throws Exception {
-        // Not awaited: the answers of one session come in order.
+        // Not awaited: the answers of one session arrive in order.
         zooKeeper().sync(node(path), (_, _, _) -> {}, null);
     }
 

@@ -20,16 +20,16 @@ import java.util.concurrent.atomic.AtomicInteger;
  * moves to another processor; any other caller yields. Thread-safe.
  */
 final class AnswerWaiting {
-    /** Looks before the thread reads the clock: what a short handler takes on another processor. */
+    /** Polls before the thread first reads the clock: about as long as a short handler takes on another processor. */
     private static final int FIRST_SPINS = 64;
 
-    /** Looks between two readings of the clock: one to two microseconds. */
+    /** Polls between two readings of the clock: one to two microseconds. */
     private static final int SPINS_PER_STEP = 32;
 
-    /** A caller whose last wait ended less than this ago is busy, and worth a processor of its own. */
+    /** A caller is busy, and worth a processor of its own, if the last wait ended less than this ago. */
     private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
-    /** Longest single sleep: bounds what a server costs that sends no wake-up. */
+    /** Longest single sleep. Bounds the delay if a server sends no wake-up. */
     private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** Least time between two moves: a move costs some microseconds, and the kernel moves threads, too. */
@@ -37,7 +37,7 @@ final class AnswerWaiting {
 
     private static final int PROCESSORS = Affinity.ofProcess().length;
 
-    /** Threads of this process that have waited for longer than the first looks. */
+    /** Threads of this process that spin now, after their first polls. */
     private static final AtomicInteger SPINNING = new AtomicInteger();
 
     private final ShmClientConnection connection;
@@ -47,13 +47,13 @@ final class AnswerWaiting {
     private final SpinTime answerTime;
     /** Whether the server's processor matters, and is known. */
     private final boolean findsServer;
-    /** The number of threads of this process that may spin. */
+    /** Maximum number of spinning threads in this process. */
     private final int mostSpinning;
 
     private final long defaultTimeoutNanos;
     private final int firstSpins;
 
-    // Hints of nanoTime, written by all callers; a lost update costs one move too many or too few.
+    // nanoTime hints, written by all callers. A lost update costs one move too many or too few.
     private long lastWait;
     private long lastMove = System.nanoTime() - MOVE_NANOS;
 
@@ -64,8 +64,8 @@ final class AnswerWaiting {
         this.strategy = connection.spec.waiting();
         this.answerTime = connection.end.newAnswerTime();
         this.findsServer = strategy == WaitStrategy.ADAPTIVE && connection.end.hasServerOnThisHost();
-        // More spinning threads than processors only keep each other, and the server, from running. A device does most
-        // of another host's server's work for this one; the rest is done by threads that look.
+        // More spinning threads than processors only keep each other, and the server, from running. With mirrored
+        // memory a device does most of the remote server's work on this host; polling threads do the rest.
         this.mostSpinning = strategy == WaitStrategy.BUSY_SPIN
                 ? Integer.MAX_VALUE
                 : mirrored ? Math.max(1, PROCESSORS - 1) : PROCESSORS;
@@ -94,7 +94,7 @@ final class AnswerWaiting {
         }
     }
 
-    /** One wait that took longer than the first looks. Confined to the waiting thread. */
+    /** One wait that took longer than the first polls. Confined to the waiting thread. */
     private final class Wait {
         private final ShmClientCall call;
         private final long ticket;
@@ -111,7 +111,7 @@ final class AnswerWaiting {
             this.end = call.deadline != 0 ? call.deadline : spinning.start() + defaultTimeoutNanos;
         }
 
-        /** Spins until the answer is there, or until spinning pays no more; returns whether it is there. */
+        /** Spins until the answer has arrived or spinning no longer pays; returns whether it has arrived. */
         boolean spin() {
             if (strategy == WaitStrategy.BLOCKING) {
                 return false;
@@ -148,7 +148,7 @@ final class AnswerWaiting {
             return false;
         }
 
-        /** Sleeps until the answer is there; returns its word. */
+        /** Sleeps until the answer has arrived; returns its word. */
         long sleep() {
             while (!isAnswered()) {
                 requireHope();
@@ -168,7 +168,8 @@ final class AnswerWaiting {
             ControlLayout.fallAsleep(memory, call.index);
             try {
                 connection.end.listen();
-                // Volatile update above, then this look. The server publishes, fences, and then looks for sleepers.
+                // The volatile update above precedes this check. The server publishes, fences, and then checks for
+                // sleepers.
                 long seen = SlotLayout.responseWord(memory, call.slot);
                 if (!SlotLayout.isOf(seen, ticket)) {
                     Futex.await(memory, call.slot + SlotLayout.RESPONSE_WORD, (int) seen, nanos);
@@ -183,8 +184,8 @@ final class AnswerWaiting {
         }
 
         /**
-         * The word of the answer that is there. An answer published before the server died counts. An answer that comes
-         * after this side closed does not: it only reports that close.
+         * The word of the answer that has arrived. An answer published before the server died counts. An answer sent
+         * after this side closed does not: it only reports the close.
          */
         long answer() {
             long word = SlotLayout.responseWord(memory, call.slot);
@@ -194,7 +195,7 @@ final class AnswerWaiting {
             return word;
         }
 
-        /** Ends the call if the connection has ended or the deadline has passed, unless the answer is there after all. */
+        /** Ends the call if the connection has ended or the deadline has passed, unless the answer has arrived. */
         private void requireHope() {
             boolean open = connection.isOpen();
             boolean inTime = end - System.nanoTime() > 0;

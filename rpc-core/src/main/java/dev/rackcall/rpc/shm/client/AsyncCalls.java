@@ -19,7 +19,7 @@ final class AsyncCalls implements ClientReactor.Polled {
     /** An asynchronous sender polls once per this many calls, so that answers do not pile up. */
     private static final int SENDS_PER_POLL = 16;
 
-    /** A helping thread looks at its own call each time, but at all slots only once in this many looks. */
+    /** A helping thread polls its own call each time, but all slots only once per this many polls. */
     private static final int SPINS_PER_POLL = 16;
 
     private final ShmClientConnection connection;
@@ -47,10 +47,7 @@ final class AsyncCalls implements ClientReactor.Polled {
                 connection.spec.waiting() == WaitStrategy.BLOCKING ? WaitStrategy.BLOCKING : WaitStrategy.ADAPTIVE;
     }
 
-    /**
-     * Called after an asynchronous call was sent, and its state was set before a full fence: makes sure that a thread
-     * polls.
-     */
+    /** Makes sure that a thread polls for an asynchronous call just sent, whose state was set before a full fence. */
     void sent() {
         if (++sends % SENDS_PER_POLL == 0) {
             poll();
@@ -110,7 +107,8 @@ final class AsyncCalls implements ClientReactor.Polled {
     void park(ShmClientCall call, long nanos) {
         call.waiter = Thread.currentThread();
         connection.end.listen();
-        // Volatile store above, then this look. The thread that answers looks at the waiter after it has answered.
+        // The volatile store above precedes this check. The thread that answers checks the waiter after it has
+        // answered.
         connection.end.reactor().wakeIfIdle();
         if (!call.isAnswered()) {
             LockSupport.parkNanos(nanos);

@@ -13,13 +13,13 @@ import java.util.function.LongSupplier;
  *
  * <p>For a scope of at least {@link #WEIGHED_FROM} that changes between calls, the cheaper choice depends on the
  * machine: copies are bound by memory and caches, seals by the kernel and the number of pages written. Calls are
- * therefore timed both ways and the cheaper way is taken ({@link CallCosts}); the other is retried now and then.
+ * therefore timed with both choices and the cheaper one is used ({@link CallCosts}); the other is retried now and then.
  *
  * <p>Guesses are kept for recently passed scopes. They are read and written without ordering: a race makes a guess
  * worse, but never wrong.
  */
 final class AutoSeals {
-    /** A copy of one or two pages costs no more than renewing a seal. */
+    /** Smaller scopes are copied: a copy of one or two pages costs no more than renewing a seal. */
     private static final long LEAST_BYTES = 3 * ControlLayout.PAGE;
 
     private static final long MEDIUM_BYTES = 16 * ControlLayout.PAGE;
@@ -44,7 +44,8 @@ final class AutoSeals {
     private int displaced;
 
     /**
-     * @param sealFrom bytes of a scope that is always sealed, for example because the server would not copy it
+     * @param sealFrom size in bytes from which a scope is always sealed, for example because the server would not copy
+     *     it
      * @param kept whether seals stay in force after their calls
      * @param faults the calling thread's page faults so far
      */
@@ -54,16 +55,16 @@ final class AutoSeals {
         this.faults = faults;
     }
 
-    /** What is known of one scope. */
+    /** The measurements and the state of trials of one scope. */
     private final class Guess {
         private final CallCosts costs = new CallCosts(faults);
         private long run;
         private int pause;
-        /** Calls until the other way is tried; while it is tried, until the trial ends. */
+        /** Calls until the other choice is tried; during a trial, calls until the trial ends. */
         private int left;
 
         private boolean trying;
-        /** The way that is not on trial. */
+        /** Whether calls outside trials seal the scope. */
         private boolean usually;
 
         void begin(long firstRun, long bytes) {
@@ -78,7 +79,10 @@ final class AutoSeals {
             trying = false;
         }
 
-        /** The scope is still sealed, except for a few pages that cost less to seal than a copy of all. */
+        /**
+         * The scope is still sealed, except for a few pages, which are cheaper to seal again than the whole scope is to
+         * copy.
+         */
         void lasted(long bytes) {
             costs.lasted();
             startOver(bytes);
@@ -117,8 +121,8 @@ final class AutoSeals {
     }
 
     /**
-     * Calls before the first trial: about as many copies as a seal and its page fault cost. Never the first call, which
-     * may be the only one.
+     * Calls before the first trial: this many copies cost about as much as a seal and its page fault. The first call is
+     * never a trial, since it may be the only one.
      */
     private static int firstPause(long bytes) {
         return bytes < MEDIUM_BYTES ? 16 : bytes < WEIGHED_FROM ? 4 : 2;
@@ -142,8 +146,8 @@ final class AutoSeals {
     }
 
     /**
-     * Whether to time the next call, for which {@link #choose} is asked next, and to report it by {@link #copied} or
-     * {@link #sealed}. Not on virtual threads, which have no page faults of their own.
+     * Whether to time the next call and to report it by {@link #copied} or {@link #sealed}. Called just before {@link
+     * #choose}. False on virtual threads, which have no page faults of their own.
      */
     boolean weighs(Scope scope) {
         long bytes = scope.bytesHeld();
@@ -166,8 +170,8 @@ final class AutoSeals {
     /**
      * A timed call was answered; its scope was sealed.
      *
-     * @param nanos since before its pages were closed
-     * @param closing the part of that spent closing pages
+     * @param nanos from just before its pages were closed to the answer
+     * @param closing the part of {@code nanos} spent closing pages
      */
     void sealed(long firstRun, long nanos, long closing) {
         Guess guess = known(firstRun);
@@ -195,7 +199,7 @@ final class AutoSeals {
         return guesses[at];
     }
 
-    /** What is known of the scope with that first run; null if nothing is. */
+    /** The guess for the scope with that first run, or null. */
     private Guess known(long run) {
         int row = row(run);
         for (int at = row; at < row + ROW; at++) {

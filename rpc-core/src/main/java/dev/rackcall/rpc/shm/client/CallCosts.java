@@ -4,10 +4,9 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * The recent costs of calls that passed one scope, by copies and by seals that did not last. Whole calls are compared,
- * from the closing of the pages to the answer, so that a handler's cache misses count. A seal also costs its caller
- * something after the call: opening the pages, estimated as long as closing them, and {@link #FAULT_NANOS} per page
- * fault.
+ * The recent costs of calls that passed one scope, as a copy or under a seal that did not last. Whole calls are
+ * compared, from the closing of the pages to the answer, so that a handler's cache misses count. A seal also costs its
+ * caller time after the call: opening the pages, estimated like closing them, and {@link #FAULT_NANOS} per page fault.
  *
  * <p>The minimum of the last few samples counts, since a thread may have waited for a processor. Read and written
  * without ordering, see {@link AutoSeals}.
@@ -54,7 +53,7 @@ final class CallCosts {
      * A call whose scope was sealed for it has ended. Its cost is known at the next call, by {@link #settle}.
      *
      * @param nanos from before the closing to the answer
-     * @param closing the part of that spent closing pages
+     * @param closing the part of {@code nanos} spent closing pages
      */
     void sealed(long nanos, long closing) {
         unsettled = nanos + closing;
@@ -63,7 +62,7 @@ final class CallCosts {
     }
 
     /**
-     * The scope is passed again, and was opened since the last seal. Returns the cost of that seal, or 0 if unknown.
+     * Called when the scope is passed again after its last seal was opened; returns that seal's cost, or 0 if unknown.
      */
     long settle() {
         if (unsettled == NONE) {
@@ -85,7 +84,7 @@ final class CallCosts {
         unsettled = NONE;
     }
 
-    /** Whether seals are cheaper as far as is known. */
+    /** Whether seals are cheaper, according to the samples so far. */
     boolean sealIsCheaper() {
         long copy = least(copies);
         return copy != NONE && least(seals) < copy;
@@ -98,8 +97,8 @@ final class CallCosts {
     }
 
     /**
-     * Calls by the other choice that keep the extra cost of two trials below a thirtieth; 0 if the extra is less than
-     * twofold.
+     * The number of calls with the other choice that keeps the extra cost of two trials below a thirtieth; 0 if a trial
+     * costs less than twice as much.
      */
     int callsToMakeUpFor(boolean seal) {
         long tried = least(seal ? seals : copies);

@@ -23,7 +23,7 @@ final class ClientAnswer {
     private final long slot;
     private final PayloadReader reader;
     private final Supplier<String> name;
-    /** Bytes of an answer that lies outside the slot. */
+    /** Bytes of the answer if it lies outside the slot, else 0. */
     private long outsideBytes;
 
     /** @param name of the slot's current call, for messages */
@@ -83,7 +83,7 @@ final class ClientAnswer {
         return ClientFailure.malformedAnswer(name.get(), what).asException();
     }
 
-    /** Whether the server keeps the payload until it hears that it was read. */
+    /** Whether the server keeps the payload until the client reports that it was read. */
     boolean isKeptUntilRead() {
         return outsideBytes > PayloadBuffer.KEPT_PAYLOAD_BYTES;
     }

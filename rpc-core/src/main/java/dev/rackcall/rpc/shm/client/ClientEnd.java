@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>The memory outlives every thread that uses it: {@link #close} only marks the end, and the last user unmaps.
  */
 public final class ClientEnd {
-    /** The connection over this end. */
+    /** The connection that uses this end. */
     interface Owner {
         /** The calls that no caller polls for. */
         ClientReactor.Polled polled();
@@ -29,7 +29,7 @@ public final class ClientEnd {
         /** The server rang: it has answers that no thread spins for, or it drains. */
         void rung();
 
-        /** The connection has ended, for a reason that this end now knows. */
+        /** The connection has ended; this end already holds the reason. */
         void ended();
 
         /** Whether no call uses the connection's memory any more. */
@@ -52,7 +52,7 @@ public final class ClientEnd {
     private Owner owner;
     private long tag;
     private volatile Status end;
-    /** The thread that ended the connection has told all callers, and no longer uses the memory itself. */
+    /** Whether the thread that ended the connection has notified all callers and no longer uses the memory. */
     private volatile boolean settled;
 
     public ClientEnd(Bell bell, ClientMemory arenas, Handshake.ServerHello serverHello, String channel) {
@@ -92,7 +92,7 @@ public final class ClientEnd {
     public void start(Owner connection) {
         owner = connection;
         if (isRungAlways) {
-            // Never withdrawn: to the server the reactor always sleeps.
+            // Never withdrawn: to the server the reactor is always asleep, so it always rings.
             ControlLayout.reactorAsleep(arenas.memory(), true);
         }
         tag = reactor.add(this, connection.polled());
@@ -169,8 +169,8 @@ public final class ClientEnd {
     }
 
     /**
-     * Makes the server's next answer wake a thread of this side, which is about to sleep and looks at the memory once
-     * more.
+     * Makes the server's next answer wake this side. Called by a thread about to sleep, before its last check of the
+     * memory.
      */
     void listen() {
         if (mirror != null) {
@@ -198,7 +198,7 @@ public final class ClientEnd {
         return end == null;
     }
 
-    /** Whether this side ended the connection. Only once it is not open. */
+    /** Whether this side ended the connection. Only once the connection is not open. */
     boolean isClosedHere() {
         return end.code() == Status.Code.CANCELLED;
     }
@@ -208,7 +208,7 @@ public final class ClientEnd {
         return end.asException();
     }
 
-    /** What the carrier knows of the end. Only once it is not open. */
+    /** The cause of the end, if the carrier can tell it. Only once the connection is not open. */
     Optional<Status> endCause() {
         return mirror == null ? Optional.empty() : mirror.endCause();
     }
@@ -241,8 +241,8 @@ public final class ClientEnd {
         try {
             arenas.end(status);
             reactor.remove(tag, bell.fd());
-            // Before the server notices: it answers the calls that it then cancels, and those answers must not reach
-            // their callers.
+            // Before the server can notice the end: it then cancels the calls and answers them, and those answers must
+            // not reach the callers.
             owner.ended();
         } finally {
             hangUp();
@@ -260,8 +260,8 @@ public final class ClientEnd {
 
     /** A slot was released after the end: unmaps the memory once no thread uses it. */
     void memoryReleased() {
-        // Between the release of the caller's own slot and its look at the others and at `settled`. Of two threads that
-        // leave at the same time, at least one sees that the other has left.
+        // Orders the release of the caller's own slot before its check of `settled` and of the other slots. If two
+        // threads leave at the same time, at least one sees that the other has left.
         VarHandle.fullFence();
         if (settled && owner.isQuiet() && unmapped.compareAndSet(false, true)) {
             arenas.close(onUnmapped);

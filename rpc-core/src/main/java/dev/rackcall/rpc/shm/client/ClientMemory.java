@@ -75,7 +75,7 @@ public final class ClientMemory {
     public static ClientMemory open(
             SharedFile file, SharedFile sharedFile, Handshake.ServerHello serverHello, ClientSpec spec)
             throws Handshake.MalformedException {
-        // Looking at the slots can then not fail, whatever kind of memory the server chose.
+        // Reserved first, so that no access to the slots can fail, whatever kind of memory the server chose.
         file.reserve(0, ControlLayout.slotBytes(serverHello.slots()));
         Mapping mapping = file.map();
         try {
@@ -125,7 +125,7 @@ public final class ClientMemory {
         PassedObjects.register(this);
     }
 
-    /** The channel's threshold, lowered where the server would refuse to copy or small pages are few. */
+    /** The channel's threshold, lowered to what the server refuses to copy and to the size of a huge page, if any. */
     private long sealFrom(ClientSpec spec) {
         long largestCopy = ControlLayout.largestSnapshot(mapping.memory());
         long refused = largestCopy == Long.MAX_VALUE ? largestCopy : largestCopy + 1;
@@ -137,7 +137,9 @@ public final class ClientMemory {
         return mapping.memory().asSlice(place.offset(), place.bytes());
     }
 
-    /** The server has memory of its own: shared objects are carried over when they are passed. */
+    /**
+     * Sets the scopes of a connection whose server has memory of its own: shared objects are carried over when passed.
+     */
     public void mirroredBy(MirroredScopes scopes) {
         held = scopes;
     }
@@ -155,7 +157,7 @@ public final class ClientMemory {
         return requestArena;
     }
 
-    /** Where Refs into the connection's own arenas are followed. */
+    /** Resolves Refs into the connection's own arenas. */
     public RefSpace refs() {
         return refs;
     }
@@ -172,7 +174,7 @@ public final class ClientMemory {
                 && Ref.offset(ref) <= replyMemory.byteSize() - length;
     }
 
-    /** Whether a Ref from the server leads into the reply arena. */
+    /** Whether a Ref from the server points into the reply arena. */
     private boolean isReply(long ref) {
         return Ref.arenaId(ref) == serverHello.reply().id();
     }
@@ -218,7 +220,7 @@ public final class ClientMemory {
         return sharedArena;
     }
 
-    /** Whether it is this mapping of the shared arena. */
+    /** Whether {@code memory} belongs to this connection's mapping of the shared arena. */
     synchronized boolean isSharedHere(MemorySegment memory) {
         return sharedMapping != null && sharedMapping.memory().scope().equals(memory.scope());
     }
@@ -233,7 +235,7 @@ public final class ClientMemory {
         }
     }
 
-    /** Whether it is memory of this connection, own or shared. */
+    /** Whether {@code memory} is this connection's: its own, shared or mirrored memory. */
     boolean maps(MemorySegment memory) {
         return memory.scope().equals(mapping.memory().scope())
                 || isSharedHere(memory)
@@ -241,7 +243,8 @@ public final class ClientMemory {
     }
 
     /**
-     * Whether the server finds that object over {@code other}, too: its scope is open for all clients of the channel.
+     * Whether the server can also resolve that object over {@code other}, because its scope is open to all clients of
+     * the channel.
      */
     boolean isOpenFor(ClientMemory other, long ref, MemorySegment memory) {
         boolean isOneHome = isMirrored()
@@ -260,8 +263,8 @@ public final class ClientMemory {
     }
 
     /**
-     * Carries an object of the request arena to the server before it is passed; objects of the reply arena are there
-     * already.
+     * Carries an object of the request arena to the server before it is passed; objects of the reply arena are already
+     * at the server.
      *
      * @param mayStay whether the server may fetch what it needs of a large scope
      * @return whether the server has to fetch
@@ -295,7 +298,7 @@ public final class ClientMemory {
                         + " lies in a scope of the server's; copy it into a scope of channel.newScope() with DeepCopy.DEFAULT.copy");
     }
 
-    /** The seals of the request arena, made for the first sealed scope; empty if this host has none. */
+    /** The seals of the request arena, made for the first sealed scope; empty if this host cannot seal. */
     Optional<Seals> seals() {
         Optional<Seals> present = seals;
         return present != null ? present : makeSeals();

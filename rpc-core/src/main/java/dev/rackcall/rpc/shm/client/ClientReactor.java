@@ -16,23 +16,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one background thread of a client process. It notices dead servers, and completes asynchronous calls that no
- * caller polls for. It sleeps in the kernel unless such calls are in flight. A daemon; starts with the first
- * connection.
+ * The one background thread of a client process. It notices dead servers, and takes the answers to asynchronous calls
+ * that no caller polls for; other threads complete the futures. It sleeps in the kernel unless such calls are in
+ * flight. It is a daemon that starts with the first connection.
  */
 final class ClientReactor {
     private static final Logger LOG = LoggerFactory.getLogger(ClientReactor.class);
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** Longest sleep while answers are awaited: bounds what a server that never rings can cost. */
+    /** Longest sleep while answers are awaited. Bounds the delay if a server never rings. */
     private static final long LONGEST_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** How often the reactor checks whether threads that poll for themselves still do. */
+    /** Interval at which the reactor checks whether waiting callers still poll. */
     private static final long HELPED_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** How long an answer waits for its caller before the reactor takes it. */
+    /** How long the reactor leaves an answer to its waiting caller. */
     private static final long GRACE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
-    /** Consecutive polls before the reactor looks at deadlines and sockets, however many answers come. */
+    /** Consecutive polls before the reactor checks deadlines and sockets, even while answers keep arriving. */
     private static final int POLLS_PER_LOOK = 20_000;
 
     /** Pause after a failed turn, so that a permanent failure does not occupy a processor. */
@@ -42,13 +42,13 @@ final class ClientReactor {
 
     /** The calls of a connection that no caller polls for. */
     interface Polled {
-        /** Whether an answer is awaited that no thread spins for. */
+        /** Whether an asynchronous call, a parked thread or a control request is waiting. */
         boolean isAwaited();
 
-        /** Completes the calls that are answered; returns how many. */
+        /** Finishes the answered calls or unparks their threads; returns how many. */
         int poll();
 
-        /** Changes while callers poll for themselves. */
+        /** A number that changes while waiting callers poll themselves. */
         int helped();
 
         /**
@@ -66,7 +66,7 @@ final class ClientReactor {
     private final EventPoll poll = EventPoll.create();
     private final Map<Long, Watched> connections = new ConcurrentHashMap<>();
     private final AtomicLong tags = new AtomicLong();
-    /** True from just before the reactor's last look at the calls until it is awake again. */
+    /** True from just before the reactor's last check of the calls until it wakes up. */
     private volatile boolean idle;
 
     private final Spinning spinning = new Spinning(WaitStrategy.adaptive(), SpinTime.ofDevice());
@@ -111,9 +111,7 @@ final class ClientReactor {
         }
     }
 
-    /**
-     * Wakes the reactor if it sleeps without knowing of asynchronous calls. Callers have announced theirs and fenced.
-     */
+    /** Wakes the reactor if it sleeps. The caller has announced its call and then fenced. */
     void wakeIfIdle() {
         if (idle) {
             idle = false;
@@ -149,7 +147,8 @@ final class ClientReactor {
             serveAwaited();
         } else {
             idle = true;
-            // Volatile store above, then this look. A sender announces its call, fences, and then looks at `idle`.
+            // The volatile store above precedes this check. A sender announces its call, fences, and then checks
+            // `idle`.
             if (!anyAwaited()) {
                 handle(poll.await(IDLE_NANOS));
             }
@@ -168,8 +167,7 @@ final class ClientReactor {
 
     private void serveAwaited() {
         int before = helpedSum();
-        // Waiting callers poll for themselves. They get a moment to show it, before the reactor competes with them for
-        // a core.
+        // Waiting callers poll themselves. Give them time to show it before the reactor competes with them for a core.
         handle(poll.await(GRACE_NANOS));
         int polls = 0;
         spinning.begin();
@@ -179,8 +177,8 @@ final class ClientReactor {
                 spinning.begin();
             }
             if (helpedSum() != before) {
-                // They do, so the reactor stays out of their way. It looks again soon, since only this thread knows
-                // their deadlines.
+                // Callers poll, so the reactor leaves the answers to them. It returns soon, since only this thread
+                // enforces the deadlines of asynchronous calls.
                 expireAll();
                 handle(poll.await(HELPED_NANOS));
                 return;
@@ -194,7 +192,7 @@ final class ClientReactor {
         sleepUntilAnswered();
     }
 
-    /** Ends the calls whose deadline has passed; returns nanoseconds until the next look. */
+    /** Ends the calls whose deadline has passed; returns nanoseconds until the next check. */
     private long expireAll() {
         long bound = LONGEST_SLEEP_NANOS;
         long now = System.nanoTime();

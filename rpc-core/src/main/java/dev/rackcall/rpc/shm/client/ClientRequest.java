@@ -29,7 +29,7 @@ final class ClientRequest {
 
     private long seal;
     private boolean encoding;
-    /** An argument stays here; the server fetches what it needs. */
+    /** Whether an argument's scope stays here, so that the server fetches what it needs of it. */
     private boolean fetched;
 
     ClientRequest(ClientMemory arenas, ObjectCodec objects, long slot) {
@@ -141,7 +141,7 @@ final class ClientRequest {
         }
     }
 
-    /** The call has ended: a large payload goes back to the arena. */
+    /** The call has ended: a large payload returns to the arena. */
     void end() {
         buffer.trim();
     }

@@ -8,12 +8,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The owner and state of a slot at the client; {@link ShmClientCall} does the rest. A superclass, so that the state is
- * one load away from a thread that claims the slot.
+ * The owner and state of a slot at the client; {@link ShmClientCall} does the rest. A superclass rather than a field,
+ * so that a claiming thread reaches the state with one load.
  *
  * <p>One word holds the ticket of the slot's call and one of four states, so that a compare-and-set never confuses two
  * calls. FREE. HELD: a thread encodes, waits or decodes. ASYNC: sent; the answer belongs to the thread that polls it.
- * ABANDONED: sent, but the answer is not wanted; the slot is free once the answer has come.
+ * ABANDONED: sent, but the answer is not wanted; the slot is free once the answer has arrived.
  */
 abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     private static final int STATE_BITS = 2;
@@ -42,7 +42,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     final int index;
     /** Offset of the slot in the connection's memory. */
     final long slot;
-    /** A virtual thread that is parked until the answer is there. */
+    /** A virtual thread that is parked until the answer arrives. */
     volatile Thread waiter;
 
     final ShmClientConnection connection;
@@ -51,7 +51,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     @SuppressWarnings("unused") // WORD
     private volatile long word;
 
-    /** Id of the thread that encodes arguments here. Each thread only looks for its own. */
+    /** Id of the thread that encodes arguments here. Each thread only compares it with its own id. */
     private long encoder;
 
     private boolean passedOver;
@@ -61,7 +61,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         this.memory = connection.memory;
         this.index = index;
         this.slot = ControlLayout.slot(index);
-        // As if the call of the lap before the first had just left.
+        // As if a call one lap before the first had just left the slot.
         this.word = ((long) index - connection.end.slots()) << STATE_BITS;
     }
 
@@ -136,7 +136,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         }
     }
 
-    /** Frees an abandoned slot whose answer has come; returns whether this thread did. */
+    /** Frees an abandoned slot whose answer has arrived; returns whether this thread did. */
     boolean reapIfAnswered() {
         long seen = (long) WORD.getAcquire(this);
         return state(seen) == ABANDONED
@@ -171,9 +171,9 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     }
 
     /**
-     * Lets the server skip this slot if the current thread, which has that id, encodes arguments here. The thread is
-     * about to wait for another call, which the server takes only after this one: encoding a list may make calls to get
-     * its elements.
+     * Lets the server skip this slot if the current thread, whose id is {@code thread}, encodes arguments here. The
+     * thread is about to wait for a later call, and the server takes calls in order. For example, encoding a list may
+     * make calls to get its elements.
      */
     void passOverIfEncoding(long thread) {
         if (encoder == thread && !passedOver) {
@@ -191,7 +191,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         passedOver = false;
     }
 
-    /** Gives back a slot whose call was not sent: the server skips it. */
+    /** Releases a slot whose call was not sent: the server skips it. */
     void withdraw() {
         if (!passedOver) {
             connection.publish(slot, SlotLayout.word(ticket(), 0, SlotLayout.SKIP, 0));

@@ -19,8 +19,8 @@ import java.util.function.Supplier;
  * The slots of a connection at its client, handed out in turn. Thread-safe.
  *
  * <p>Each turn has a ticket. Ticket {@code t} belongs to slot {@code t mod n} and may be taken once the server has
- * taken request {@code t - n}. From then on the previous holder has marked the slot busy or free for good. One look at
- * the slot's state therefore decides, and a call costs one compare-and-set for any number of threads.
+ * taken request {@code t - n}. From then on the previous holder has marked the slot busy or free for good. One check of
+ * that state therefore suffices, and a claim costs one compare-and-set for any number of threads.
  */
 class ClientSlots {
     private static final VarHandle TAIL;
@@ -33,7 +33,7 @@ class ClientSlots {
         }
     }
 
-    /** Between two looks for a free slot. */
+    /** Pause between two attempts to claim a slot. */
     private static final long NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     final ShmClientConnection connection;
@@ -55,7 +55,7 @@ class ClientSlots {
         }
     }
 
-    /** The slots of a connection, for as many calls as its channel asked for. */
+    /** The slots of a connection, enough for the calls that its channel requested. */
     static ClientSlots of(ShmClientConnection connection) {
         int count = connection.end.slots();
         return connection.end.isMirrored()
@@ -71,7 +71,7 @@ class ClientSlots {
 
     /**
      * Takes the next free slot; waits for one up to the deadline if all are taken. Usually the slot's last call had the
-     * ticket one lap before and has ended, which is all that has to be checked.
+     * ticket one lap before and has ended; the fast path checks only this.
      */
     ShmClientCall claim(long deadline) {
         long ticket = (long) TAIL.getAcquire(this);
@@ -87,7 +87,7 @@ class ClientSlots {
         return claimSlowly(deadline, this::tryClaim);
     }
 
-    /** As {@link #claim}, for a request of the runtime's own, which a thread may need while it holds another slot. */
+    /** As {@link #claim}, for the runtime's own requests, which a thread may send while it holds another slot. */
     ShmClientCall claimToAsk(long deadline) {
         return claim(deadline);
     }
@@ -195,8 +195,7 @@ class ClientSlots {
     // ---- unused turns
 
     /**
-     * Called by a thread before it waits, since it may be encoding another call's arguments at the slot the server
-     * waits for.
+     * Called by a thread before it waits: lets the server skip the slots at which that thread is encoding other calls.
      */
     void passOverOwn() {
         long thread = Thread.currentThread().threadId();
@@ -205,7 +204,10 @@ class ClientSlots {
         }
     }
 
-    /** Waits for the next turn of a skipped call's slot and takes it. Turns of other slots on the way stay unused. */
+    /**
+     * Waits for the next turn of a skipped call's slot and takes it. Turns of other slots that it takes meanwhile stay
+     * unused.
+     */
     void claimAgain(ShmClientCall wanted) {
         RoomWait wait = new RoomWait(wanted.deadline);
         while (true) {
@@ -248,14 +250,14 @@ class ClientSlots {
 
     // ---- all of them
 
-    /** Wakes all sleeping callers, so that they look at their answers and at the connection's state. */
+    /** Wakes all sleeping callers, so that they check their answers and the connection's state. */
     void wakeAll() {
         for (ShmClientCall call : slots) {
             Futex.wake(memory, call.slot + SlotLayout.RESPONSE_WORD, Integer.MAX_VALUE);
         }
     }
 
-    /** Wakes those sleeping callers whose answers have come, where the server cannot do so. */
+    /** Wakes the sleeping callers whose answers have arrived, since the server cannot wake them. */
     void wakeSleepers() {
         for (int first = 0; first < slots.length; first += Long.SIZE) {
             for (long left = ControlLayout.asleep(memory, first); left != 0; left &= left - 1) {
@@ -278,11 +280,11 @@ class ClientSlots {
     }
 
     /**
-     * The slots of a connection with mirrored memory: more than its calls may use at once. Reading an answer may take a
-     * request while the call keeps its slot. If calls could take all slots, they could all wait for one. Thread-safe.
+     * The slots of a connection with mirrored memory: more than its calls may use at once. Reading an answer may need a
+     * request while its call keeps its slot. If calls could take all slots, they could all wait for one. Thread-safe.
      *
-     * <p>Calls are recounted only after as many have begun as there was room for. Until then there can only be fewer,
-     * so completing calls need not update the count.
+     * <p>Calls are recounted only when the room found by the last count is used up. Calls that end meanwhile only make
+     * more room, so they need not update the count.
      */
     static final class Reserving extends ClientSlots {
         private final int most;

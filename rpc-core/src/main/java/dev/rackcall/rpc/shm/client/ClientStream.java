@@ -27,7 +27,7 @@ import java.util.stream.StreamSupport;
 final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     /** The connection that a stream pulls its elements from. */
     interface Source {
-        /** Asks for more elements of a stream, and gives {@code taker} the answer. */
+        /** Requests more elements of a stream, and passes the answer to {@code taker}. */
         void pull(MethodDescriptor method, long id, long deadline, BiConsumer<PayloadReader, ClientCall> taker);
 
         /** Tells the server that the stream is not read any more. */
@@ -112,8 +112,8 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     }
 
     /**
-     * Tells the server that the stream is not read on after a failure. If the failure is the server's own, it has
-     * forgotten the stream already.
+     * Tells the server after a failure that the stream is no longer read. A server that reported the failure itself has
+     * already dropped the stream.
      */
     void forsake() {
         if (id != 0) {

@@ -5,8 +5,8 @@ import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A client's shared scopes where the server has memory of its own: own scopes are carried over when they are passed,
- * others' are fetched. Thread-safe.
+ * The shared scopes of a client whose server has memory of its own. The client's scopes are carried over when they are
+ * passed; scopes of others are fetched. Thread-safe.
  */
 public interface MirroredScopes {
     /** Opens a scope that the channel's other clients may read. */
@@ -23,18 +23,18 @@ public interface MirroredScopes {
     /** Carries an open scope to the server, before an object in it is passed over another connection. */
     void publish(long ref);
 
-    /** Whether an object lies in a scope that others may read. */
+    /** Whether an object lies in a scope that other clients may read. */
     boolean isOpen(long ref);
 
-    /** Where Refs are followed with what was fetched before, unless it is known to be stale. */
+    /** Resolves Refs with the pages fetched before, except those known to be stale. */
     RefSpace standing();
 
-    /** Where Refs of an answer that has just come are followed. */
+    /** Resolves the Refs of an answer that has just arrived. */
     RefSpace view();
 
     boolean isSpaceOf(Object sharedObject);
 
-    /** Whether it is memory in which pages of others are held. */
+    /** Whether {@code mapped} is memory that holds pages of others. */
     boolean isIn(MemorySegment.Scope mapped);
 
     void close();

@@ -28,7 +28,8 @@ final class PassedObjects {
     /**
      * The Ref by which the server finds an argument.
      *
-     * @throws RpcException INVALID_ARGUMENT if it cannot; UNAVAILABLE if the argument's connection has ended
+     * @throws RpcException INVALID_ARGUMENT if the server cannot find it; UNAVAILABLE if the argument's connection has
+     *     ended
      */
     static long pass(ClientMemory connection, Object sharedObject, String method, String argument) {
         if (sharedObject == null) {
@@ -85,8 +86,8 @@ final class PassedObjects {
     }
 
     /**
-     * The connection to the same channel through which this process has an object that is open for all of the channel's
-     * clients. Compared by memory: two servers may use the same arena number.
+     * Another connection to the same channel, through which this process maps an object that is open to all of the
+     * channel's clients. Compared by memory: two servers may use the same arena number.
      */
     private static Optional<ClientMemory> elsewhere(ClientMemory connection, long ref, MemorySegment memory) {
         for (ClientMemory other : ALL) {
@@ -100,12 +101,12 @@ final class PassedObjects {
         return Optional.empty();
     }
 
-    /** Whether it is the memory of a connection that has ended. */
+    /** Whether {@code memory} belongs to a connection that has ended. */
     private static boolean isGone(MemorySegment memory) {
         return !memory.scope().isAlive() || ALL.stream().anyMatch(each -> each.hasEnded() && each.maps(memory));
     }
 
-    /** A caller that retries on UNAVAILABLE builds the argument anew. */
+    /** A caller that retries on UNAVAILABLE builds the argument again. */
     private static RpcException gone(String method, String argument) {
         return Status.Code.UNAVAILABLE
                 .with(

@@ -9,11 +9,14 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A future whose waiting threads poll for its end for a while before they block. {@link RpcFuture} says what it is the
- * end of.
+ * A future whose waiting threads poll for its end for a while before they block. {@link RpcFuture} decides how it is
+ * completed.
  */
 abstract class PolledFuture<T> extends CompletableFuture<T> {
-    /** Bounds the wait of a thread that is not woken because the user completed the future by another method. */
+    /**
+     * Longest single park, in case the user completes the future by a method that wakes no thread, such as {@code
+     * obtrudeValue}.
+     */
     private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** More than a thread ever polls before it blocks. */
@@ -30,15 +33,15 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
     }
 
     /**
-     * The first waiting thread. It attaches no stage, so the thread that completes the future knows that no user code
-     * runs.
+     * The first waiting thread. It parks without attaching a stage, so a completing thread that finds no dependents
+     * runs no user code.
      */
     private volatile Thread waiter;
 
     /** Polls for answers on behalf of a thread that waits for this future, for a while and at most until {@code end}. */
     abstract void help(long end);
 
-    /** Called before a thread waits: it may be encoding another call's arguments, which the server would take first. */
+    /** Called before a thread waits: lets the server skip the slots at which that thread is encoding other calls. */
     abstract void passOverOwn();
 
     /**
@@ -48,16 +51,16 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
     abstract boolean settleOutcome();
 
     /**
-     * Completes the future if its answer has come and this thread takes it.
+     * Takes the answer if it has arrived and no other thread has taken it; the future is then completed.
      *
      * @param mine whether this thread waits for the future
-     * @return whether it was completed
+     * @return whether this thread took the answer
      */
     abstract boolean finish(boolean mine);
 
     /**
-     * Wakes the waiting thread; returns whether there is one. It then completes the future with the outcome that was
-     * left.
+     * Wakes the waiting thread; returns whether there is one. That thread then completes the future with the outcome
+     * that the reactor left.
      */
     boolean wakeWaiter() {
         Thread waiting = waiter;
@@ -129,7 +132,10 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         return super.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
     }
 
-    /** Whether the current thread may park here. Further threads wait as for any other future. */
+    /**
+     * Makes the current thread the waiter; false if the future has ended or has a waiter. Further threads wait as for
+     * any other future.
+     */
     private boolean mayWait() {
         if (!isDone()) {
             passOverOwn();
@@ -137,9 +143,10 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         return !isDone() && WAITER.compareAndSet(this, null, Thread.currentThread());
     }
 
-    /** Parks for at most {@code nanos} if the future has not ended; returns whether it had not. */
+    /** Parks for at most {@code nanos}; returns false at once if the future has ended. */
     private boolean nap(long nanos) {
-        // Volatile store of the waiter before this look. The thread that ends the future looks at the waiter after it.
+        // The volatile store of the waiter precedes this check. The thread that ends the future checks the waiter
+        // afterwards.
         if (isDone() || settleOutcome()) {
             return false;
         }
@@ -148,12 +155,12 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
     }
 
     /**
-     * Also if another thread completed the future: an outcome left just now must still be settled, so that its result
-     * is given back.
+     * Withdraws the waiter, then settles an outcome that was left meanwhile. If the user has completed the future,
+     * settling cancels the call, whose result is never seen.
      */
     private void waitNoMore() {
         waiter = null;
-        // Volatile store above, then this look. The reactor looks at the waiter after it has stored the outcome.
+        // The volatile store above precedes this check. The reactor checks the waiter after it has stored the outcome.
         settleOutcome();
     }
 

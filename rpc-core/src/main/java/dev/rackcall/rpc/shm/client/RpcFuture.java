@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The future of one asynchronous call. A waiting thread polls for answers itself before it blocks, which is faster than
- * a hand-over; without one the client's reactor completes the future. Cancelling it, or completing it otherwise (as
- * {@code orTimeout} does), cancels the call.
+ * a hand-over. If no thread waits, the reactor takes the answer and a virtual thread completes the future. Cancelling
+ * it, or completing it otherwise (as {@code orTimeout} does), cancels the call.
  *
  * <p>Stages that users attach may do anything: call, wait for other futures, block. They run on the thread that waits
  * for this very future, or on a virtual thread of their own. They never run on the reactor, which has to notice deaths,
@@ -42,7 +42,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
     private final CallObserver observer;
     private final String name;
     /**
-     * nanoTime; 0 until the reactor first looks, for calls with the default time-out: the common call never reads the
+     * nanoTime. With the default time-out it is 0 until the reactor first checks, so the common call never reads the
      * clock.
      */
     private long deadline;
@@ -52,7 +52,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
 
     private long seal;
 
-    /** Whether a stage was attached before the end came. */
+    /** PLAIN, ATTACHED, ENDING or ENDED: whether a stage was attached before the call ended. */
     private volatile int state;
 
     /** How the call ended, if the reactor leaves the completion to another thread. */
@@ -105,16 +105,14 @@ final class RpcFuture<T> extends PolledFuture<T> {
         return finish(false);
     }
 
-    /**
-     * Decodes the answer and gives the slot back. Attached stages run here only if this thread waits for the future.
-     */
+    /** Decodes the answer and releases the slot. Attached stages run here only if this thread waits for the future. */
     @Override
     boolean finish(boolean mine) {
         if (!call.isAnswered(ticket) || !call.take(ticket)) {
             return false;
         }
         if (!mine && call.mustAskToRead()) {
-            // A polling thread has other work, and the reactor must not wait at all.
+            // Reading may take a round trip: a polling thread has other work, and the reactor must never block.
             Thread.startVirtualThread(() -> read(false));
         } else {
             read(mine);
@@ -137,8 +135,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
             failure = rejected;
             status = rejected.status();
         } catch (RuntimeException | Error e) {
-            // The polling thread may be another caller, and this future must end, whatever the answer did to its
-            // reader.
+            // This thread may be waiting for another call, which must not see the failure. This future must still end.
             status = ClientFailure.decodingFailed(name, e);
             failure = status.asException(e);
         }
@@ -192,8 +189,8 @@ final class RpcFuture<T> extends PolledFuture<T> {
     }
 
     /**
-     * The reactor completes no future itself, whatever is attached: {@code allOf} attaches without asking for a stage,
-     * possibly just now. The waiting thread completes it, or else a virtual thread.
+     * The reactor never completes a future itself: {@code allOf} attaches without calling newIncompleteFuture, and may
+     * be doing so at this moment. The waiting thread completes it, or else a virtual thread.
      */
     private void leaveToOthers(Outcome<T> decided) {
         outcome = decided;
@@ -216,7 +213,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
         if (failure != null) {
             super.completeExceptionally(failure);
         } else if (!super.complete(value) && !hasGiven(value)) {
-            // The caller ended it first, so it will not give this result back.
+            // The caller completed the future first and never sees this result, so cancel the call for it.
             connection.cancel(ticket);
         }
     }
@@ -226,11 +223,11 @@ final class RpcFuture<T> extends PolledFuture<T> {
         return state() == State.SUCCESS && resultNow() == value;
     }
 
-    /** Called before any stage is attached. */
+    /** Called before a stage is attached, though not by {@code allOf}. */
     @Override
     public <U> CompletableFuture<U> newIncompleteFuture() {
         if (!STATE.compareAndSet(this, PLAIN, ATTACHED)) {
-            // Another thread is a few instructions away from the end, and must not see this stage.
+            // Another thread is completing the future at this moment, and must not run the new stage.
             while (state == ENDING) {
                 Thread.onSpinWait();
             }
@@ -244,14 +241,14 @@ final class RpcFuture<T> extends PolledFuture<T> {
         return super.cancel(mayInterruptIfRunning);
     }
 
-    /** As {@link #cancel}, for a caller with an end of its own, such as a time-out. */
+    /** As {@link #cancel}, for a caller that fails the future itself, such as {@code orTimeout}. */
     @Override
     public boolean completeExceptionally(Throwable failure) {
         abandon("completed exceptionally");
         return super.completeExceptionally(failure);
     }
 
-    /** As {@link #cancel}, for a caller with a result of its own. */
+    /** As {@link #cancel}, for a caller that supplies its own result. */
     @Override
     public boolean complete(T value) {
         abandon("completed");

@@ -27,7 +27,7 @@ public final class SealEnforcement {
     private SealEnforcement() {}
 
     /**
-     * Does so if the channel asks for it.
+     * Hands the seals over if the channel requests it.
      *
      * @throws RpcException FAILED_PRECONDITION if the channel requires it and it cannot be done; the connection is
      *     closed then

@@ -42,7 +42,7 @@ final class SentArguments {
         begun = 0;
     }
 
-    /** Notes a shared argument. */
+    /** Adds a shared argument. */
     void add(Object sharedObject, long ref, String method, String argument) {
         long holder;
         try {
@@ -70,9 +70,9 @@ final class SentArguments {
     }
 
     /**
-     * Isolates what was added, records that in the slot, and forgets it.
+     * Isolates the scope of the added arguments, records that in the slot, and forgets the arguments.
      *
-     * @return the seal, to be released when the call has ended; {@link #NO_SEAL} if the server isolates
+     * @return the seal, to be released when the call has ended; {@link #NO_SEAL} if the server takes a snapshot
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if another call has the scope sealed
      */
     long isolate(Isolation isolation, MethodDescriptor method, MemorySegment memory, long slot) {

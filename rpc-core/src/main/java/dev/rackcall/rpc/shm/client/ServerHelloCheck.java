@@ -7,8 +7,8 @@ import dev.rackcall.shm.os.file.SharedFile;
 import java.util.Locale;
 
 /**
- * Compares a server's hello with what was asked for and with the memory that came with it. A client does not trust a
- * server: slots and lengths decide how much this process allocates and which addresses it touches.
+ * Compares a server's hello with the client's request and with the memory sent along. A client does not trust a server:
+ * slots and lengths decide how much this process allocates and which addresses it touches.
  */
 public final class ServerHelloCheck {
     /** The reach of a Ref's offset. */
@@ -28,7 +28,7 @@ public final class ServerHelloCheck {
         return of(serverHello, spec, spec.slots());
     }
 
-    /** @param slots that were asked for */
+    /** @param slots the number of slots requested */
     public static ServerHelloCheck of(Handshake.ServerHello serverHello, ClientSpec spec, int slots) {
         return new ServerHelloCheck(serverHello, spec, slots);
     }

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  * ClientRequest} encodes, {@link ClientAnswer} decodes, {@link ClientSlot} tracks the slot's owner.
  */
 final class ShmClientCall extends ClientSlot {
-    /** nanoTime; 0: the connection's default time-out, counted from the first look at the clock. */
+    /** nanoTime; 0: the connection's default time-out, counted from the first reading of the clock. */
     long deadline;
     /** The future of an ASYNC call. */
     RpcFuture<?> future;
@@ -90,8 +90,8 @@ final class ShmClientCall extends ClientSlot {
     }
 
     /**
-     * Publishes the request. If the new state is not HELD, this thread no longer owns the object afterwards, and must
-     * release the returned seal.
+     * Publishes the request. If the new state is not HELD, this thread no longer owns this object afterwards: the
+     * future, or else the caller, must release the returned seal.
      */
     private long send(int methodOrOp, int flags, int stateWhileSent) {
         long word = request.complete(ticket(), method, methodOrOp, flags, deadline);
@@ -144,7 +144,7 @@ final class ShmClientCall extends ClientSlot {
         if (connection.isOpen()) {
             connection.async.sent();
         } else {
-            // The thread that ended the connection may have looked for waiting calls before this one was there.
+            // The thread that ended the connection may have checked for waiting calls before this one was ASYNC.
             result.lose(connection.end.failure());
         }
         return result;
@@ -245,14 +245,14 @@ final class ShmClientCall extends ClientSlot {
         return why;
     }
 
-    /** Gives the slot back after an asynchronous call; its future tells the observer. */
+    /** Releases the slot after an asynchronous call; its future tells the observer. */
     void endAsync() {
         future = null;
         request.end();
         releaseRead();
     }
 
-    /** As {@link #release}, after the answer was read: the server keeps a large answer until it hears so. */
+    /** As {@link #release}, after the answer was read: the server keeps a large answer until it is told so. */
     private void releaseRead() {
         long ticket = ticket();
         boolean kept = answer.isKeptUntilRead();
@@ -312,8 +312,8 @@ final class ShmClientCall extends ClientSlot {
             case RuntimeException e -> e;
             default -> ClientFailure.encodingFailed(name(), cause).asException(cause);
         };
-        // Once an asynchronous or one-way call was sent, the slot may already serve another call; but those throw
-        // nothing after that. All other callers still hold the slot.
+        // Once an asynchronous or one-way call was sent, the slot may already serve another call; but such calls throw
+        // nothing afterwards. All other callers still hold the slot.
         if (usesMemory()) {
             ended = thrown instanceof RpcException e ? e.status() : ClientFailure.encodingFailed(name(), cause);
             close();

@@ -64,8 +64,8 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     }
 
     /**
-     * For threads that read the memory without holding a slot: returns false if the memory is gone because the
-     * connection has ended.
+     * Returns false if the memory is gone because the connection has ended; otherwise rethrows. For threads that read
+     * the memory without holding a slot.
      */
     boolean rethrowIfOpen(IllegalStateException thrown) {
         if (open) {
@@ -77,8 +77,8 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     /** Publishes the request half of {@code slot}, and wakes the server if it does not poll. */
     void publish(long slot, long word) {
         SlotLayout.publishRequest(memory, slot, word);
-        // Between our request and our look at `watched`. The server fences between clearing `watched` and its last look
-        // at the slot.
+        // Orders our request before our check of `watched`. The server fences between clearing `watched` and its last
+        // check of the slot.
         VarHandle.fullFence();
         if (!ControlLayout.isWatched(memory)) {
             if (end.isMirrored()) {
@@ -238,8 +238,8 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     public void ended() {
         usable = false;
         open = false;
-        // Between marking the end and looking for waiting calls. A sender marks its call, fences, and then looks for
-        // the end.
+        // Orders marking the end before checking for waiting calls. A sender marks its call, fences, and then checks
+        // for the end.
         VarHandle.fullFence();
         async.loseAll();
         slots.wakeAll();

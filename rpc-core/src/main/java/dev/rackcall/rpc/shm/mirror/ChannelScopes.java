@@ -23,7 +23,7 @@ import java.util.function.LongConsumer;
 
 /**
  * The home of a channel's shared scopes, at the server, if its clients share no memory. Each client is a node and the
- * only writer of its own part ({@link NodeScopes}); the server's part has adopted scopes. Nodes ask here for what
+ * only writer of its own part ({@link NodeScopes}); the server's part holds adopted scopes. Nodes fetch from here what
  * others have written. Thread-safe.
  */
 final class ChannelScopes {
@@ -35,13 +35,13 @@ final class ChannelScopes {
     private final Set<NodeScopes> gone = ConcurrentHashMap.newKeySet();
     /** Refs of the first runs of the server's complete, open scopes. */
     private final Set<Long> adopted = ConcurrentHashMap.newKeySet();
-    /** Nodes that have fetched from the server's part since they were last told of a closed scope. */
+    /** Nodes that have fetched from the server's part since they were last notified of a closed scope. */
     private final Set<NodeScopes> readers = ConcurrentHashMap.newKeySet();
 
     private final ScopeEnd adoptedEnds = new ScopeEnd() {
         @Override
         public boolean ends(long firstRun) {
-            // In this order: a node that is told asks again, and is not told twice.
+            // Remove first: a notified reader fetches again at once, and it is notified only once.
             adopted.remove(firstRun);
             tellReaders();
             return true;
@@ -58,28 +58,28 @@ final class ChannelScopes {
         this.home = home;
     }
 
-    /** A node has joined. */
+    /** Adds a node. */
     NodeScopes join(Arena requestArena, LongConsumer teller) {
         NodeScopes node = new NodeScopes(this, requestArena, teller);
         nodes.put(requestArena.id(), node);
         return node;
     }
 
-    /** A node has left, for all readers. Its memory stays mapped until {@link #forget}. */
+    /** Removes a node for all readers. Its memory stays mapped until {@link #forget}. */
     void leave(NodeScopes node) {
-        // In this order: a reader that does not find it among the nodes finds it here.
+        // Add first: a reader that no longer finds the node in `nodes` finds it in `gone`.
         gone.add(node);
         nodes.remove(node.arenaId(), node);
         readers.remove(node);
         nodes.values().forEach(other -> other.forget(node));
     }
 
-    /** The memory of a node that has left was unmapped. */
+    /** Drops a node that has left, once its memory is unmapped. */
     void forget(NodeScopes node) {
         gone.remove(node);
     }
 
-    /** Where a node's Refs are followed: {@code own} has its own arenas and the server's part. */
+    /** The space in which a node's Refs are followed; {@code own} covers its own arenas and the server's part. */
     RefSpace space(RefSpace own, NodeScopes self) {
         return new RefSpace() {
             @Override
@@ -92,8 +92,8 @@ final class ChannelScopes {
     }
 
     /**
-     * Whether an object in that memory is another node's, or the server's own; throws RefException if that node has
-     * left.
+     * Whether an object in that memory belongs to another node or to the server's part; throws RefException if that
+     * node has left.
      */
     boolean holds(MemorySegment.Scope mapped, long ref) {
         if (mapped.equals(home.memory().scope())) {
@@ -110,7 +110,7 @@ final class ChannelScopes {
 
     /** A handler may keep a node's memory mapped after the node has left; its objects may not be read any more. */
     private void requireNotGone(MemorySegment.Scope mapped, long ref) {
-        // The memory last: it is unmapped before its node is forgotten.
+        // Check the memory last: a node leaves `gone` only after its memory is unmapped.
         boolean left = gone.stream().anyMatch(node -> node.isIn(mapped));
         if (left || !mapped.isAlive()) {
             throw new RefException(Ref.describe(ref)
@@ -128,8 +128,8 @@ final class ChannelScopes {
     /**
      * The bytes at a Ref.
      *
-     * @param most bytes; fewer if the run ends before
-     * @throws RefException if it leads into no open scope
+     * @param most maximum number of bytes; the result is shorter if the run ends first
+     * @throws RefException if the Ref leads into no open scope
      */
     byte[] copy(long ref, int most, NodeScopes reader) {
         if (Ref.arenaId(ref) == reader.arenaId()) {
@@ -160,7 +160,7 @@ final class ChannelScopes {
                 byte[] bytes = new byte[(int) Math.min(most, runs.bytes(i) - into)];
                 MemorySegment.copy(home.memory(), ValueLayout.JAVA_BYTE, Ref.offset(ref), bytes, 0, bytes.length);
                 // If the scope was closed meanwhile, its memory may be reused. The fence keeps the reads before this
-                // look.
+                // check.
                 VarHandle.loadLoadFence();
                 requireAdopted(ref);
                 return bytes;
@@ -189,10 +189,11 @@ final class ChannelScopes {
     // ---- adopting
 
     /**
-     * Copies an argument, with all that it can reach, into the server's part, and moves the flyweight onto the copy.
+     * Copies an argument, with everything reachable from it, into the server's part, and makes the flyweight refer to
+     * the copy.
      *
      * @return the copy's scope, which can only be closed
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if not all that it can reach is there
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if anything reachable from it is missing
      */
     Scope adopt(Object argument, String method) {
         Scope own = home.newScope(ADOPTED_BYTES);

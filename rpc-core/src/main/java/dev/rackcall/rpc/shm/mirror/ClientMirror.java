@@ -31,8 +31,8 @@ final class ClientMirror extends MirrorBell {
     }
 
     /**
-     * The number of an arena with a closed scope that this client may hold. Handled at once, on the carrier's thread,
-     * even if all other threads sleep.
+     * Receives the number of an arena with a closed scope of which this client may hold a copy. Handled at once, on the
+     * carrier's thread, even if all other threads sleep.
      */
     @Override
     public void told(long number) {

@@ -22,8 +22,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Pages of a client's request arena that the server fetches on demand. They lie beside the mirror, at the same offsets,
- * so that the mirror stays as the client knows it. One per connection, made when needed and shared by its calls.
- * Thread-safe.
+ * so that the mirror still matches the client's record of it. One per connection, created on demand and shared by its
+ * calls. Thread-safe.
  */
 final class FetchedArena {
     /** How long to wait for a page if the caller has set no deadline. */
@@ -108,8 +108,9 @@ final class FetchedArena {
     }
 
     /**
-     * Why a Ref must not be followed, by the memory's generation at the client; null if it may. The pages pushed with
-     * the call answer for most Refs; memory that the client has allocated since is looked up there.
+     * Why a Ref must not be followed, according to the memory's generation at the client; null if it may be followed.
+     * The pages pushed with the call suffice for most Refs; for memory allocated since, the generation is fetched from
+     * the client.
      *
      * @throws dev.rackcall.rpc.RpcException as {@link #fetch}
      */
@@ -150,7 +151,7 @@ final class FetchedArena {
         }
     }
 
-    /** Unmaps it when no Refs are followed here any more. The carrier has its own mapping. */
+    /** Unmaps the area once no thread follows Refs into it. The carrier has its own mapping. */
     void close() {
         Unmapping.of(List.of(mapping), file::close);
     }
@@ -167,22 +168,22 @@ final class FetchedArena {
         private static final int OBJECT_HEADER = 8;
         /** Where an object's header has its length. */
         private static final int LENGTH = 4;
-        /** Most pages that are read ahead. */
+        /** Maximum number of pages that are read ahead. */
         private static final int MOST_AHEAD = 16;
 
         private final FetchedArena arena;
         private final RefSpace others;
         private final long deadline;
         /**
-         * A bit for each present page. Set with release after the page has come; pairs with the acquire before it is
-         * read.
+         * A bit for each present page. Set with release after the page has arrived; pairs with the acquire before the
+         * page is read.
          */
         private final AtomicLongArray present;
 
-        /** The last object of several pages that was completed: it may be asked for with each of its elements. */
+        /** The last completed object of several pages, which may be requested again for each of its elements. */
         private volatile Extent last = new Extent(0, 0);
 
-        // A guess at the reader's direction, so races do not matter.
+        // Only guesses at the reader's direction, so races are harmless.
         private int nextPage = -1;
         private int ahead;
 

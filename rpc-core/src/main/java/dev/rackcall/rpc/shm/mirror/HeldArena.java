@@ -19,26 +19,26 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A client's copy of an arena that others write: the pages to which Refs were followed, at the same offsets. Each page
- * is tagged with its generation and the time of its request. Thread-safe.
+ * A client's copy of an arena that other processes write: the pages to which Refs were followed, at the same offsets.
+ * Each page is tagged with its generation and the time of its request. Thread-safe.
  */
 final class HeldArena {
     private static final int PAGE = (int) ControlLayout.PAGE;
     private static final int OBJECT_HEADER = 8;
     /** Where an object's header has its length. */
     private static final int LENGTH = 4;
-    /** Most pages per request. */
+    /** Maximum number of pages per request. */
     private static final int MOST_PAGES = ServerMirror.MOST_BYTES / PAGE;
 
     private static final int TAGS = 4096;
-    // A tag, from its lowest bits: generation, words of the page that have come, epoch of the request.
+    // A tag, from its lowest bits: generation, words of the page that have arrived, epoch of the request.
     private static final int GENERATION_BITS = 8;
     private static final int WORDS_BITS = 10;
     private static final int EPOCH_SHIFT = GENERATION_BITS + WORDS_BITS;
     /** The reach of a Ref's offset. */
     private static final long MAX_BYTES = 1L << 40;
 
-    /** Asks the home for pages. */
+    /** Requests pages from the home. */
     @FunctionalInterface
     interface Asking {
         /**
@@ -57,11 +57,14 @@ final class HeldArena {
     private final AtomicLong epochs;
     private final ReentrantLock fetching = new ReentrantLock();
 
-    /** Each page's tag; 0: the page is missing. In pieces, most of which are never made. Set once the memory is. */
+    /**
+     * Each page's tag; 0: the page is missing. Split into chunks that are allocated on demand. Assigned together with
+     * the file, before {@link #mapping}.
+     */
     private AtomicReferenceArray<AtomicLongArray> tags;
 
     private SharedFile file;
-    /** Set last. */
+    /** Assigned after the fields above. */
     private volatile Mapping mapping;
 
     private final RefSpace.Window window = new RefSpace.Window();
@@ -69,33 +72,33 @@ final class HeldArena {
     /** Pages requested before this epoch may be stale. */
     private volatile long stale;
 
-    /** No more requests: the file may be closed. */
+    /** No more pages are requested, so the file may be closed. */
     private volatile boolean hasLeft;
-    /** No more reads either: the memory may be unmapped. */
+    /** No more pages are read either, so the memory may be unmapped. */
     private volatile boolean isOver;
 
-    // A guess at the reader's direction, so races do not matter.
+    // Only guesses at the reader's direction, so races are harmless.
     private int nextPage = -1;
     private int ahead;
 
-    /** @param epochs tags requests */
+    /** @param epochs counter from which each request takes its epoch */
     HeldArena(int id, Asking home, AtomicLong epochs) {
         this.id = id;
         this.home = home;
         this.epochs = epochs;
     }
 
-    /** From now on everything is requested anew. */
+    /** Makes later reads request all pages again. */
     void isStale() {
         stale = epochs.incrementAndGet();
     }
 
     /**
-     * Makes sure that the whole object at a Ref is there.
+     * Ensures that the whole object at a Ref is present.
      *
-     * @param since epoch before which pages do not count
-     * @return null if it is not there, and the arena's writer has left
-     * @throws RefException if it leads nowhere, or its scope was closed
+     * @param since epoch; pages requested before it are requested again
+     * @return null if the object is incomplete and the arena's writer has left
+     * @throws RefException if the Ref leads nowhere, or its scope was closed
      */
     RefSpace.Window window(long ref, long since) {
         long offset = Ref.offset(ref);
@@ -112,7 +115,7 @@ final class HeldArena {
         return need(offset, Math.min(length, memory.byteSize() - offset), generation, since) ? window : null;
     }
 
-    /** False if some of it is missing for good. */
+    /** Returns false if some of the bytes can no longer be fetched. */
     private boolean need(long offset, long length, int generation, long since) {
         long last = offset + Math.max(length, 1);
         int end = (int) ((last - 1) / PAGE) + 1;
@@ -125,7 +128,10 @@ final class HeldArena {
         return true;
     }
 
-    /** Whether the page's first bytes are there: its run may have ended behind them when it was requested. */
+    /**
+     * Whether the page's first {@code bytes} bytes are present. A page is incomplete if its run ended inside it when it
+     * was requested.
+     */
     private boolean isPresent(int page, int bytes, int generation, long since) {
         Mapping present = mapping;
         if (present == null || page >= present.memory().byteSize() / PAGE) {
@@ -141,8 +147,8 @@ final class HeldArena {
     }
 
     /**
-     * Requests the missing pages from {@code first} to {@code wanted}, and some ahead. Afterwards as many are there as
-     * one answer holds; false if none will ever come.
+     * Requests the missing pages from {@code first} to {@code wanted}, and some ahead. One answer may not hold all of
+     * them. Returns false if no page can be fetched any more.
      */
     private boolean fetch(int first, int wanted, int bytes, int generation, long since) {
         fetching.lock();
@@ -160,7 +166,7 @@ final class HeldArena {
         }
         ahead = first == nextPage ? Math.clamp(2L * ahead, 1, MOST_PAGES) : 0;
         int pages = (int) Math.min((long) wanted - first + ahead, MOST_PAGES);
-        // Before the request: an invalidation that comes meanwhile applies to its answer.
+        // Read before the request: an invalidation during the request then applies to its answer.
         long now = epochs.get();
         long offset = (long) first * PAGE;
         long ref = Ref.of(id, generation, offset);
@@ -252,8 +258,8 @@ final class HeldArena {
     }
 
     /**
-     * As {@link #close}, once the writer has left; does not wait. Returns false if a thread uses the memory, so that
-     * the caller has to retry.
+     * As {@link #close}, once the writer has left; does not wait. Returns false if a thread uses the memory, in which
+     * case the caller has to retry.
      */
     boolean unmap() {
         isOver = true;
@@ -263,7 +269,8 @@ final class HeldArena {
     }
 
     /**
-     * Frees what is no longer wanted once no request is in flight. A thread that holds the lock calls this after it.
+     * Frees what is no longer needed, unless a request is in flight. The requesting thread calls this after releasing
+     * the lock.
      */
     private void giveUp() {
         boolean over = false;
@@ -285,11 +292,11 @@ final class HeldArena {
             } finally {
                 fetching.unlock();
             }
-            // A thread that has set `isOver` meanwhile could not take the lock.
+            // A thread that set `isOver` meanwhile could not take the lock, so check again.
         } while (over != isOver);
     }
 
-    /** Unmaps it when no Refs are followed here any more. */
+    /** Unmaps the copy once no thread follows Refs into it. */
     void close() {
         fetching.lock();
         try {

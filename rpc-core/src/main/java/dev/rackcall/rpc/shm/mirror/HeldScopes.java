@@ -25,10 +25,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A client's shared scopes if its channel's clients share no memory: its own that are open for others, and copies of
- * others'. The server is the home of both. Thread-safe.
+ * A client's shared scopes if its channel's clients share no memory: its own scopes that are open for others, and
+ * copies of other clients' scopes. The server is the home of both. Thread-safe.
  *
- * <p>Each answer that names another client's object begins a view, whose reader requests each page anew once.
+ * <p>Each answer that names another client's object begins a view, which requests each page again, once.
  */
 final class HeldScopes implements MirroredScopes, ScopeEnd {
     /** Bound on waiting for the home. */
@@ -85,8 +85,8 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
         try {
             return connection.ask(ControlOp.UNSHARE, firstRun, 0, endBound(), _ -> true);
         } catch (RpcException e) {
-            // The home may be busy. It hears of this later, and may read the scope until then, so the scope's memory
-            // stays taken until the connection ends.
+            // The home may be busy. It handles this request later and may read the scope until then, so the scope's
+            // memory stays allocated until the connection ends.
             connection.control(ControlOp.UNSHARE, firstRun);
             return false;
         }
@@ -113,7 +113,7 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
     @Override
     public void publish(long ref) {
         carryOver(ref, false);
-        // This follows the pushed pages: once it is answered, they are there.
+        // This request follows the pushed pages: once it is answered, they have arrived.
         share(requestArena.scopeOf(ref));
     }
 

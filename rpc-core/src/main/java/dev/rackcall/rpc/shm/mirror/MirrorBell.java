@@ -24,12 +24,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The bell of a connection whose ends have memory of their own. A thread that has published pushes, which carries the
- * published words over. One thread pushes at a time: if another thread is already pushing, it also sends this request,
- * and rechecks before it stops.
+ * The bell of a connection whose ends have memory of their own. A thread that has published something pushes it: this
+ * carries the published words to the peer. One thread pushes at a time: if another thread is already pushing, it also
+ * sends this request, and rechecks before it stops.
  *
- * <p>Spinning pollers and callers take in what arrives by themselves. Sleeping ones listen first, and are woken through
- * a socket pair of this process.
+ * <p>Spinning pollers and callers process arrivals themselves. Before they sleep they listen, and are then woken
+ * through a socket pair of this process.
  */
 abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     /** A scope of at least this size may be fetched page by page instead of pushed, where that is allowed. */
@@ -43,9 +43,9 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
 
     /** Bound on waiting for the thread that is pushing, when the bell is closed. */
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** Bound on a second closer's wait for the first, which pushes the rest and lets it arrive. */
+    /** Bound on a second closer's wait for the first closer, which pushes the rest and lets it arrive. */
     private static final long CLOSE_SECONDS = 5;
-    /** Most pending numbers: more than an honest peer sends between two looks. */
+    /** Maximum number of pending numbers: more than an honest peer sends between two checks. */
     static final int MOST_NUMBERS = 1 << 16;
 
     final Carrier carrier;
@@ -99,8 +99,8 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
         if (over || broken) {
             return false;
         }
-        // The thread that raises it from 0 also pushes for all that raise it meanwhile: what they published is seen by
-        // the following look.
+        // The thread that raises `wanted` from 0 also pushes for all threads that raise it meanwhile: its next round
+        // sees what they published.
         if (wanted.getAndIncrement() != 0) {
             return true;
         }
@@ -108,8 +108,8 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     }
 
     /**
-     * Pushes until no thread has asked again since it began to look, or for {@code rounds}, after which another thread
-     * goes on.
+     * Pushes until no thread has made another request since the round began, or for {@code rounds}, after which another
+     * thread continues.
      */
     private boolean carry(int rounds) {
         for (int i = 0; i < rounds; i++) {
@@ -160,8 +160,8 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     /**
      * Carries an object's scope, before the word that passes the object. Any thread.
      *
-     * @param least bytes of a scope that is left where it is
-     * @return false if it was left
+     * @param least size in bytes from which a scope is not carried
+     * @return false if the scope was not carried
      */
     final boolean carryScope(Arena arena, long arenaOffset, long ref, long least) throws RefException {
         scopeLock.lock();

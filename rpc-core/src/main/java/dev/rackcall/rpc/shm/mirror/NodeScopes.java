@@ -24,19 +24,19 @@ import java.util.function.LongConsumer;
  * One node's part of its channel's arena, at its home: the scopes of the node's request arena that it has opened for
  * others. The node pushes their contents and names them by control requests; each Ref is checked here. Thread-safe.
  *
- * <p>A node ends a scope, and waits for the answer, before it reuses the memory: from the answer on the home does not
- * read there for others.
+ * <p>Before a node reuses a scope's memory, it ends the scope and waits for the answer. The home does not read that
+ * memory for others after the answer.
  */
 final class NodeScopes {
-    /** Most open scopes of a node. */
+    /** Maximum number of open scopes of a node. */
     static final int MOST = 4096;
 
     /** A flag beside an arena's number: its writer has left. */
     static final long GONE = 1L << 32;
 
-    /** Most runs of all scopes together that are read; further ones are not handed out. */
+    /** Maximum number of runs that are read, of all scopes together; further runs are not served. */
     private static final int MOST_RUNS = 8192;
-    /** Most runs of one scope. */
+    /** Maximum number of runs of one scope. */
     private static final int LONGEST_CHAIN = 1024;
 
     private static final long PAGE = ControlLayout.PAGE;
@@ -52,7 +52,7 @@ final class NodeScopes {
     private final ScopeRuns runs = new ScopeRuns();
     /** Read lock: a thread copies from the arena for another node. Write lock: a scope ends. */
     private final ReadWriteLock copies = new ReentrantReadWriteLock();
-    /** Nodes that have fetched since they were last told of a closed scope. */
+    /** Nodes that have fetched since they were last notified of a closed scope. */
     private final Set<NodeScopes> readers = ConcurrentHashMap.newKeySet();
     /** Nodes that have ever fetched, and may hold copies when this node leaves. */
     private final Set<NodeScopes> holders = ConcurrentHashMap.newKeySet();
@@ -79,7 +79,7 @@ final class NodeScopes {
 
     // ---- requests of the node
 
-    /** The node opens a scope for others, or has passed an object in an open one. What it pushed before is there. */
+    /** The node opens a scope for others, or has passed an object in an open one. What it pushed before has arrived. */
     synchronized void share(long firstRun) {
         boolean fits = Ref.arenaId(firstRun) == arena.id()
                 && Ref.offset(firstRun) % PAGE == 0
@@ -101,7 +101,7 @@ final class NodeScopes {
         grown = true;
     }
 
-    /** The node ends a scope: after the return no thread reads there for others. */
+    /** The node ends a scope: after this method returns, no thread reads it for others. */
     void unshare(long firstRun) {
         copies.writeLock().lock();
         try {
@@ -124,7 +124,7 @@ final class NodeScopes {
         }
     }
 
-    /** The node is gone, or will be at once: its scopes have ended. */
+    /** Ends all scopes of the node, which has left or is about to. */
     void end() {
         channel.leave(this);
         copies.writeLock().lock();
@@ -164,7 +164,7 @@ final class NodeScopes {
 
     // ---- requests on behalf of others
 
-    /** @throws RefException if it leads into no open scope */
+    /** @throws RefException if the Ref leads into no open scope */
     RefSpace.Window window(long ref) {
         requireOpen(ref);
         return window;
@@ -174,7 +174,7 @@ final class NodeScopes {
         return arena.memory().scope().equals(mapped);
     }
 
-    /** Whether it leads into an open scope of the node. */
+    /** Whether the Ref leads into an open scope of the node. */
     boolean holds(long ref) {
         return Ref.arenaId(ref) == arena.id() && endAt(ref) >= 0;
     }
@@ -199,7 +199,7 @@ final class NodeScopes {
         return end;
     }
 
-    /** Reads the runs again if anything has come since; waits for a thread that does so. */
+    /** Reads the runs again if more has arrived since the last reading; waits if another thread is doing so. */
     private synchronized void lookAgain() {
         if (!grown) {
             return;
@@ -217,7 +217,7 @@ final class NodeScopes {
         published = PublishedRuns.of(found);
     }
 
-    /** Adds the runs of a scope; returns about how many were read, whatever state the node left them in. */
+    /** Adds the runs of a scope, which the node may have left in any state; returns roughly how many were read. */
     private int add(long scope, List<PublishedRuns.Run> found) {
         if (arena.memory().get(ValueLayout.JAVA_LONG, Ref.offset(scope)) != scope) {
             // Nothing of it was pushed yet: a run begins with the Ref of its scope's first run.
@@ -240,13 +240,13 @@ final class NodeScopes {
     /**
      * The bytes at a Ref, for another node.
      *
-     * @param most bytes; fewer if the run ends before
+     * @param most maximum number of bytes; the result is shorter if the run ends first
      * @throws RefException as {@link #window}
      */
     byte[] copy(long ref, int most, NodeScopes reader) {
         copies.readLock().lock();
         try {
-            // Before the check: a thread that ends the scope from here on finds the reader.
+            // Added before the check, so that a thread that ends the scope later finds the reader.
             readers.add(reader);
             holders.add(reader);
             lookAgain();

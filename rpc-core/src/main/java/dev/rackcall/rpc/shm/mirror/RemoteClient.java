@@ -19,8 +19,8 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 
 /**
- * Connects to a server that shares no memory with this process. This end makes memory of the size it asks for, and
- * divides it as the server's answer says.
+ * Connects to a server that shares no memory with this process. This end allocates memory of the size that it requests,
+ * and divides it as the server's answer specifies.
  */
 public final class RemoteClient {
     /** More than any arena may have. */
@@ -37,8 +37,8 @@ public final class RemoteClient {
     }
 
     /**
-     * Slots to ask for, to make that many calls at once: twice as many, since reading an answer may take a request of
-     * its own. Invalid counts pass unchanged so that the error shows the caller's value.
+     * Slots to request so that this many calls can be in flight: twice as many, because reading an answer may need a
+     * request of its own. Invalid counts pass unchanged so that the error shows the caller's value.
      */
     private static int slotsFor(int calls) {
         boolean mayBeDoubled =

@@ -29,14 +29,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts clients that share no memory with the server. Each address serves all channels, as the client's hello says
- * which one it wants, and a channel's shared scopes are the same at each. Connections differ from shared memory only in
- * their bell.
+ * Accepts clients that share no memory with the server. Each address serves all channels, because the client's hello
+ * names the channel. A channel's shared scopes are the same at every address. Connections differ from shared memory
+ * only in their bell.
  */
 public final class RemoteServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteServer.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
-    /** No kernel vouches for a peer over a network. */
+    /** A peer over a network, whose process and user no kernel reports. */
     private static final Peer STRANGER = new Peer(0, -1, -1);
 
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -219,7 +219,7 @@ public final class RemoteServer extends PolledServer {
             }
         }
 
-        /** Under the lock: a stopped poller ends the connections added before, and no others. */
+        /** Locked, because a stopped poller ends only the connections that were added before. */
         private ShmServerConnection connect(ServerMirror bell) {
             synchronized (server.scopes) {
                 if (server.ended) {

@@ -24,7 +24,7 @@ import java.util.function.Supplier;
  * its other fields, and its word. Now and then it also carries the number of requests taken, and the server's state.
  */
 final class ServerMirror extends MirrorBell implements MirroredClient {
-    /** Most bytes of one fetch. */
+    /** Maximum number of bytes per fetch. */
     static final int MOST_BYTES = 64 << 10;
 
     private final Handshake.ServerHello serverHello;
@@ -34,16 +34,16 @@ final class ServerMirror extends MirrorBell implements MirroredClient {
      */
     private final AtomicLongArray answered;
     /**
-     * Requests taken before the client is told, since that costs a message. Meanwhile the client has its remaining
-     * slots.
+     * Number of requests taken before the client is notified, because each notification costs a message. Meanwhile the
+     * client uses its remaining slots.
      */
     private final int unsaid;
-    /** Set before the connection is used, as the next two. */
+    /** Set before the connection is used, like the next two fields. */
     private NodeScopes node;
 
     private RefSpace refs;
     private Arena replies;
-    /** Null until the first arguments come that have to be fetched. */
+    /** Null until arguments have to be fetched for the first time. */
     private volatile FetchedArena fetched;
     // Values last carried. Only for the thread that carries.
     private long consumed;
@@ -89,7 +89,7 @@ final class ServerMirror extends MirrorBell implements MirroredClient {
         long taken = ControlLayout.consumed(memory);
         if (taken - consumed >= unsaid) {
             consumed = taken;
-            // No thread sleeps for this; clients that need it look repeatedly.
+            // No thread sleeps while it waits for this value; clients that need it poll.
             alive = alive && carrier.store(ControlLayout.CONSUMED, taken) && carrier.flush();
         }
         int now = ControlLayout.state(memory);

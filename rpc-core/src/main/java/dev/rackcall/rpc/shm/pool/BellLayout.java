@@ -12,8 +12,8 @@ import java.util.function.LongConsumer;
  *     0  beat     moved by the side's watcher as long as it lives
  *    64  stage    0 open, 1 ended, 2 left: does not use the connection's memory any more
  *   128  rings    how often it has rung
- *   192  posted   numbers told so far
- *   256  taken    of the other side's numbers
+ *   192  posted   numbers that this side has sent
+ *   256  taken    how many of the other side's numbers this side has read
  *   512  the last 64 numbers
  * </pre>
  */
@@ -40,7 +40,7 @@ final class BellLayout {
         return page.asSlice(ofServer ? 0 : HALF, HALF);
     }
 
-    /** One thread of each end. */
+    /** Moves the beat. Called by one thread of each end. */
     static void beat(MemorySegment mine) {
         LONG.setOpaque(mine, BEAT, (long) LONG.getOpaque(mine, BEAT) + 1);
     }
@@ -69,10 +69,10 @@ final class BellLayout {
         return (long) LONG.getAcquire(half, RINGS);
     }
 
-    /** One thread at a time; false if the other end has not taken the pending numbers. */
+    /** Posts a number; returns false if {@link #NUMBERS} numbers are pending. One thread at a time. */
     static boolean post(MemorySegment mine, MemorySegment theirs, long number) {
         long posted = (long) LONG.getOpaque(mine, POSTED);
-        // Acquire: pairs with the release in take; the number in that place was read.
+        // Acquire: pairs with the release in take; the previous number in that place was read.
         if (posted - (long) LONG.getAcquire(theirs, TAKEN) >= NUMBERS) {
             return false;
         }
@@ -82,7 +82,10 @@ final class BellLayout {
         return true;
     }
 
-    /** One thread at a time; returns how many it took, at most {@link #NUMBERS} whatever the other end wrote. */
+    /**
+     * Takes pending numbers; returns how many, at most {@link #NUMBERS} whatever the other end wrote. One thread at a
+     * time.
+     */
     static int take(MemorySegment mine, MemorySegment theirs, LongConsumer numbers) {
         long taken = (long) LONG.getOpaque(mine, TAKEN);
         // Acquire: pairs with the release in post.

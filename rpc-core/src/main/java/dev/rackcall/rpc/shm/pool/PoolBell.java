@@ -19,13 +19,13 @@ import org.slf4j.LoggerFactory;
  * sleep.
  *
  * <p>Life cannot be proven here. An end counts as gone if its watcher has not moved its beat for {@link #LEASE_NANOS},
- * and the connection ends. That frees no memory, so an end that was only slow does no harm when it goes on: it finds
+ * and the connection ends. This frees no memory, so an end that was only slow does no harm when it resumes: it finds
  * the connection ended.
  */
 final class PoolBell implements Bell {
     /** How long an end's beat may be unchanged. */
     static final long LEASE_NANOS = TimeUnit.SECONDS.toNanos(5);
-    /** Time that one look counts at most: a stopped process has seen nothing of the other end meanwhile. */
+    /** Maximum silence that one check adds: a process that was stopped could not observe the other end meanwhile. */
     private static final long MOST_PER_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final MemorySegment mine;
@@ -68,7 +68,7 @@ final class PoolBell implements Bell {
         return bell;
     }
 
-    /** Marks a client as left that could not make its end. */
+    /** Marks the client as left when it could not create its end. */
     static void decline(MemorySegment page) {
         BellLayout.stage(BellLayout.half(page, false), BellLayout.LEFT);
     }
@@ -79,7 +79,7 @@ final class PoolBell implements Bell {
     }
 
     /**
-     * Under the lock: once {@link #close} has returned nothing is written, since the page may be reused when both ends
+     * Synchronized, so that nothing is written after {@link #close} has returned: the page may be reused once both ends
      * have left it.
      */
     @Override
@@ -113,7 +113,10 @@ final class PoolBell implements Bell {
         }
     }
 
-    /** The pool was closed before the connection, which ends it. The JVM may report that as a wrong thread, too. */
+    /**
+     * Ends the connection if its memory was closed first; otherwise rethrows. The JVM may report closed memory as a
+     * wrong thread.
+     */
     private void loseUnlessAlive(RuntimeException thrown) {
         if (mine.scope().isAlive() && theirs.scope().isAlive()) {
             throw thrown;
@@ -236,7 +239,7 @@ final class PoolBell implements Bell {
         private static final LogLimit LOG_LIMIT = new LogLimit();
         private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
         private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-        /** Looks without news before the watcher slows down. */
+        /** Number of checks without news before the watcher slows down. */
         private static final int PATIENCE = 100;
 
         private static final PoolWatcher SHARED = new PoolWatcher();

@@ -85,7 +85,7 @@ public final class PoolClient {
         }
     }
 
-    /** Takes a seat at the door, waiting for a free one if necessary. Until then no server knows of the hello. */
+    /** Takes a seat at the door, waiting for a free one if necessary. No server can find the hello before that. */
     private int sit(PoolDoor door, long place) {
         int seat = door.sit(place);
         while (seat < 0) {
@@ -97,9 +97,9 @@ public final class PoolClient {
     }
 
     /**
-     * Waits for the answer, after which the memory of the handshake is this side's again.
+     * Waits for the answer, after which this side owns the handshake's memory again.
      *
-     * @return true
+     * @return always true; a missing answer is thrown
      */
     private boolean awaitAnswer(PoolDoor door, int seat, PoolHandshake knock, long place) {
         try {
@@ -112,7 +112,7 @@ public final class PoolClient {
             if (door.stand(seat, place)) {
                 pool.give(place);
             }
-            // Otherwise a server has taken it and may still write its answer there, so it stays taken.
+            // Otherwise a server has taken the hello and may still write its answer there, so the memory stays taken.
             throw e;
         }
     }
@@ -162,7 +162,7 @@ public final class PoolClient {
             end.start(connection);
             return connection;
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
-            // In this order: an end that has left must not write into the bell's page.
+            // Close first: an end that has left must not write into the bell's page.
             if (bell != null) {
                 bell.close();
             }
@@ -171,7 +171,7 @@ public final class PoolClient {
             } else if (bell != null) {
                 bell.leave();
             } else if (PoolMemory.isIn(pool, window)) {
-                // Otherwise the server would keep it for this client until this host is reclaimed.
+                // Otherwise the server would keep the memory for this client until this host is reclaimed.
                 PoolBell.decline(PoolMemory.bellPage(pool, window));
             }
             if (sharedFile != null) {

@@ -120,7 +120,7 @@ final class PoolDoor {
         return (long) LONG.getAcquire(memory, OWNER);
     }
 
-    /** Moved while its owner lives. */
+    /** The owner's beat, which changes while the owner lives. */
     long beats() {
         return (long) LONG.getOpaque(memory, BEAT);
     }

@@ -10,17 +10,17 @@ import java.lang.invoke.VarHandle;
 
 /**
  * A client's hello at a {@link PoolDoor} and the server's answer: the two packets of the {@link Handshake}, and where
- * the connection's memory lies. The client's host owns this memory; the client frees it once it is answered or
+ * the connection's memory lies. The client's host owns this memory; the client frees it once the hello is answered or
  * withdrawn.
  *
  * <pre>
  *     0  answered   1 once the answer is whole                          server
  *     8  host, pid, uid, gid (4 each), boot (8)                         client
- *    32  bytes of the ClientHello (4)                                         client
- *    36  bytes of the ServerHello (4)                                       server
+ *    32  bytes of the ClientHello (4)                                   client
+ *    36  bytes of the ServerHello (4)                                   server
  *    40  place and bytes (8 each) of the connection's window, then of the shared arena's
- *    96  ClientHello                                                          client
- *  4096  ServerHello                                                        server
+ *    96  ClientHello                                                    client
+ *  4096  ServerHello                                                    server
  * </pre>
  */
 final class PoolHandshake {
@@ -105,7 +105,7 @@ final class PoolHandshake {
         return bytes(HELLO, memory.get(ValueLayout.JAVA_INT, HELLO_BYTES), WELCOME - HELLO);
     }
 
-    /** The client as it describes itself: no kernel knows processes of other hosts. */
+    /** The client as it describes itself: this host's kernel cannot report processes of other hosts. */
     Peer peer() {
         return new Peer(
                 memory.get(ValueLayout.JAVA_INT, PID),

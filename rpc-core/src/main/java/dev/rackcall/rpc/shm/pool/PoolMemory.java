@@ -30,7 +30,7 @@ final class PoolMemory {
         this.shared = take(pool, most(sharedQuota));
     }
 
-    /** Bytes of an arena, given the wished size. */
+    /** Bytes of an arena for which {@code wished} bytes were requested. */
     long most(long wished) {
         return Math.min(wished, pool.memory().byteSize() / SHARE) & -ControlLayout.PAGE;
     }
@@ -62,7 +62,10 @@ final class PoolMemory {
         private final long boot;
         private PoolHandshake.Window window = PoolHandshake.Window.NONE;
         private PoolBell bell;
-        /** Never reset: once this is known, the window may be reused, and its words no longer describe this client. */
+        /**
+         * Never reset: once the client has left, the window may be reused, and its words no longer describe this
+         * client.
+         */
         private volatile boolean left;
 
         private Tenant(int host, long boot) {
@@ -97,7 +100,7 @@ final class PoolMemory {
             return left;
         }
 
-        /** The server no longer uses it. */
+        /** Records that the server no longer uses the window. */
         void leave() {
             synchronized (leaving) {
                 leaving.add(this);
@@ -105,7 +108,7 @@ final class PoolMemory {
             reclaim();
         }
 
-        /** The client was not told of it: frees everything at once. */
+        /** Frees everything at once, because the client was not told of the window. */
         void discard() {
             left = true;
             if (bell != null) {
@@ -136,8 +139,8 @@ final class PoolMemory {
     }
 
     /**
-     * If the pool was closed before its server, leaving clients cannot be seen, and their memory stays taken until this
-     * host is reclaimed.
+     * Whether the pool is open. If it was closed before its server, leaving clients cannot be seen, and their memory
+     * stays taken until this host is reclaimed.
      */
     private boolean isPoolOpen() {
         return pool.memory().scope().isAlive();
@@ -161,7 +164,10 @@ final class PoolMemory {
         pool.give(shared.place());
     }
 
-    /** Gives clients, which were told of the end, a second to leave. What they still use then stays taken. */
+    /**
+     * Gives clients, which were notified of the end, a second to leave. Memory that they still use after that stays
+     * taken.
+     */
     void close(SharedPool arena) {
         long end = System.nanoTime() + LEAVE_NANOS;
         while (!isDeserted(arena) && System.nanoTime() - end < 0) {

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server for clients on all hosts that map a pool. One thread answers hellos at its {@link PoolDoor}s. The rest is as
- * for clients of this host, except for the bell and the place of the memory.
+ * A server for clients on all hosts that map a pool. One thread answers hellos at its {@link PoolDoor}s. Everything
+ * else works as for clients of this host, except for the bell and the place of the memory.
  */
 public final class PoolServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(PoolServer.class);
@@ -174,7 +174,7 @@ public final class PoolServer extends PolledServer {
             return;
         }
         if (!pool.isThere(knock.host(), knock.boot())) {
-            // The client's host was reclaimed meanwhile, so that memory may be reused.
+            // The client's host was reclaimed meanwhile, so its memory may be reused.
             return;
         }
         try {

@@ -3,8 +3,8 @@ package dev.rackcall.rpc.shm.protocol;
 import java.util.function.LongConsumer;
 
 /**
- * How one end of a connection wakes the other, and learns that the other has ended. In shared memory a ring only wakes
- * a peer that does not poll. {@link MirroringBell} is for ends that have memory of their own. Thread-safe; nothing here
+ * Wakes the other end of a connection, and detects that the other end has ended. In shared memory a ring only wakes a
+ * peer that does not poll. {@link MirroringBell} is for ends that have memory of their own. Thread-safe; nothing here
  * blocks or allocates.
  *
  * <p>A bell is closed before the connection's memory is unmapped. After {@link #close} has returned, neither this
@@ -15,7 +15,7 @@ public interface Bell extends AutoCloseable {
     int fd();
 
     /**
-     * Makes the peer look at the memory.
+     * Makes the peer check the memory.
      *
      * @return false if the peer is gone or this end is closed
      */
@@ -29,10 +29,10 @@ public interface Bell extends AutoCloseable {
     boolean tell(long number);
 
     /**
-     * Takes the rings that have come.
+     * Takes the rings that have arrived.
      *
-     * @param numbers receives the numbers among them; from the peer, so anything
-     * @return how many there were; -1 if there is none and the peer is gone, or this end is closed
+     * @param numbers receives the numbers among them, which an untrusted peer chose
+     * @return the number of rings; -1 if this end is closed, or if no ring is left and the peer is gone
      */
     int drain(LongConsumer numbers);
 

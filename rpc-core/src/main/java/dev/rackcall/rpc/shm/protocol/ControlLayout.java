@@ -13,8 +13,8 @@ import java.lang.invoke.VarHandle;
  *
  * <pre>
  *      0  magic, layout version, slot count, instance id        written by the server before the client sees the memory
- *     24  largest  : bytes of a scope that the server copies for one call, 0: it does not say      likewise
- *     32  seals    : 1 if the server believes none but those that a holder holds                    likewise
+ *     24  largest  : maximum bytes of a scope that the server copies for one call, 0: not stated    likewise
+ *     32  seals    : 1 if the server accepts only seals that a holder holds                         likewise
  *    256  watched    : 1 while the server polls this connection, 2 once it was rung    server, client
  *    260  state      : 1 open, 2 draining                                     server
  *    264  processor  : on which the server's poller last ran, -1: unknown     server
@@ -96,7 +96,7 @@ public final class ControlLayout {
         memory.set(ValueLayout.JAVA_INT, PROCESSOR, Processor.UNKNOWN);
         memory.set(ValueLayout.JAVA_INT, STATE, STATE_OPEN);
         // Last: memory with this word is complete. The hand-over through the socket orders it before the client's first
-        // look.
+        // read.
         memory.set(ValueLayout.JAVA_LONG, MAGIC_OFFSET, MAGIC);
     }
 
@@ -128,14 +128,17 @@ public final class ControlLayout {
         return memory.get(ValueLayout.JAVA_INT, HELD_SEALS_ONLY) != 0;
     }
 
-    /** Whether the server polls this connection. Opaque: each side fences between its own store and its look. */
+    /**
+     * Whether the server polls this connection. Opaque: each side fences between its own store and its load of the
+     * other side's.
+     */
     public static boolean isWatched(MemorySegment memory) {
         return (int) INT.getOpaque(memory, WATCHED) == IS_WATCHED;
     }
 
     /**
-     * Whether the caller, which has published a request and fenced, has to ring. Of several callers only the first
-     * does: the ring makes the server watch the connection, and then look for all their requests.
+     * Whether the caller, which has published a request and fenced, has to ring. Only the first of several callers
+     * rings: the server then watches the connection and finds all their requests.
      */
     public static boolean mustRing(MemorySegment memory) {
         return (int) INT.getOpaque(memory, WATCHED) == UNWATCHED && INT.compareAndSet(memory, WATCHED, UNWATCHED, RUNG);
@@ -146,7 +149,7 @@ public final class ControlLayout {
         INT.compareAndSet(memory, WATCHED, RUNG, UNWATCHED);
     }
 
-    /** Opaque: after a clearing store the server fences before it looks at the slots once more. */
+    /** Opaque: after clearing it, the server fences before it checks the slots once more. */
     public static void watched(MemorySegment memory, boolean watched) {
         INT.setOpaque(memory, WATCHED, watched ? IS_WATCHED : UNWATCHED);
     }
@@ -172,8 +175,8 @@ public final class ControlLayout {
     }
 
     /**
-     * Requests below it were taken, so their headers may be overwritten. Pairs with {@link #consumed(MemorySegment,
-     * long)}.
+     * The number of requests taken. The words of requests with lower tickets may be overwritten. Pairs with {@link
+     * #consumed(MemorySegment, long)}.
      */
     public static long consumed(MemorySegment memory) {
         return (long) LONG.getAcquire(memory, CONSUMED);
@@ -184,7 +187,9 @@ public final class ControlLayout {
         LONG.setRelease(memory, CONSUMED, requests);
     }
 
-    /** Announces that the caller of that slot sleeps. Volatile: a full barrier before its last look at the response. */
+    /**
+     * Announces that the caller of that slot sleeps. Volatile: a full barrier before its last check of the response.
+     */
     public static void fallAsleep(MemorySegment memory, int slot) {
         LONG.getAndBitwiseOr(memory, asleepWord(slot), 1L << slot);
     }
@@ -208,7 +213,7 @@ public final class ControlLayout {
         return ASLEEP + (long) (slot >>> 6) * Long.BYTES;
     }
 
-    /** Volatile: a full barrier between announcing the sleep and the last look at the responses. */
+    /** Volatile: a full barrier between announcing the sleep and the last check of the responses. */
     public static void reactorAsleep(MemorySegment memory, boolean asleep) {
         INT.setVolatile(memory, REACTOR_ASLEEP, asleep ? 1 : 0);
     }

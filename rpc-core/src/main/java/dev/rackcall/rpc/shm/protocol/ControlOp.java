@@ -1,8 +1,8 @@
 package dev.rackcall.rpc.shm.protocol;
 
 /**
- * What a request with {@link SlotLayout#CONTROL} asks for. The number travels as its method, operands as two longs
- * inline.
+ * The operation that a request with {@link SlotLayout#CONTROL} stands for. Its number travels as the method, its
+ * operands as one or two longs inline.
  */
 public final class ControlOp {
     /** The caller of the call with that ticket no longer waits. */
@@ -21,15 +21,15 @@ public final class ControlOp {
     public static final int JOIN_SEALS = 6;
 
     /**
-     * Other clients may read the scope whose first run is at that Ref. Has a response. This and the following only over
-     * mirrored memory, with two longs.
+     * Other clients may read the scope whose first run is at that Ref. Has a response. This and the following
+     * operations take two longs, and exist only over mirrored memory.
      */
     public static final int SHARE = 7;
 
-    /** That scope ends. Has a response, after which the server no longer reads there for others. */
+    /** The scope at that Ref ends. Has a response, after which the server no longer reads there for others. */
     public static final int UNSHARE = 8;
 
-    /** Send that many bytes of what another client, or the server, has at that Ref. Has a response. */
+    /** Send that many bytes at that Ref, from the memory of another client or of the server. Has a response. */
     public static final int FETCH = 9;
 
     private ControlOp() {}

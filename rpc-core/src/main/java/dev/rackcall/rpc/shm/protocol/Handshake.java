@@ -18,17 +18,17 @@ import java.nio.charset.StandardCharsets;
 public final class Handshake {
     private static final long MAGIC = 0x5241434b43414c4cL; // "RACKCALL"
     static final int PROTOCOL = 1;
-    /** Bounds of the slots that a client may ask for, a power of two. */
+    /** Bounds of the number of slots that a client may request, a power of two. */
     public static final int MIN_SLOTS = 2;
 
     public static final int MAX_SLOTS = 4096;
-    /** Bytes of an arena that a client gets at least, unless the server's quota is lower. */
+    /** Minimum bytes of an arena, unless the server's quota is lower. */
     public static final long MIN_QUOTA = 64 << 10;
     /** The server's participant number in the shared arena. */
     public static final int SERVER_PARTICIPANT = 1;
     /** Participant numbers have 12 bits in a page-table entry; 0 means none. */
     public static final int MAX_PARTICIPANTS = 4095;
-    /** Bytes of one text, so that two fit into a packet. Longer ones, which may quote a peer, are cut. */
+    /** Maximum bytes of one text, so that two fit into a packet. Longer texts, which may quote a peer, are cut. */
     private static final int MAX_TEXT_BYTES = 30_000;
 
     private static final int MAX_CHANNEL_CHARS = 255;
@@ -36,10 +36,10 @@ public final class Handshake {
     private Handshake() {}
 
     /**
-     * What a client asks for.
+     * A client's request for a connection.
      *
      * @param layout {@link ControlLayout#VERSION} of the client
-     * @param sealsHeld whether another process is to hold its seals
+     * @param sealsHeld whether another process is to hold the client's seals
      */
     public record ClientHello(int layout, String channel, int slots, long arenaQuota, boolean sealsHeld) {
         public ClientHello(int layout, String channel, int slots, long arenaQuota) {
@@ -66,7 +66,7 @@ public final class Handshake {
                             in.readLong(),
                             // Older clients do not send this field.
                             in.available() > 0 && in.readBoolean()));
-            // It will appear in logs and messages.
+            // The name will appear in logs and messages.
             if (hello.channel.length() > MAX_CHANNEL_CHARS
                     || hello.channel.chars().anyMatch(Character::isISOControl)) {
                 throw new MalformedException("what it asks for is no channel's name");
@@ -133,7 +133,7 @@ public final class Handshake {
     /**
      * Where an arena lies in its file.
      *
-     * @param id 0: there is none
+     * @param id 0 if there is no arena
      */
     public record ArenaPlace(int id, long offset, long bytes) {
         private void write(DataOutputStream out) throws IOException {

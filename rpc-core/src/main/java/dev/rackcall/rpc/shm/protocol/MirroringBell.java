@@ -6,7 +6,7 @@ import java.util.Optional;
 /** The bell of a connection whose two ends have memory of their own: it also carries over what was published. Thread-safe. */
 public interface MirroringBell extends Bell {
     /**
-     * Carries over what was published before this call, and makes the peer look.
+     * Carries over what was published before this call, and makes the peer check its memory.
      *
      * @return false if the peer is gone or this end is closed
      */
@@ -15,9 +15,12 @@ public interface MirroringBell extends Bell {
     /** Takes in what has arrived. Called repeatedly by a thread that spins for it. */
     void look();
 
-    /** Makes the peer's next publication ring here. Called by a thread that is about to sleep, before its last look at the memory. */
+    /**
+     * Makes the peer's next publication ring here. Called by a thread about to sleep, before its last check of the
+     * memory.
+     */
     void listen();
 
-    /** Why the connection has ended, if the carrier knows more than that the peer is gone. Only after the end. */
+    /** Why the connection has ended, if the carrier can tell more than that the peer is gone. Only after the end. */
     Optional<Status> endCause();
 }

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * <p>Confined to the thread that holds the slot.
  */
 public final class PayloadBuffer implements PayloadWriter.Growth {
-    /** A larger run goes back to the arena when its call ends. */
+    /** A larger run returns to the arena when its call ends. */
     private static final long KEEP_BYTES = 64 << 10;
 
     /** Runs double as they grow, so the run of a payload up to this size is kept. */
@@ -39,7 +39,7 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
         return inline;
     }
 
-    /** Where a payload lies that did not fit inline. */
+    /** The Ref of a payload that did not fit inline. */
     public long ref() {
         return ref;
     }
@@ -76,14 +76,14 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
         }
     }
 
-    /** Gives a large run back when its call has ended. */
+    /** Frees a large run when its call has ended. */
     public void trim() {
         if (run != null && run.byteSize() > KEEP_BYTES) {
             free();
         }
     }
 
-    /** Gives the run back. */
+    /** Returns the run to the arena. */
     void free() {
         if (run != null) {
             arena.freeRun(ref);

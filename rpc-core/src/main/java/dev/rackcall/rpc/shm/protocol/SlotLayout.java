@@ -15,7 +15,7 @@ import java.lang.invoke.VarHandle;
  *    +8  length    : of a payload at ref        +136  length   : of a payload at ref
  *   +16  ref       : payload, if not inline     +144  ref      : payload, if not inline
  *   +24  deadline  : nanoTime, if flagged       +152  inline payload, up to 104 bytes
- *   +32  isolation : what keeps the arguments safe, if flagged
+ *   +32  isolation : scope or seal of the arguments, if flagged
  *   +40  inline payload, up to 88 bytes
  *
  *        63           56 55   48 47               32 31                       0
@@ -24,9 +24,9 @@ import java.lang.invoke.VarHandle;
  *       +---------------+-------+-------------------+--------------------------+
  * </pre>
  *
- * The word that publishes also describes a small call completely: a call without arguments is one store and one load
- * each way. It has the low half of the ticket, which suffices because any other value in the word is older and from the
- * same slot. A sleeping caller waits on that half.
+ * The word that publishes also describes a small call completely: a call without arguments is one store and one load in
+ * each direction. It has the low half of the ticket, which suffices because any other value in the word is older and
+ * from the same slot. A sleeping caller waits on that half.
  */
 public final class SlotLayout {
     public static final int BYTES = 256;
@@ -51,7 +51,7 @@ public final class SlotLayout {
     public static final int OUTSIDE = 2;
     /** The payload begins with metadata: headers in a request, description and trailers in a response. */
     public static final int METADATA = 4;
-    /** The caller does not read the response; it is published all the same, to give the slot back. */
+    /** The caller does not read the response; it is still published, to release the slot. */
     public static final int ONE_WAY = 8;
     /** A {@link ControlOp}, not a service method. */
     public static final int CONTROL = 16;
@@ -66,14 +66,14 @@ public final class SlotLayout {
     public static final int SEALED = 128;
 
     /**
-     * Of a response: its result names objects of other clients, so that reading it may take a round trip. Only with
-     * mirrored memory.
+     * In a response: the result names objects of other clients, so reading it may take a round trip. Only with mirrored
+     * memory.
      */
     public static final int HELD = 64;
 
     /**
-     * Both together: nothing is isolated, and the server fetches what the shared arguments' Refs lead to. Only with
-     * mirrored memory.
+     * Both isolation flags together: nothing is isolated, and the server fetches what the shared arguments' Refs point
+     * to. Only with mirrored memory.
      */
     public static final int FETCHED = SNAPSHOT | SEALED;
 

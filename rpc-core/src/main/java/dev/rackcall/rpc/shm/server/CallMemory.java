@@ -19,9 +19,9 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 
 /**
- * What a call has at the server besides its slot: where the Refs of its isolated arguments are followed, and its
- * handler's temporary scope. One per slot, made when first needed; a call that answers with a stream gives it away.
- * Confined to the thread that serves the call.
+ * A call's memory at the server besides its slot: the space that resolves the Refs of its isolated arguments, and its
+ * handler's temporary scope. One per slot, made when first needed; a call that answers with a stream hands it over to
+ * the stream. Confined to the thread that serves the call.
  */
 final class CallMemory {
     private static final long FIRST_TEMPORARY_BYTES = 4000;
@@ -42,12 +42,12 @@ final class CallMemory {
     }
 
     /**
-     * Where the Refs of an isolated call's arguments are followed.
+     * The space that resolves the Refs of an isolated call's arguments.
      *
      * @param flags of the request: SNAPSHOT or SEALED
      * @param scopeOrSeal the request's isolation field
-     * @param demanded by the method and the server; where no caller is trusted, sealed arguments are copied unless a
-     *     holder has the seals
+     * @param demanded the isolation that the method and the server demand; under AUTO, sealed arguments are copied
+     *     unless a holder has the seals
      * @throws RefException if there is no such scope or seal
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if the seal must be enforced and is not
      */
@@ -97,7 +97,7 @@ final class CallMemory {
     }
 
     /**
-     * Whether the holder of the seal has ended, which opens the pages: the arguments may have changed under the
+     * Whether the holder of the seal has ended. That opens the pages, so the arguments may have changed under the
      * handler.
      */
     boolean hasLostItsSeal() {
@@ -110,8 +110,8 @@ final class CallMemory {
     }
 
     /**
-     * Whether an object lies in the scope that the caller passed. It may be returned: the same Ref leads to its
-     * original there.
+     * Whether an object lies in the scope that the caller passed. Such an object may be returned: at the caller the
+     * same Ref names the original.
      */
     boolean isArgument(Object sharedObject) {
         return SharedObject.spaceOf(sharedObject) == arguments && arguments.holds(SharedObject.refOf(sharedObject));
@@ -157,8 +157,9 @@ final class CallMemory {
     }
 
     /**
-     * Follows the Refs of objects in a handler's temporary scope: into that scope, and wherever its arguments may lead.
-     * Other calls' temporary scopes lie in the same arena and are excluded, since a caller could forge Refs into them.
+     * Resolves the Refs of objects in a handler's temporary scope: into that scope, and into all memory that its
+     * arguments may reference. Other calls' temporary scopes lie in the same arena and are excluded, since a caller
+     * could forge Refs into them.
      */
     static final class TemporarySpace extends RefSpace {
         private final Arena scratch;

@@ -20,11 +20,11 @@ final class CallObjects {
     private final ServerRequest request;
     private final ServerResponse response;
 
-    /** The reply scope; null until the handler asks for it. */
+    /** The reply scope; null until the handler requests it. */
     private ReplyScopes.ReplyScope reply;
     /** Null until the slot's first call that needs it. */
     private CallMemory memory;
-    /** A stream reads on under the seal, and marks it done. */
+    /** Whether a stream still reads under the seal, and will mark it done. */
     private boolean sealIsStreams;
 
     CallObjects(
@@ -120,7 +120,7 @@ final class CallObjects {
      * Gives the call's memory to a stream, whose elements may be computed from the arguments while the slot serves its
      * next call.
      *
-     * @return null if it has none
+     * @return the memory, or null if the call has none
      */
     CallMemory giveAway() {
         sealIsStreams = request.isSealed() && memory != null && memory.has(request.isolation());
@@ -142,7 +142,7 @@ final class CallObjects {
         return end.objects().adopt(argument, method);
     }
 
-    /** Whether the handler has asked for a reply scope. */
+    /** Whether the handler has requested a reply scope. */
     boolean hasReply() {
         return reply != null;
     }

@@ -4,22 +4,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The number of a server's connections. A client that has left is not connected any more, but its memory is held until
- * its last handler returns. Held memory is limited, too, against clients that connect, call and leave in a loop.
- * Thread-safe.
+ * The number of a server's connections. A client that has left is no longer connected, but its memory is held until its
+ * last handler returns. Held memory is limited, too, in case clients connect, call and leave in a loop. Thread-safe.
  */
 public final class ConnectionCount {
     private final AtomicInteger connected = new AtomicInteger();
     private final AtomicInteger held = new AtomicInteger();
-    /** Of all connections; an adder, since their threads change it with each call. */
+    /** Calls of all connections. A LongAdder, because many threads update it with each call. */
     private final LongAdder calls = new LongAdder();
 
-    /** Clients at the other end of an open socket. */
+    /** Clients whose socket is open. */
     int connected() {
         return connected.get();
     }
 
-    /** Whether another connection exceeds the limit: of clients, or of held memory, at twice as many connections. */
+    /**
+     * Whether one more connection would exceed the limit: {@code most} connected clients, or held memory of twice as
+     * many.
+     */
     boolean isFull(int most) {
         return connected.get() >= most || held.get() / 2 >= most;
     }
@@ -42,12 +44,12 @@ public final class ConnectionCount {
         held.incrementAndGet();
     }
 
-    /** Its socket is closed. */
+    /** A connection's socket is closed. */
     public void hangsUp() {
         connected.decrementAndGet();
     }
 
-    /** Its memory is released. */
+    /** A connection's memory is released. */
     public void isReleased() {
         held.decrementAndGet();
     }

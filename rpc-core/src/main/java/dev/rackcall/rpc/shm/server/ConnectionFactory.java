@@ -39,7 +39,7 @@ public final class ConnectionFactory implements AutoCloseable {
     private final Scratch scratch;
     private final int scratchId;
 
-    /** For clients of this host, and of those that share no memory with it. */
+    /** Serves clients on this host, and on hosts that share no memory with it. */
     public ConnectionFactory(ServerSpec spec, ServerSpec.Service<?> service, Handlers handlers) {
         this(
                 spec,
@@ -51,10 +51,10 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     /**
-     * For clients whose memory comes from elsewhere: {@link #join} and {@link #connect}.
+     * Serves clients whose memory is made elsewhere, through {@link #join} and {@link #connect}.
      *
-     * @param arenaQuota bytes of each arena of a connection, at most
-     * @param makesShared makes the channel's shared arena, with that number
+     * @param arenaQuota maximum bytes of each arena of a connection
+     * @param makesShared makes the channel's shared arena with the given arena number
      */
     public ConnectionFactory(
             ServerSpec spec,
@@ -99,7 +99,7 @@ public final class ConnectionFactory implements AutoCloseable {
         return binding.channel();
     }
 
-    /** A connection that its client does not know yet, with what the client has to be sent. */
+    /** A connection not yet announced to its client, with everything that must be sent to the client. */
     public record Offer(
             ShmServerConnection connection,
             UnixSocket socket,
@@ -107,7 +107,7 @@ public final class ConnectionFactory implements AutoCloseable {
             SharedFile file,
             SharedPool.Seat seat)
             implements AutoCloseable {
-        /** Tells the client. */
+        /** Sends the client its hello and the descriptors of the memory. */
         public void send() {
             socket.send(serverHello.encode(), file.fd(), seat.file().fd());
             connection.end.told();
@@ -120,7 +120,7 @@ public final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    /** Makes a connection. {@code count} hears when it hangs up and when its memory is released. */
+    /** Makes a connection. {@code count} is notified when it hangs up and when its memory is released. */
     public Offer prepare(UnixSocket socket, Handshake.ClientHello hello, Peer peer, ConnectionCount count) {
         check(hello);
         SharedPool.Seat seat = shared.join();
@@ -199,7 +199,7 @@ public final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    /** Gives back the arena numbers of a hello that {@link #connect} was not called for. */
+    /** Releases the arena numbers of a hello for which {@link #connect} was not called. */
     public void giveIds(Handshake.ServerHello serverHello) {
         ids.give(serverHello.request().id());
         ids.give(serverHello.reply().id());
@@ -210,7 +210,7 @@ public final class ConnectionFactory implements AutoCloseable {
         return shared;
     }
 
-    /** Refuses what cannot be granted. */
+    /** Refuses a hello whose request cannot be granted. */
     public void check(Handshake.ClientHello hello) {
         if (hello.layout() != ControlLayout.VERSION) {
             throw Status.Code.FAILED_PRECONDITION
@@ -236,7 +236,7 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     /**
-     * A participant number and arena numbers for a client whose memory comes from elsewhere.
+     * Assigns a participant number and arena numbers to a client whose memory is made elsewhere.
      *
      * @param hasLeft whether that client has stopped using the shared arena for good
      */
@@ -250,7 +250,7 @@ public final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    /** What a client gets; {@link #connect} gives the arena numbers back in the end. */
+    /** The hello for a client; a connection made by {@link #connect} releases the arena numbers when it ends. */
     private Handshake.ServerHello plan(Handshake.ClientHello hello, int participant) {
         return serverHello(hello, ConnectionPlan.of(hello.slots(), quota(hello), ControlLayout.PAGE), participant);
     }

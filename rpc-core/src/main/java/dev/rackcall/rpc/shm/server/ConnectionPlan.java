@@ -25,10 +25,10 @@ public record ConnectionPlan(long requestAt, long quota) {
     record Made(ConnectionPlan plan, SharedFile file) {}
 
     /**
-     * A plan.
+     * Plans a connection's memory.
      *
-     * @param quota bytes of either arena at most, rounded down to whole pages
-     * @param pageBytes of the memory
+     * @param quota maximum bytes of either arena, rounded down to whole pages
+     * @param pageBytes page size of the memory
      */
     public static ConnectionPlan of(int slots, long quota, long pageBytes) {
         long requestAt = (ControlLayout.controlBytes(slots) + pageBytes - 1) & -pageBytes;
@@ -46,7 +46,7 @@ public record ConnectionPlan(long requestAt, long quota) {
     /**
      * Makes the memory, and reserves what both sides need at once.
      *
-     * @param quota bytes of either arena at most
+     * @param quota maximum bytes of either arena
      * @param sealsHeld whether a holder may shut out writers once both sides have mapped it; only with small pages
      * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if huge pages are required and there are too few
      */
@@ -74,7 +74,7 @@ public record ConnectionPlan(long requestAt, long quota) {
         }
         SharedFile file = SharedFile.hugeMemfd(fileName(channel), plan.bytes());
         try {
-            // Otherwise a later access would find that there are none left.
+            // Otherwise a later access could fail because no huge page is left.
             file.reserve(plan.requestAt, HUGE_PAGE);
             file.reserve(plan.replyAt(), HUGE_PAGE);
             return new Made(plan, file);
@@ -97,7 +97,7 @@ public record ConnectionPlan(long requestAt, long quota) {
         }
     }
 
-    /** Refuses a channel whose connections could never be made. */
+    /** Refuses a channel that requires huge pages if this host cannot provide them. */
     public static void checkHost(String channel, Optional<Wish> hugePages) {
         if (hugePages.filter(Wish.REQUIRE::equals).isPresent()) {
             try {

@@ -21,7 +21,7 @@ final class ConnectionUse {
 
     /**
      * @param onUnused run once after {@link #close}, when no thread uses the memory any more
-     * @param count of the server, for its calls
+     * @param count the server's count, to which this connection's calls are added
      */
     ConnectionUse(Runnable onUnused, ConnectionCount count) {
         this.onUnused = onUnused;
@@ -29,8 +29,8 @@ final class ConnectionUse {
     }
 
     /**
-     * A handler runs on another thread than the poller's, and keeps the memory mapped. The calling thread keeps it
-     * mapped meanwhile.
+     * A handler runs on a thread other than the poller's, and keeps the memory mapped. Until this returns, the calling
+     * thread keeps it mapped.
      */
     void callStarts() {
         begins();
@@ -44,7 +44,7 @@ final class ConnectionUse {
     }
 
     /**
-     * A handler has left its answer to another thread, which may take any time: that does not keep the memory mapped.
+     * A handler has left its answer to another thread. That may take any time, so it does not keep the memory mapped.
      */
     void answerDeferred() {
         begins();
@@ -94,8 +94,8 @@ final class ConnectionUse {
     }
 
     /**
-     * Lets no thread enter any more; false if it was closed before. The closing thread calls {@link #leave} when it has
-     * done the rest.
+     * Lets no thread enter any more; returns false if the connection was already closed. The closing thread calls
+     * {@link #leave} when it has done the rest.
      */
     boolean close() {
         return users.getAndUpdate(seen -> seen | CLOSED) >= 0;

@@ -87,7 +87,10 @@ final class ControlRequests {
                 }));
     }
 
-    /** Serves requests about scopes that clients open for each other. A malformed one fails; its connection goes on. */
+    /**
+     * Serves requests about scopes that clients open for each other. A malformed one fails, but its connection stays
+     * open.
+     */
     private static void serveNode(ShmServerCall call, int op, long ref, long bytes) {
         try {
             call.connection

@@ -23,7 +23,7 @@ record Failure(Status status, Metadata trailers) {
      * The failure to report.
      *
      * @param encoding whether the handler had returned, so that a malformed payload is its result and not its argument
-     * @param isolated whether a Ref or length that leads astray is a sandbox violation
+     * @param isolated whether a Ref or length that leaves the arguments' scope is a sandbox violation
      */
     static Failure of(Throwable cause, String method, boolean encoding, boolean isolated) {
         try {
@@ -71,7 +71,8 @@ record Failure(Status status, Metadata trailers) {
     }
 
     /**
-     * The status of an isolated call whose arguments led out of their scope. Also recorded as an event at the server.
+     * The status of an isolated call whose arguments pointed out of their scope. Also recorded as an event at the
+     * server.
      */
     static Status breach(String method, RuntimeException cause) {
         IsolationEvents.violation(IsolationEvents.Violation.SANDBOX, method, cause.getMessage());

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a server's handlers behind protection keys if asked: each in the sandbox of its caller's connection, where not
- * even native code reaches another client's memory. All servers of a process share its few keys and keep them, since
- * threads may be in handlers when a server ends.
+ * Runs a server's handlers behind protection keys if requested. Each runs in the sandbox of its caller's connection,
+ * where not even native code can reach another client's memory. All servers of a process share its few keys and keep
+ * them, since threads may be in handlers when a server ends.
  */
 final class HandlerWalls {
     private static final Logger LOG = LoggerFactory.getLogger(HandlerWalls.class);
@@ -30,7 +30,7 @@ final class HandlerWalls {
     }
 
     /**
-     * The walls that a server asks for.
+     * The walls that a server's settings request.
      *
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if keys are required and unavailable
      */

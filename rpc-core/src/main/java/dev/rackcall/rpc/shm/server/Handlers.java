@@ -82,7 +82,7 @@ public abstract sealed class Handlers implements AutoCloseable {
             }
         }
 
-        /** The caller knows that the server is closed, but the call's resources must be given back. */
+        /** The caller has noticed that the server is closed, but the call's resources must still be released. */
         private static void refuse(ShmServerCall call) {
             call.fail(Status.Code.UNAVAILABLE
                     .with("the server was closed before the handler could start")

@@ -15,7 +15,7 @@ public interface MirroredClient {
     /** An answer was published in that slot; the next push carries it. */
     void answered(int index);
 
-    /** Carries what was published to the client. */
+    /** Carries everything published so far over to the client. */
     boolean push();
 
     /** As {@code MirroringBell.look}. */
@@ -24,21 +24,21 @@ public interface MirroredClient {
     /** As {@code MirroringBell.listen}. */
     void listen();
 
-    /** Where the client's Refs are followed. */
+    /** Resolves the client's Refs. */
     RefSpace refs();
 
     /**
-     * Where the Refs of arguments are followed that have stayed with the client.
+     * Resolves the Refs of arguments that have stayed with the client.
      *
-     * @param deadline until when the caller waits; 0 if it did not say
+     * @param deadline nanoTime until which the caller waits; 0 if it set none
      * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for fetched pages
      */
     RefSpace fetched(long deadline);
 
-    /** Whether it is memory into which the client's pages are fetched. */
+    /** Whether {@code mapped} is memory into which the client's pages are fetched. */
     boolean isFetched(MemorySegment.Scope mapped);
 
-    /** A call passes a shared object: other clients may read from now on what was pushed for it. */
+    /** A call passes a shared object: from now on other clients may read what was pushed for it. */
     void hasPassed();
 
     /**
@@ -52,14 +52,17 @@ public interface MirroredClient {
     /** Carries a scope of the reply arena to the client, before the answer that names it. */
     void carryReply(long ref);
 
-    /** Makes a copy of an argument the server's own; empty if the client has not opened its scope for others. */
+    /**
+     * Copies an argument into a scope that the server owns; empty if the client has not opened the argument's scope for
+     * others.
+     */
     Optional<Scope> adopt(Object argument, long ref, String method);
 
     /**
      * Serves a control request about shared scopes.
      *
      * @param result where the answer to {@code ControlOp.FETCH} is encoded
-     * @throws dev.rackcall.shm.RefException if the Ref leads nowhere
+     * @throws dev.rackcall.shm.RefException if the Ref cannot be resolved
      */
     void serve(int op, long ref, long bytes, Supplier<PayloadWriter> result);
 

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Limits what a connection's calls in flight may take out of its request arena: payloads outside the slots, and
- * snapshots. An honest client's do not overlap; a hostile one could make every call decode the whole arena into this
- * process's heap. Thread-safe.
+ * snapshots. Those of an honest client do not overlap. A hostile client could make every call decode the whole arena
+ * into this process's heap. Thread-safe.
  */
 final class PayloadBudget implements SnapshotBudget {
     private final long most;

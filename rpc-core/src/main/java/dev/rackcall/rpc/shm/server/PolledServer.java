@@ -42,8 +42,8 @@ public abstract class PolledServer implements ServerEndpoint {
     /**
      * Called before a connection is made.
      *
-     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if the server drains, RESOURCE_EXHAUSTED if it has as many
-     *     connections as it may
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if the server drains, RESOURCE_EXHAUSTED if all its connections
+     *     are taken
      */
     protected final void requireRoom(String channel) {
         if (draining) {
@@ -102,7 +102,7 @@ public abstract class PolledServer implements ServerEndpoint {
     }
 
     /**
-     * Ends all connections and the threads that serve them. Called when no thread makes connections or asks for relief
+     * Ends all connections and the threads that serve them. Called when no thread makes connections or requests relief
      * any more.
      */
     protected final void endCalls() {
@@ -112,7 +112,7 @@ public abstract class PolledServer implements ServerEndpoint {
 
     // ---- the polling threads
 
-    /** Starts the polling threads. {@code gaps} makes what each learns of the gaps between its requests. */
+    /** Starts the polling threads. {@code gaps} makes each thread's record of the gaps between its requests. */
     protected final void startPollers(Supplier<SpinTime> gaps) {
         for (int i = 0; i < spec.threads().pollers(); i++) {
             pollers.add(Poller.start(spec.threads().waiting(), gaps.get(), "rackcall-poll-" + i));
@@ -151,7 +151,8 @@ public abstract class PolledServer implements ServerEndpoint {
     }
 
     /**
-     * Whether no request waits at a poller and no call is in flight. Its thread answers; false if it does not in time.
+     * Whether no request waits at a poller and no call is in flight. The poller's thread decides; false if it does not
+     * do so in time.
      */
     static boolean isDrained(Poller poller, long nanos) {
         CompletableFuture<Boolean> drained = new CompletableFuture<>();

@@ -17,18 +17,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * One polling thread of a server and the connections that it owns. Busy connections are watched: polled turn by turn.
- * Idle ones ring through their socket. With nothing to do for a while, the poller watches none and sleeps in the
+ * Idle ones ring through their socket. After a while with nothing to do, the poller watches none and sleeps in the
  * kernel.
  */
 public final class Poller {
-    /** Turns between two looks at the sockets, for new connections, rings and deaths. */
+    /** Turns between two checks of the sockets, for new connections, rings and deaths. */
     private static final int TURNS_PER_LOOK = 512;
-    /** A turn without a request is shorter on work, and brings the next look closer. */
+    /** How many turns a turn without a request counts as, so that an idle poller checks the sockets sooner. */
     private static final int IDLE_TURN_WEIGHT = 4;
 
     /** Turns without a request after which a connection is no longer watched, if another one is busy. */
     private static final int TURNS_WATCHED = 5_000;
-    /** Looks at a lone connection in a turn without a request, with a pause before each but the first. */
+    /** Further polls of a lone connection in a turn without a request, each after a pause. */
     private static final int PAUSES_PER_TURN = 8;
 
     /** Turns without a request before the thread reads the clock: one to two microseconds. */
@@ -43,7 +43,7 @@ public final class Poller {
     private final WatchList watched = new WatchList();
     private long lastTag;
     private int idleTurns;
-    /** The slice of the last look at the sockets. */
+    /** The slice at the last check of the sockets. */
     private int sliceOfLook;
 
     private int turns;
@@ -67,7 +67,7 @@ public final class Poller {
     /**
      * A poller with its thread started.
      *
-     * @param gaps learns the gaps between its requests
+     * @param gaps records the gaps between the poller's requests
      */
     static Poller start(WaitStrategy waiting, SpinTime gaps, String name) {
         Poller poller = new Poller(waiting, gaps, name);
@@ -94,7 +94,8 @@ public final class Poller {
     /** Runs {@code action} on the polling thread soon. Any thread. */
     void post(Runnable action) {
         mail.add(action);
-        // Volatile stores above, then this look. The poller announces its sleep before its last look at the mail.
+        // The volatile stores above precede this check. The poller announces its sleep before its last check of the
+        // mail.
         if (sleeping) {
             events.wakeUp();
         }
@@ -111,7 +112,7 @@ public final class Poller {
 
     /**
      * Ends the thread and all connections; returns when that is done or {@code nanos} have passed. Called when no other
-     * thread asks for relief any more.
+     * thread requests relief any more.
      */
     void stop(long nanos, Duration stuckAfter) {
         stopping = true;
@@ -129,14 +130,14 @@ public final class Poller {
     }
 
     /**
-     * The requests that waited for the thread when it last counted them; 0 while it sleeps. Begins a new slice, so that
-     * the thread counts as soon as its handler returns; at the end of a burst nothing would be waiting. Any thread.
+     * The requests waiting for the thread at its last count; 0 while it sleeps. Begins a new slice, so that the thread
+     * counts again as soon as its handler returns: at the end of a burst no request would be waiting. Any thread.
      */
     int waitingRequests() {
         if (sleeping) {
             return 0;
         }
-        // Before the new slice: the thread that sees the slice change looks at this.
+        // Before the new slice: the thread that sees the slice change checks this.
         counting = true;
         relief.nextSlice();
         return waitingRequests;
@@ -147,7 +148,10 @@ public final class Poller {
         return !sleeping;
     }
 
-    /** Lets another thread poll on if this one is in the same handler as at the last call. Begins a new slice. */
+    /**
+     * Lets another thread take over if the polling thread is still in the same handler as at the previous check. Begins
+     * a new slice.
+     */
     void relieveIfStuck() {
         relief.nextSlice();
         relief.relieveIfStuck();
@@ -223,7 +227,7 @@ public final class Poller {
 
     private int pollOne(ShmServerConnection connection) {
         try {
-            // A lone connection is looked at several times a turn.
+            // A lone connection is polled several times per turn.
             int taken = connection.poll(relief, watched.size() == 1 ? PAUSES_PER_TURN : 0);
             if (!isMine()) {
                 // Relieved in a handler: another thread owns the connections now.
@@ -252,7 +256,7 @@ public final class Poller {
 
     private void idle() {
         if (mail.mayHaveMail()) {
-            // Perhaps a new connection, which should not wait for the next look at the sockets.
+            // Perhaps a new connection, which should not wait for the next check of the sockets.
             look(0);
             return;
         }
@@ -269,7 +273,7 @@ public final class Poller {
         }
     }
 
-    /** Whether to go on spinning after another turn without a request. */
+    /** Whether to continue spinning after another turn without a request. */
     private boolean spins() {
         idleTurns++;
         if (idleTurns < FIRST_TURNS && waiting != WaitStrategy.BLOCKING) {
@@ -301,7 +305,7 @@ public final class Poller {
         idleTurns = 0;
     }
 
-    /** Handles what the sockets have, rings and deaths, and then the mail. */
+    /** Handles the events of the sockets (rings and deaths), then the mail. */
     private void look(long nanos) {
         turns = 0;
         sliceOfLook = relief.slice();
@@ -322,7 +326,8 @@ public final class Poller {
 
     private void rung(ShmServerConnection connection) {
         if (connection.drainRings() < 0) {
-            // Dropped by a later turn that finds no more requests: one-way calls sent before the end are served.
+            // A later turn drops the connection once it finds no more requests, so that one-way calls sent before the
+            // end are served.
             connection.hungUp();
             events.remove(connection.end.bellFd());
         }
@@ -355,7 +360,7 @@ public final class Poller {
     /** Actions for the polling thread: any thread adds, the polling thread runs them. */
     private static final class Mailbox {
         private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
-        /** Whether there may be some: one load, where asking the queue takes several. */
+        /** Whether there may be actions. One load, while a check of the queue takes several. */
         private volatile boolean mailed;
 
         void add(Runnable action) {

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs failures on a poller, which must go on because many clients depend on it. Lines are limited, since a peer may
+ * Logs failures on a poller, which must continue because many clients depend on it. Lines are limited, since a peer may
  * cause them repeatedly.
  */
 final class PollerLog {
@@ -30,7 +30,7 @@ final class PollerLog {
         }
     }
 
-    /** All connections of the poller depend on it, so it goes on. */
+    /** Logs a failed turn. The poller continues, since all its connections depend on it. */
     static void failedTurn(Throwable thrown) {
         if (LOG_LIMIT.allows()) {
             LOG.error("polling failed; the server goes on{}", LOG_LIMIT.skipped(), thrown);
@@ -49,7 +49,7 @@ final class PollerLog {
         }
     }
 
-    /** Not all of a call's resources could be given back. */
+    /** Not all of a call's resources could be released. */
     static void failedEnding(Peer peer, String channel, Throwable thrown) {
         if (LOG_LIMIT.allows()) {
             LOG.error(

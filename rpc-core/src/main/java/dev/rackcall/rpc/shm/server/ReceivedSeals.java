@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The seals of a client's request arena as its server sees them: through a ring that the client writes, or through that
- * of a holder which enforces them. Thread-safe.
+ * The seals of a client's request arena as its server sees them: in a ring that the client writes, or in the ring of a
+ * holder that enforces them. Thread-safe.
  */
 final class ReceivedSeals implements AutoCloseable {
     private final SharedFile file;
@@ -103,10 +103,10 @@ final class ReceivedSeals implements AutoCloseable {
     }
 
     /**
-     * From now on the holder's ring counts instead of the client's. Called after {@link #expectJoin}. May wait some
-     * seconds for the holder.
+     * Switches from the client's ring to the holder's. Called after {@link #expectJoin}. May wait some seconds for the
+     * holder.
      *
-     * @param session as the client says
+     * @param session the session's number, as the client sent it
      * @throws SealException if there is no such session, it is for other memory, or it comes too late
      */
     void join(Path holder, byte[] session) {

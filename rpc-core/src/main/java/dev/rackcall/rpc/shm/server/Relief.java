@@ -23,11 +23,11 @@ import org.slf4j.LoggerFactory;
  * duty.
  */
 final class Relief<C extends Relief.Served> {
-    /** Whose calls the thread on duty serves: a connection. */
+    /** A connection whose calls the thread on duty serves. */
     interface Served {
         String channel();
 
-        /** A handler keeps its thread, which was relieved. */
+        /** A handler has not returned, and its thread was relieved. */
         void handlerIsStuck();
 
         /** A relieved thread's handler has returned. */
@@ -36,7 +36,10 @@ final class Relief<C extends Relief.Served> {
 
     private static final Logger LOG = LoggerFactory.getLogger(Relief.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
-    /** More stuck handlers than this are a thread leak; from then on the poller waits for them. */
+    /**
+     * Maximum number of relieved threads in stuck handlers. Beyond it the poller waits for its handler instead of
+     * leaking more threads.
+     */
     private static final int MAX_STUCK = 256;
 
     private static final VarHandle IN_HANDLER;
@@ -63,10 +66,10 @@ final class Relief<C extends Relief.Served> {
     /** Null while the watcher decides. */
     private volatile Thread onDuty;
 
-    /** Of the thread on duty; replaced by the watcher only while that thread is in a handler. */
+    /** The marks of the thread on duty; replaced by the watcher only while that thread is in a handler. */
     private Marks<C> marks = new Marks<>();
 
-    /** {@code entered} at the watcher's last look. */
+    /** {@code entered} at the watcher's last check. */
     private long enteredBefore = -1;
 
     Relief(Runnable body, String name, Consumer<C> onBack) {
@@ -77,7 +80,7 @@ final class Relief<C extends Relief.Served> {
     Relief(Runnable body, Function<Runnable, Thread> maker, Consumer<C> onBack) {
         this.onBack = onBack;
         this.threads = () -> maker.apply(() -> {
-            // A successor is started before it is named.
+            // A successor starts before onDuty names it.
             if (isOnDuty()) {
                 body.run();
             }
@@ -109,21 +112,21 @@ final class Relief<C extends Relief.Served> {
         return false;
     }
 
-    /** Whether the thread on duty is in a handler. Any thread; it may see the previous one. */
+    /** Whether the thread on duty is in a handler. Any thread; the answer may concern the previous thread on duty. */
     boolean isInHandler() {
         return (boolean) IN_HANDLER.getOpaque(marks);
     }
 
     /**
-     * Changes at every look at stuck handlers, and when waiting requests are to be counted. A connection served since
-     * before the change lets the others have their turn, however many requests it has. One load, where reading the
-     * clock would cost more than a call.
+     * A number that changes at each check for stuck handlers, and when waiting requests are to be counted. A change
+     * ends the turn of the connection being served, even if it has more requests. Costs one load; reading the clock
+     * would cost more than a call.
      */
     int slice() {
         return slice;
     }
 
-    /** Begins a new slice. Any thread; two at the same time may count as one. */
+    /** Begins a new slice. Any thread; two simultaneous calls may count as one. */
     @SuppressWarnings("NonAtomicVolatileUpdate")
     void nextSlice() {
         slice++;
@@ -139,7 +142,8 @@ final class Relief<C extends Relief.Served> {
     }
 
     /**
-     * Called periodically by one watching thread: relieves a thread that is in the same handler as at the last call.
+     * Called periodically by one watching thread: relieves a thread that is still in the same handler as at the
+     * previous check.
      */
     void relieveIfStuck() {
         long now = (long) ENTERED.getOpaque(marks);
@@ -159,7 +163,7 @@ final class Relief<C extends Relief.Served> {
             Arena.ofShared().close();
             if ((boolean) IN_HANDLER.getAcquire(stale) && (long) ENTERED.getOpaque(stale) == enteredThen) {
                 Thread next = threads.get();
-                // Fails if the process may have no more threads; then the stuck thread stays on duty.
+                // Fails if the process cannot start more threads; then the stuck thread stays on duty.
                 next.start();
                 after = next;
                 stale.serving.handlerIsStuck();
@@ -204,15 +208,18 @@ final class Relief<C extends Relief.Served> {
     }
 
     /**
-     * What a thread on duty shows the watcher. Each thread has its own: when a relieved thread returns from its
-     * handler, that must not look like its successor's return.
+     * The state that a thread on duty shows the watcher. Each thread has its own, so that a relieved thread's return
+     * from its handler is not mistaken for its successor's.
      */
     static final class Marks<C> {
         /** Whether the thread is in a handler. */
         @SuppressWarnings("unused") // IN_HANDLER
         private boolean inHandler;
 
-        /** Whose call it was in last; stored only on change, since a reference store costs a barrier. */
+        /**
+         * The connection whose call the thread entered last; stored only on change, since a reference store costs a
+         * barrier.
+         */
         private C serving;
 
         /** The number of handlers it has entered. */
@@ -223,7 +230,7 @@ final class Relief<C extends Relief.Served> {
                 serving = connection;
             }
             ENTERED.setOpaque(this, entered + 1);
-            // Release: a thread that sees the mark also sees whose call it is.
+            // Release: a thread that sees the mark also sees the connection.
             IN_HANDLER.setRelease(this, true);
         }
     }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
-/** The reply scopes of a connection that its caller owns, until it releases an object in them. Thread-safe. */
+/** The reply scopes of a connection. A caller owns its scope until it releases an object in it. Thread-safe. */
 final class ReplyScopes {
     private static final long FIRST_BYTES = 4000;
 
@@ -22,7 +22,7 @@ final class ReplyScopes {
 
     /**
      * @param arena where they are allocated
-     * @param refs where Refs in them are followed
+     * @param refs resolves the Refs in them
      */
     ReplyScopes(Arena arena, RefSpace refs) {
         this.arena = arena;
@@ -36,7 +36,7 @@ final class ReplyScopes {
 
     /** Makes the caller of {@code ticket} the owner. An unwanted scope, or one without returned objects, is closed. */
     synchronized void handOver(ReplyScope reply, long ticket, BooleanSupplier unwanted) {
-        // A cancellation sets {@code unwanted} before it looks for the scope here.
+        // A cancellation sets {@code unwanted} before it searches for the scope here.
         if (reply.roots().isEmpty() || unwanted.getAsBoolean()) {
             reply.discard();
             return;
@@ -54,7 +54,7 @@ final class ReplyScopes {
         }
     }
 
-    /** The client gives back the object at {@code ref}; unknown ones are ignored. */
+    /** The client releases the object at {@code ref}; unknown Refs are ignored. */
     synchronized void release(long ref) {
         ReplyScope gone = byRoot.get(ref);
         if (gone != null) {
@@ -62,7 +62,7 @@ final class ReplyScopes {
         }
     }
 
-    /** The client says that it never saw the answer to {@code ticket}. */
+    /** The client reports that it never saw the answer to {@code ticket}. */
     synchronized void discard(long ticket) {
         ReplyScope gone = byTicket.get(ticket);
         if (gone != null) {
@@ -77,8 +77,8 @@ final class ReplyScopes {
     }
 
     /**
-     * One call's reply scope, and the objects that its handler returned from it. After the call the server does not use
-     * it; it is closed when the caller releases any of those objects.
+     * One call's reply scope, and the objects that its handler returned from it. The server does not use the scope
+     * after the call, and closes it when the caller releases any of those objects.
      */
     static final class ReplyScope {
         private final Scope scope;

@@ -30,7 +30,8 @@ final class ReturnedObjects {
     /**
      * The Ref by which the caller finds a returned object.
      *
-     * @throws dev.rackcall.rpc.RpcException INTERNAL if it cannot; FAILED_PRECONDITION if it could only on this host
+     * @throws dev.rackcall.rpc.RpcException INTERNAL if the caller cannot find it; FAILED_PRECONDITION if only a caller
+     *     on this host could
      */
     long share(Object sharedObject, String method) {
         long ref = SharedObject.refOf(sharedObject);
@@ -49,7 +50,7 @@ final class ReturnedObjects {
         return ref;
     }
 
-    /** Objects of the request arena came from the client, which has them. */
+    /** Carries only reply objects over: objects of the request arena came from the client, which still has them. */
     private void carryOver(long ref, MemorySegment.Scope mapped, String method) {
         if (!end.owns(mapped) && !isOpenForAll(ref, mapped, method)) {
             throw Status.Code.FAILED_PRECONDITION
@@ -64,7 +65,7 @@ final class ReturnedObjects {
         }
     }
 
-    /** Whether the caller may fetch it: another client has opened its scope, or this server has adopted it. */
+    /** Whether the caller may fetch an object: another client has opened its scope, or this server has adopted it. */
     private boolean isOpenForAll(long ref, MemorySegment.Scope mapped, String method) {
         try {
             return end.mirrored().orElseThrow().isOpenForAll(mapped, ref);
@@ -81,7 +82,7 @@ final class ReturnedObjects {
         try {
             return SharedObject.spaceOf(sharedObject).memory(ref).scope();
         } catch (RefException | IllegalStateException e) {
-            // The latter: unmapped, since its client's connection has ended.
+            // IllegalStateException: unmapped, since its client's connection has ended.
             throw isGone(method, e);
         }
     }
@@ -95,8 +96,8 @@ final class ReturnedObjects {
     /**
      * Makes the scope of an argument the server's own.
      *
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it is not in the shared arena, or does not belong to
-     *     the caller
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if the argument is not in the shared arena, or does not
+     *     belong to the caller
      */
     Scope adopt(Object argument, String method) {
         long ref = SharedObject.refOf(argument);

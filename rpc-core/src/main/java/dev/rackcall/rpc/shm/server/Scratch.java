@@ -9,7 +9,8 @@ import dev.rackcall.shm.os.file.Unmapping;
 import java.util.List;
 
 /**
- * The arena of a channel's temporary scopes, which no client maps. Made when a handler first asks for one. Thread-safe.
+ * The arena of a channel's temporary scopes, which no client maps. Made when a handler first requests such a scope.
+ * Thread-safe.
  */
 final class Scratch implements AutoCloseable {
     private static final int OWNER = 1;
@@ -46,7 +47,7 @@ final class Scratch implements AutoCloseable {
                 arena = Arena.create(
                         new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, OWNER, FIRST_BYTES));
             } catch (RuntimeException | Error e) {
-                // The next handler that asks tries again; there may be memory by then.
+                // The next request tries again; there may be memory by then.
                 giveBack();
                 throw e;
             }

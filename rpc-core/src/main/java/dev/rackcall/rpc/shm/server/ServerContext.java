@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** One call as its handler sees it and may keep it. Made when a handler or an interceptor asks. Thread-safe. */
+/**
+ * One call as its handler sees it; the handler may keep this object. Made when a handler or an interceptor first
+ * requests it. Thread-safe.
+ */
 final class ServerContext implements RpcContext {
     private final MethodDescriptor method;
     private final Metadata headers;

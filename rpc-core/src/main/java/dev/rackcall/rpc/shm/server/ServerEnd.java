@@ -78,7 +78,7 @@ public final class ServerEnd {
     public void mirroredBy(MirroredClient client) {
         mirrored = client;
         replies = new ReplyScopes(replyArena, client.refs());
-        // To this side the client's reactor always sleeps, so that answers are pushed.
+        // Marks the client's reactor as always asleep, so that answers are pushed.
         ControlLayout.reactorAsleep(memory(), true);
     }
 
@@ -110,7 +110,9 @@ public final class ServerEnd {
         mirrored.look();
     }
 
-    /** Makes the client's next request ring, before the last look at a connection that will not be polled. */
+    /**
+     * Makes the client's next request ring. Called before the last check of a connection that will no longer be polled.
+     */
     void listen() {
         if (mirrored != null) {
             mirrored.listen();
@@ -142,7 +144,7 @@ public final class ServerEnd {
         return bell.fd();
     }
 
-    /** Reads the client's rings; negative once it is gone. Numbers are tickets of calls that it cancels. */
+    /** Reads the client's rings; negative once the client is gone. Numbers are the tickets of calls to cancel. */
     int drainRings(LongConsumer cancelled) {
         return bell.drain(cancelled);
     }
@@ -154,25 +156,25 @@ public final class ServerEnd {
         }
     }
 
-    /** Carries what was published to a client that has memory of its own. */
+    /** Carries published responses over to a client that has memory of its own. */
     void push() {
         if (isTold()) {
             mirrored.push();
         }
     }
 
-    /** Whether the client knows of the connection; if not, {@link #told} rings. */
+    /** Whether the client has been sent its hello; if not, {@link #told} will ring. */
     private boolean isTold() {
         if (!told) {
             rungEarly = true;
-            // Volatile store above, then this look. The thread that tells the client sets `told` before it looks at
-            // `rungEarly`.
+            // The volatile store above precedes this check. The thread that tells the client sets `told` before it
+            // checks `rungEarly`.
             return told;
         }
         return true;
     }
 
-    /** The client has been sent its hello; an earlier ring would be taken for it. */
+    /** The client has been sent its hello; an earlier ring would be mistaken for the hello. */
     public void told() {
         told = true;
         if (rungEarly) {
@@ -200,7 +202,7 @@ public final class ServerEnd {
                 && Ref.offset(ref) <= requestMemory.byteSize() - length;
     }
 
-    /** Where the Refs of trusted arguments are followed: everywhere that this client maps. */
+    /** Resolves the Refs of trusted arguments, into all memory that this client maps. */
     public RefSpace refs() {
         return mirrored != null ? mirrored.refs() : refs;
     }
@@ -228,7 +230,7 @@ public final class ServerEnd {
         return seals;
     }
 
-    /** A request names a seal that its call did not read under. */
+    /** Called for a seal that a request names, but under which its call did not read. */
     void giveUp(long seal) {
         if (!isMirrored()) {
             seals.giveUp(seal);
@@ -236,9 +238,9 @@ public final class ServerEnd {
     }
 
     /**
-     * Where the Refs of arguments are followed that have stayed with the client.
+     * Resolves the Refs of arguments that have stayed with the client.
      *
-     * @param deadline until when the caller waits; 0 if it did not say
+     * @param deadline nanoTime until which the caller waits; 0 if it set none
      * @throws RefException if this client shares its memory, so that there is nothing to fetch
      * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for fetched pages
      */
@@ -254,12 +256,12 @@ public final class ServerEnd {
         return requestArena;
     }
 
-    /** The scopes of the reply arena that its callers own. */
+    /** The scopes of the reply arena that callers own. */
     ReplyScopes replies() {
         return replies;
     }
 
-    /** Which objects its handlers may return and adopt. */
+    /** Decides which objects handlers may return and adopt. */
     ReturnedObjects objects() {
         return objects;
     }
@@ -304,8 +306,7 @@ public final class ServerEnd {
     private void unmapped() {
         try {
             mirrored().ifPresent(MirroredClient::released);
-            // After the memory: a late handler may still mark a seal done, and checks only whether the memory is
-            // mapped.
+            // After unmapping: a late handler may still mark a seal done, and checks only whether the memory is mapped.
             seals.close();
             memory.file().close();
         } finally {
@@ -313,7 +314,7 @@ public final class ServerEnd {
         }
     }
 
-    /** Whatever failed before: the client's number and its part of the shared arena must be reclaimed. */
+    /** Runs even if an earlier step failed: the client's number and its part of the shared arena must be reclaimed. */
     private void left() {
         try {
             shared.leave(serverHello.participant());

@@ -26,7 +26,7 @@ final class ServerRequest {
     private int flags;
     private long length;
     private long ref;
-    /** The part of {@link #length} that the budget granted; less than all of it: it refused. */
+    /** The bytes that the budget granted: {@link #length}, or 0 if it refused. */
     private long counted;
 
     private long deadline;
@@ -111,7 +111,7 @@ final class ServerRequest {
         return service.method(methodIndex);
     }
 
-    /** Names the method whose call a control request goes on with. */
+    /** Names the method whose call a control request continues. */
     void continues(String method) {
         continued = method;
     }

@@ -11,7 +11,7 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The response half of a slot: encodes a result or a failure, and publishes it. Confined to the thread that serves the
- * call; any thread may ask whether a sleeper has to be woken.
+ * call; any thread may check whether a sleeper has to be woken.
  */
 final class ServerResponse {
     /** Characters of a failure's description that fit into the slot, if they are ASCII. */
@@ -35,7 +35,7 @@ final class ServerResponse {
     /** The result names an object that the client has to fetch. */
     private boolean held;
 
-    /** A response was published, and its sleeper not woken yet. */
+    /** Whether a response was published whose sleeper has not been woken yet. */
     @SuppressWarnings("unused") // UNWOKEN
     private boolean unwoken;
 
@@ -62,7 +62,7 @@ final class ServerResponse {
         held = true;
     }
 
-    /** The last response was read or is unwanted: a large payload goes back to the arena. */
+    /** The last response was read or is unwanted: a large payload returns to the arena. */
     void forgetLast() {
         buffer.trim();
     }
@@ -118,7 +118,7 @@ final class ServerResponse {
         return (int) writer.length();
     }
 
-    /** Returns 0 if even that does not fit: then only the code is sent. */
+    /** Encodes the beginning of the description; returns 0 if even that does not fit, so that only the code is sent. */
     private int encodeShortened(Failure failure) {
         String description = failure.status().description();
         String cut = description.substring(0, Math.min(SHORT_DESCRIPTION, description.length()));
@@ -137,7 +137,10 @@ final class ServerResponse {
         UNWOKEN.setRelease(this, true);
     }
 
-    /** Whether a response was published and its sleeper not woken yet; true for one of several threads that ask. */
+    /**
+     * Whether a response was published whose sleeper has not been woken yet; true for only one of several calling
+     * threads.
+     */
     boolean takeUnwoken() {
         return (boolean) UNWOKEN.getOpaque(this) && (boolean) UNWOKEN.getAndSetAcquire(this, false);
     }

@@ -56,7 +56,7 @@ final class ServerStream<T> {
      * The call that returned a stream.
      *
      * @param method its full name
-     * @param memory which the elements may be computed from; null if it has none
+     * @param memory from which the elements may be computed; null if the call has none
      */
     record Opener(long ticket, String method, CallMemory memory) {}
 
@@ -92,7 +92,7 @@ final class ServerStream<T> {
      */
     private record Answer<T>(DeferrableCall call, List<T> elements, boolean last, Optional<Throwable> failure) {}
 
-    /** Begins to take elements; a waiting pull is answered in any case. */
+    /** Begins to take elements. If that fails, a waiting pull is answered with the failure. */
     void start() {
         try {
             Thread thread = Thread.ofVirtual().name("rackcall-stream-" + id).unstarted(this::produce);
@@ -121,7 +121,7 @@ final class ServerStream<T> {
         }
     }
 
-    /** There will be no elements. */
+    /** Ends the stream with a failure, without elements. */
     private void fail(Throwable why) {
         try (elements) {
             end(why);
@@ -184,7 +184,7 @@ final class ServerStream<T> {
             while (!done && ready.size() >= AHEAD) {
                 if (!room.await(READER_SECONDS, TimeUnit.SECONDS)) {
                     LOG.info("{}: stream {} was not read for {} s; it is closed", method, id, READER_SECONDS);
-                    // A pull that comes just now must not see a normal end.
+                    // A pull that arrives now must not see a normal end.
                     failure = Status.Code.CANCELLED
                             .with("%s: the stream was not read for %d s", method, READER_SECONDS)
                             .asException();
@@ -256,7 +256,7 @@ final class ServerStream<T> {
                 .asException()));
     }
 
-    /** The answer to the waiting pull, if there are both. Under the lock. */
+    /** Takes the answer to the waiting pull, if a pull waits and its answer is ready. Called under the lock. */
     private Optional<Answer<T>> takeAnswer() {
         if (waiting == null || (ready.isEmpty() && !done)) {
             return Optional.empty();
@@ -303,7 +303,7 @@ final class ServerStream<T> {
             throw e;
         }
         if (!call.succeed()) {
-            // The call ended otherwise: its caller does not read on.
+            // The call has failed instead, so its caller reads no further.
             cancel();
         }
     }

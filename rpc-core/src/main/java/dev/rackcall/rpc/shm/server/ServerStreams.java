@@ -92,7 +92,8 @@ final class ServerStreams {
     }
 
     /**
-     * The caller of {@code ticket} no longer waits. If that call opened a stream, its reader does not know the number.
+     * Closes the stream that the call with {@code ticket} opened, if any. Its caller no longer waits and never received
+     * the stream's id.
      */
     void closeOpenedBy(long ticket) {
         Optional<ServerStream<?>> stream;

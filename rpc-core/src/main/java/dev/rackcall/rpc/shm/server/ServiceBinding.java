@@ -101,7 +101,7 @@ final class ServiceBinding {
         return first.compareTo(second) >= 0 ? first : second;
     }
 
-    /** For the isolated arguments of one slot's calls. */
+    /** A new space for the isolated arguments of one slot's calls. */
     ArgumentSpace newArgumentSpace(SnapshotBudget budget) {
         return new ArgumentSpace(declared, snapshots, budget, maxRefs);
     }

@@ -21,7 +21,7 @@ import java.util.function.BooleanSupplier;
  *
  * <p>Each client gets its own file description, on which the byte of its number is locked. The kernel drops the lock
  * once the client has neither the descriptor nor a mapping. Only then its memory is reclaimed and its number reused: a
- * client that the server has disconnected may go on using its memory.
+ * client that the server has disconnected may still use its memory.
  */
 public final class SharedPool implements AutoCloseable {
     private static final int SERVER = Handshake.SERVER_PARTICIPANT;
@@ -58,14 +58,14 @@ public final class SharedPool implements AutoCloseable {
 
     private boolean closed;
 
-    /** In memory of this host, whose kernel knows its users. */
+    /** Uses memory of this host, whose kernel tracks its users. */
     SharedPool(String channel, int arenaId, long quota) {
         this(SharedFile.memfd("rackcall" + channel + "-shared", quota), arenaId);
         file.tryLock(LOCKS + SERVER, MAX_PARTICIPANTS);
     }
 
     /**
-     * In memory whose users no kernel knows: clients join by {@link #join(BooleanSupplier)}.
+     * Uses memory whose users no kernel tracks: clients join by {@link #join(BooleanSupplier)}.
      *
      * @param file all zero; closed here
      */
@@ -96,7 +96,7 @@ public final class SharedPool implements AutoCloseable {
         return file.bytes();
     }
 
-    /** A place for a new client, which must also {@link #leave}. */
+    /** A place for a new client; {@link #leave} must be called when its connection ends. */
     synchronized Seat join() {
         SharedFile own = NamedFile.reopen(file);
         try {
@@ -106,7 +106,7 @@ public final class SharedPool implements AutoCloseable {
                 if (own.tryLock(LOCKS + number)) {
                     return new Seat(number, own);
                 }
-                // A client took a lock that is not its own; the client's end gives it back.
+                // A client took a lock that is not its own; the kernel drops it when that client ends.
                 leaving.set(number);
             }
             throw Status.Code.RESOURCE_EXHAUSTED
@@ -122,7 +122,7 @@ public final class SharedPool implements AutoCloseable {
     }
 
     /**
-     * A number for a client that reports its own leaving; it must also {@link #leave}.
+     * A number for a client that reports its own leaving; {@link #leave} must still be called when its connection ends.
      *
      * @param hasLeft whether that client has stopped using the arena for good
      */

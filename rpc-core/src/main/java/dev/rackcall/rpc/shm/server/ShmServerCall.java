@@ -41,7 +41,7 @@ final class ShmServerCall extends DeferrableCall {
 
     private final int index;
 
-    /** Set by the poller, cleared at the call's end: a client that reuses the slot before breaks the protocol. */
+    /** Set by the poller, cleared at the call's end: a client that reuses the slot before that breaks the protocol. */
     @SuppressWarnings("unused") // BUSY
     private boolean busy;
 
@@ -56,8 +56,8 @@ final class ShmServerCall extends DeferrableCall {
     private volatile ServerContext context;
 
     /**
-     * The caller no longer waits. Set before {@link #context} is read; the thread that makes the context reads this
-     * after it.
+     * Whether the caller no longer waits. Set before {@link #context} is read. The thread that makes the context reads
+     * this flag afterwards.
      */
     private volatile boolean unwanted;
 
@@ -214,8 +214,8 @@ final class ShmServerCall extends DeferrableCall {
         }
         ServerStream<T> stream =
                 connection.streams.open(request.ticket(), elements, resultWriter, request.name(), objects::giveAway);
-        // A cancellation sets `unwanted` before it looks for the stream: either it finds the stream, or is seen here.
-        // Read before the call is deferred, since from then on its slot may serve the next one.
+        // A cancellation sets `unwanted` before it searches for the stream: either it finds the stream, or this read
+        // sees it. Read before the call is deferred, since from then on the slot may serve its next call.
         boolean forsaken = unwanted;
         defer();
         stream.pull(this);
@@ -299,7 +299,7 @@ final class ShmServerCall extends DeferrableCall {
 
     @Override
     void fail(Throwable cause) {
-        // If this side has ended the connection, the client hears of that end, not of its effects on the handler.
+        // If this side has ended the connection, the client is told of that end, not of its effects on the handler.
         if (connection.use.isClosed()) {
             forsake();
             return;
@@ -327,7 +327,7 @@ final class ShmServerCall extends DeferrableCall {
         Observers.tell(toTell, Status.Code.CANCELLED.with("%s: its client is gone", request.name()));
     }
 
-    /** Gives back the call's resources; returns the observer to tell. */
+    /** Releases the call's resources; returns the observer to tell. */
     private CallObserver settle() {
         CallObserver toTell = observer;
         // A comparison is cheaper than a reference store, which has a garbage collector's barrier.
@@ -368,8 +368,8 @@ final class ShmServerCall extends DeferrableCall {
     }
 
     /**
-     * Answers a call with the result of its handler's stage: once, whatever the stage does, since the slot then serves
-     * its next call.
+     * Answers a call with the result of its handler's stage, and only once: a second completion is ignored, since the
+     * slot may by then serve its next call.
      */
     static final class StageAnswer<T> implements BiConsumer<T, Throwable> {
         private static final VarHandle GIVEN;
@@ -400,7 +400,7 @@ final class ShmServerCall extends DeferrableCall {
                 return;
             }
             HandlerWalls.Wall wall = call.wall();
-            // Another client's handler may complete it.
+            // The completing thread may be in another client's handler.
             int confined = wall.lift();
             try {
                 call.answerLate(() -> end(value, failure));

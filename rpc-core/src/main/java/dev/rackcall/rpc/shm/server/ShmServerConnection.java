@@ -14,13 +14,13 @@ import java.util.function.LongConsumer;
  * The server's end of a connection: takes requests in slot order and wakes sleeping callers. Only its poller calls
  * {@link #poll} and {@link #unwatch}; any thread may publish responses.
  *
- * <p>The client is not trusted. A request names a method, fits its payload into the slot or the client's own arena, and
- * finds its slot idle; otherwise it ends the connection.
+ * <p>The client is not trusted. A request must fit its payload into the slot or the client's own arena, and must find
+ * its slot idle; otherwise it ends the connection.
  */
 public final class ShmServerConnection implements Relief.Served {
     /** Requests taken in one turn, so that a busy client cannot starve the others of its poller. */
     private static final int REQUESTS_PER_TURN = 64;
-    /** Handlers of one client that may each keep a thread, before its further requests wait. */
+    /** Stuck handlers of one client that may each keep a thread; beyond that, its further requests wait. */
     private static final int MAX_STUCK = 8;
 
     private static final int CONNECTED = -1;
@@ -41,15 +41,17 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** Requests taken so far. Poller only. */
     private long head;
-    /** The value of {@link #head} that the client was last told. Poller only. */
+    /** The value of {@link #head} last published to the client. Poller only. */
     private long publishedHead;
     /** Consecutive turns without a request. Poller only. */
     private int emptyTurns;
     /** Sleeps of the poller since the last request. Poller only. */
     private int rests;
-    /** Responses were published on the poller's thread since it last looked for sleepers. Poller only. */
+    /** Whether calls were served since the poller last checked for sleepers. Poller only. */
     private boolean answered;
-    /** Requests of a client that has hung up that are still served, or {@link #CONNECTED}. Poller only. */
+    /**
+     * For a client that has hung up, the requests that may still be served; otherwise {@link #CONNECTED}. Poller only.
+     */
     private int requestsLeft = CONNECTED;
     /**
      * By slot, 1 + the ticket of a request that was cancelled over the bell before it was taken; null until the first.
@@ -71,7 +73,7 @@ public final class ShmServerConnection implements Relief.Served {
         this.calls = new ShmServerCall[end.slots()];
     }
 
-    /** Whether the next request is there, and may be taken. */
+    /** Whether the next request has arrived and may be taken. */
     boolean hasRequest() {
         return !isJammed() && SlotLayout.isOf(nextWord(), head);
     }
@@ -100,7 +102,7 @@ public final class ShmServerConnection implements Relief.Served {
     /**
      * Takes and serves requests; returns how many.
      *
-     * @param patience looks, with a pause before each, if no request is there
+     * @param patience number of further polls, each after a pause, if no request has arrived
      * @throws ProtocolBreachException if the client broke the protocol; the connection must be closed
      */
     int poll(Relief<ShmServerConnection> duty, int patience) throws ProtocolBreachException {
@@ -142,7 +144,7 @@ public final class ShmServerConnection implements Relief.Served {
         return taken;
     }
 
-    /** Requests that have come and were not taken, up to the first empty slot. Poller only. */
+    /** Requests that have arrived but were not taken, up to the first empty slot. Poller only. */
     int waitingRequests() {
         int count = 0;
         while (count <= mask
@@ -163,7 +165,7 @@ public final class ShmServerConnection implements Relief.Served {
         return word;
     }
 
-    /** Looking at a device takes longer than some pauses. */
+    /** Polls only once, since polling a device takes longer than several pauses. */
     private long lookOut() {
         end.look();
         return nextWord();
@@ -179,7 +181,7 @@ public final class ShmServerConnection implements Relief.Served {
             publishedHead = head;
             ControlLayout.consumed(memory, head);
             if (!answered && end.isMirrored()) {
-                // The client has memory of its own. Answers would take the count along.
+                // The client has memory of its own. Answers would carry the count, but there are none.
                 end.push();
             }
         }
@@ -282,12 +284,12 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** Called after responses were published: wakes the callers that announced their sleep before. */
     void wakeSleepers() {
-        // Between publishing responses and looking for sleepers, which announce themselves by a volatile write before
-        // their last look.
+        // Orders publishing responses before checking for sleepers. Sleepers announce themselves by a volatile write
+        // before their last check.
         VarHandle.fullFence();
         for (int first = 0; first <= mask; first += Long.SIZE) {
             for (long left = ControlLayout.asleep(memory, first); left != 0; left &= left - 1) {
-                // From the client, so any bit may be set.
+                // The client wrote the bits, so any may be set.
                 ShmServerCall call = calls[(first + Long.numberOfTrailingZeros(left)) & mask];
                 if (call != null && call.response.takeUnwoken()) {
                     Futex.wake(memory, call.slot() + SlotLayout.RESPONSE_WORD, 1);
@@ -327,7 +329,7 @@ public final class ShmServerConnection implements Relief.Served {
     void cancel(long ticket) {
         long ahead = ticket - head;
         if (ahead >= 0 && ahead <= mask) {
-            // It came over the socket, and has overtaken its request.
+            // The cancellation came over the socket, and has overtaken its request.
             if (cancelledEarly == null) {
                 cancelledEarly = new long[mask + 1];
             }

@@ -10,7 +10,7 @@ import java.util.Arrays;
  * thread only.
  */
 final class WatchList {
-    /** Sleeps of the poller in a row without a request, after which a connection leaves the list. */
+    /** Consecutive sleeps of the poller without a request, after which a connection leaves the list. */
     private static final int MOST_RESTS = 3;
 
     private ShmServerConnection[] watched = new ShmServerConnection[16];
@@ -49,12 +49,13 @@ final class WatchList {
     }
 
     /**
-     * Stops watching a connection, whose client then has to ring. A client that has just sent a request may not know
-     * that, and stays watched.
+     * Stops watching a connection, whose client then has to ring. A client that has just sent a request may not have
+     * noticed, and stays watched.
      */
     void letRing(ShmServerConnection connection) {
         connection.unwatch();
-        // Between clearing `watched` and the last look. A client fences between its request and its look at `watched`.
+        // Orders clearing `watched` before the last check. A client fences between its request and its check of
+        // `watched`.
         VarHandle.fullFence();
         if (connection.hasRequest()) {
             connection.watch();
@@ -63,7 +64,7 @@ final class WatchList {
         }
     }
 
-    /** Stops watching all connections; returns false, and watches on, if any client has just sent a request. */
+    /** Stops watching all connections; returns false, and keeps watching, if any client has just sent a request. */
     boolean letAllRing() {
         for (int i = 0; i < size; i++) {
             watched[i].unwatch();
@@ -87,7 +88,7 @@ final class WatchList {
         return false;
     }
 
-    /** Watches those connections again that had requests lately. */
+    /** Watches again the connections that had requests recently. */
     void watchAgain() {
         for (int i = size - 1; i >= 0; i--) {
             if (watched[i].rests() > MOST_RESTS) {

@@ -29,9 +29,9 @@ final class WorkerPool<T> implements AutoCloseable {
     /**
      * Starts the threads.
      *
-     * @param sleepNanos after which a sleeping worker looks by itself; a second line of defence that nothing depends on
-     * @param task for each entry; must not throw
-     * @param refusal for entries still in the queue when the pool is closed
+     * @param sleepNanos time after which a sleeping worker checks the queue without being woken; only a safety net
+     * @param task run for each entry; must not throw
+     * @param refusal run for each entry still in the queue when the pool is closed
      */
     WorkerPool(int count, int capacity, long sleepNanos, Consumer<T> task, Consumer<T> refusal) {
         this.queue = new MpmcVarHandleArrayQueue<>(capacity);
@@ -42,7 +42,7 @@ final class WorkerPool<T> implements AutoCloseable {
         workers.forEach(worker -> worker.thread.start());
     }
 
-    /** Whether there was room. */
+    /** Adds an entry; returns false if the queue is full. */
     boolean offer(T entry) {
         if (!queue.offer(entry)) {
             return false;
@@ -50,15 +50,15 @@ final class WorkerPool<T> implements AutoCloseable {
         if (stopped) {
             refuseWaiting();
         }
-        // The queue's own volatile update comes before this look. A worker looks at the queue after it has announced
-        // its sleep.
+        // The queue's own volatile update precedes this check. A worker checks the queue after it has announced its
+        // sleep.
         if (asleep.get() > 0) {
             wakeOne();
         }
         return true;
     }
 
-    /** Wakes one that sleeps, and none that was woken before: that one may have a long task by now. */
+    /** Wakes one sleeping worker, never one that was already woken: it may have a long task by now. */
     private void wakeOne() {
         for (Worker worker : workers) {
             if (worker.stopsSleeping()) {
@@ -114,13 +114,14 @@ final class WorkerPool<T> implements AutoCloseable {
                 LockSupport.parkNanos(sleepNanos);
             }
             if (!stopsSleeping() && entry != null) {
-                // Woken for a later entry than the one it found by itself: another worker has to take that.
+                // This worker found an entry by itself, but was also woken for a later one, which another worker must
+                // take.
                 wakeOne();
             }
             return entry;
         }
 
-        /** Whether it slept until now; true for exactly one of the threads that ask. */
+        /** Ends this worker's sleep; returns true to exactly one of the calling threads. */
         boolean stopsSleeping() {
             boolean slept = sleeps.get() && sleeps.compareAndSet(true, false);
             if (slept) {

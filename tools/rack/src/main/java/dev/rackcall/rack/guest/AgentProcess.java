@@ -70,7 +70,7 @@ final class AgentProcess implements AutoCloseable {
     /** Ends it with SIGTERM. */
     @Override
     public void close() {
-        // By its handle: destroying the process itself would close its output before its last lines.
+        // By its handle: Process.destroy() would close its output before its last lines are read.
         process.toHandle().destroy();
         try {
             if (!process.waitFor(END.toSeconds(), TimeUnit.SECONDS)) {

@@ -21,7 +21,7 @@ final class ConnectStep implements Guest.Work {
     /** A guest has little memory, and each subject has two JVMs. */
     private static final List<String> FLAGS = List.of("-Xms64m", "-Xmx64m", "-XX:-AlwaysPreTouch");
 
-    /** Measured JVMs do not inherit it. */
+    /** Set explicitly, because measured JVMs do not inherit it. */
     private static final String FAST_START = "-XX:TieredStopAtLevel=1";
 
     /** Each queue pair takes tens of milliseconds in a guest. */

@@ -30,7 +30,7 @@ public sealed interface Console {
     /** The guest is to be killed now, which is part of the step. */
     record Kill(Step step) implements Console {}
 
-    /** The guest cannot go on. */
+    /** The guest cannot continue. */
     record Down(String text) implements Console {}
 
     /** The guest switches itself off. */

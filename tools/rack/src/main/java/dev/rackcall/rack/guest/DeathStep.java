@@ -20,8 +20,8 @@ import java.util.concurrent.CompletionException;
 /**
  * A is killed while it serves B through the pool and C over RDMA, and allocates. Their calls end with UNAVAILABLE
  * before their deadline, since A's heartbeat stops and its TCP connection does not answer. A's memory stays allocated
- * until B, which knows that A has ended, reclaims it: to the byte, and the arena is consistent. Then B serves A's
- * channel.
+ * until B detects that A has ended and reclaims it: every byte is reclaimed, and the arena is consistent. Then B serves
+ * A's channel.
  */
 final class DeathStep implements Guest.Work {
     private static final Step STEP = Step.DEATH;
@@ -32,7 +32,9 @@ final class DeathStep implements Guest.Work {
     private static final int CALLS = 5;
     private static final int LONG_MILLIS = 120_000;
     private static final Duration DEADLINE = Duration.ofSeconds(40);
-    /** A has ended if its word does not change for this long; a living A raises it a thousand times meanwhile. */
+    /**
+     * A has ended if its word does not change for this long; a living A increments it a thousand times in that time.
+     */
     private static final long STILL_NANOS = Duration.ofSeconds(2).toNanos();
 
     @Override

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 final class GuestJvm {
     /** For the child's report about its threads, and for jcmd. */
     private static final long DUMP_SECONDS = 20;
-    /** Longer than any test or benchmark is silent. */
+    /** Longer than any test or benchmark runs without output. */
     private static final Duration SILENCE = Duration.ofSeconds(80);
 
     private final Process process;

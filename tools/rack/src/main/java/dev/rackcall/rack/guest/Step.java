@@ -5,8 +5,8 @@ import java.util.Locale;
 /** The steps of a rack test in their order, and the guests that take part. */
 public enum Step {
     /**
-     * Atomic operations of two kernels on one word: whether this QEMU keeps them atomic, without which nothing else
-     * means anything.
+     * Atomic operations of two kernels on one word: whether this QEMU keeps them atomic. If not, all other results are
+     * meaningless.
      */
     ATOMICS("AB", "compare-and-set of two kernels on one word of /dev/dax0.0"),
     /** Scopes, Refs and the page allocator of one pool in two kernels. */

@@ -54,7 +54,7 @@ enum SuiteStep implements Guest.Work {
                 "dev.rackcall.rdma.RealPortCheck");
     }
 
-    /** Of agents of the suite's process: others would be two more JVMs on one emulated processor. */
+    /** Over agents in the suite's process: separate agents would be two more JVMs on one emulated processor. */
     private static List<String> byVirtualQueues(Guest guest) {
         return List.of(
                 "-Drackcall.queue.device=" + RdmaEnd.DEVICE,

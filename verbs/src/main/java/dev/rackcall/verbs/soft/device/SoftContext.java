@@ -40,7 +40,7 @@ public final class SoftContext implements Context, Faults.Target {
     private final KeyTable<SoftQueuePair> queuePairs = new KeyTable<>(SoftLimits.MAX_QUEUE_PAIRS, 24);
     private final RequesterLinks requesters;
     private final ResponderLinks responders;
-    /** When the silence of peers was checked last. The event loop's. */
+    /** When the silence of peers was checked last. Used only by the event loop. */
     private long lastExpiry = System.nanoTime();
 
     private SoftContext(Device device, Network network, int maxPeers, Faults faults) {
@@ -51,7 +51,7 @@ public final class SoftContext implements Context, Faults.Target {
         responders = new ResponderLinks(core, maxPeers, this::receiveSide);
     }
 
-    /** Opens a device that listens at this address. It closes the network with itself, also if it cannot listen. */
+    /** Opens a device that listens at this address. The device closes the network, even if it cannot listen. */
     public static SoftContext open(
             Device device, Network network, InetSocketAddress address, int maxPeers, Faults faults) {
         SoftContext context = new SoftContext(device, network, maxPeers, faults);
@@ -181,7 +181,7 @@ public final class SoftContext implements Context, Faults.Target {
     public void close() {
         if (core.children().close()) {
             core.faults().detach(this);
-            // Before the event loop: when it ends, it may leave connections open that were accepted last.
+            // Before the event loop ends: it may leave open the connections that were accepted last.
             network.stopListening();
             endLinks("the device is closed");
             network.close();

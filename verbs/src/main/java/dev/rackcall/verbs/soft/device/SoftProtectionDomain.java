@@ -20,7 +20,7 @@ import java.util.Set;
 
 /** A protection domain: queue pairs reach only its own memory regions. */
 final class SoftProtectionDomain implements ProtectionDomain {
-    /** Memory that this thread may access is accessible to all threads. */
+    /** Only for a check: memory that this thread may access is accessible to all threads. */
     private static final Thread ANOTHER_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
     private final SoftContext context;

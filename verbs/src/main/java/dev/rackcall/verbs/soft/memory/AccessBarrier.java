@@ -3,7 +3,7 @@ package dev.rackcall.verbs.soft.memory;
 /**
  * Waits until the JVM reports faults of earlier memory accesses. If a mapped file has no page behind an address (it was
  * cut, or has a hole and the host has no page for it), the kernel sends a signal, which the JVM turns into an
- * {@link InternalError}. Compiled code continues behind the access and throws the error only at the next safepoint,
+ * {@link InternalError}. Compiled code continues after the access and throws the error only at the next safepoint,
  * which may be several callers later: by then a request that did nothing may have been acknowledged. A return from
  * native code is a safepoint.
  */

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Objects by number. A number is a 16-bit index with random bits above it, so numbers of closed objects and guesses are
- * not found. Looking up neither locks nor allocates.
+ * Objects by number. A number is a 16-bit index with random bits above it, so numbers of closed objects and guessed
+ * numbers are not found. Looking up neither locks nor allocates.
  */
 public final class KeyTable<T> {
     private static final int INDEX_BITS = 16;

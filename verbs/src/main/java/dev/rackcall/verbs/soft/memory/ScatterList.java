@@ -51,7 +51,7 @@ public class ScatterList {
         return bytes;
     }
 
-    /** Whether keys, bounds and rights of all segments hold. */
+    /** Whether keys, bounds and rights of all segments are valid. */
     public final boolean isUsable(DomainMemory memory, int right) {
         for (int i = 0; i < count; i++) {
             if (lengths[i] != 0 && !memory.allows(keys[i], addresses[i], Integer.toUnsignedLong(lengths[i]), right)) {
@@ -62,14 +62,14 @@ public class ScatterList {
     }
 
     /**
-     * Stores bytes at this offset of the whole; false if a region does not allow it. The caller has checked that they
-     * fit.
+     * Stores bytes at this offset of all segments together; false if a region does not allow it. The caller has checked
+     * that they fit.
      */
     public final boolean store(DomainMemory memory, long offset, MemorySegment from, long at, int length) {
         return move(memory, offset, from, at, length, true);
     }
 
-    /** Loads bytes from this offset of the whole; false if a region does not allow it. */
+    /** Loads bytes from this offset of all segments together; false if a region does not allow it. */
     public final boolean load(DomainMemory memory, long offset, MemorySegment to, long at, int length) {
         return move(memory, offset, to, at, length, false);
     }

@@ -68,7 +68,7 @@ final class SoftMemoryRegion implements MemoryRegion {
         return key;
     }
 
-    /** Whether queue pairs of this domain have the right to this range. A right of 0 is local reading. */
+    /** Whether queue pairs of the domain {@code asker} have this right to this range. Right 0 is local reading. */
     boolean allows(DomainMemory asker, long from, long length, int right) {
         long offset = from - address;
         return asker == domain
@@ -78,7 +78,7 @@ final class SoftMemoryRegion implements MemoryRegion {
                 && length <= bytes - offset;
     }
 
-    /** Must be followed by {@link #exit} if true. */
+    /** Returns false if the region is closed; otherwise call {@link #exit} afterwards. */
     boolean enter() {
         while (true) {
             int seen = users;
@@ -99,7 +99,7 @@ final class SoftMemoryRegion implements MemoryRegion {
      * Stores the last aligned word last and with release. A thread that polls that word with acquire then sees all
      * other bytes.
      *
-     * @throws InternalError if a part of the range has no memory behind it, as do the other accesses
+     * @throws InternalError if part of the range has no memory behind it; the other accesses throw it, too
      */
     void store(MemorySegment from, long at, long to, long length) {
         long offset = to - address;

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Asynchronous events that the program has not taken yet. The newest ones are dropped if it never does. */
+/** Asynchronous events that the program has not taken yet. While the queue is full, new events are dropped. */
 public final class AsyncEvents {
     private static final int CAPACITY = 1024;
 

@@ -5,7 +5,7 @@ import dev.rackcall.verbs.VerbsException;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the objects created from an object, which must be closed after them; and counts itself in its own parent. */
+/** Counts an object's children, which must be closed before it. The object itself counts as a child of its parent. */
 public final class Children {
     private static final int CLOSED = Integer.MIN_VALUE;
 
@@ -19,7 +19,7 @@ public final class Children {
         parent = Optional.empty();
     }
 
-    /** The children of an object that is itself one of {@code parent}. */
+    /** The children of an object that is itself a child of {@code parent}. */
     public Children(String what, Children parent) {
         parent.add();
         this.what = what;

@@ -50,7 +50,7 @@ public final class DeviceCore {
         return gid;
     }
 
-    /** The device listens at the address in this GID. */
+    /** Sets the GID; the device listens at the address in it. */
     public void listensAt(Gid newGid) {
         gid = newGid;
     }

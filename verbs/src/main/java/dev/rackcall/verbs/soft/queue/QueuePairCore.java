@@ -14,7 +14,7 @@ import dev.rackcall.verbs.soft.memory.DomainMemory;
 /**
  * The state that the requester and the responder of a queue pair share. "The queue pair's monitor" is this object's.
  * Lock order: the queue pair's monitor, its responder's, then a receive ring's or a completion queue's. No lock is held
- * while a link sends, since it also sends other queue pairs' requests.
+ * while a link sends, because the link also sends other queue pairs' requests.
  */
 public final class QueuePairCore {
     private final DeviceCore device;
@@ -113,7 +113,7 @@ public final class QueuePairCore {
         return peer.equals(peerDevice) && remote.peer() == queuePair;
     }
 
-    /** A completion queue overflowed. */
+    /** Fails the queue pair, because its completion queue has overflowed. */
     public synchronized void completionLost() {
         if (state != QueuePairState.ERROR && state != QueuePairState.RESET) {
             device.events().raise(AsyncEvent.Type.QP_FATAL, number);

@@ -128,7 +128,7 @@ final class AnswerReader {
         while (ring.done() < position && !ring.slot(ring.done()).opcode.isReadOrAtomic()) {
             queue.finish();
         }
-        // A lost completion has flushed everything.
+        // Negative, too, if a lost completion has flushed all requests.
         return ring.done() > position ? -1 : position;
     }
 }

@@ -2,7 +2,7 @@ package dev.rackcall.verbs.soft.requester;
 
 import dev.rackcall.verbs.Gid;
 
-/** A device that requests go to, and the link to it. */
+/** The target device of requests, and the link to it. */
 final class Destination {
     private final RequesterLinks links;
     private final Gid gid;

@@ -61,7 +61,7 @@ public final class Requester extends Sender {
         return true;
     }
 
-    /** Posts the first requests of this list; returns how many had room. */
+    /** Posts the first {@code count} requests of this list; returns how many had room. */
     public int post(WorkRequest[] requests, int count) {
         int posted = 0;
         try {

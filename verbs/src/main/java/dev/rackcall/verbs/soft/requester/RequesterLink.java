@@ -63,7 +63,7 @@ public final class RequesterLink extends Link {
         becomeSendable();
     }
 
-    /** This requester has something to send over this link; {@link #move} sends it. */
+    /** Adds a sender that has requests for this link; {@link #move} sends them. */
     void activate(Sender sender) {
         synchronized (active) {
             if (sender.enterRow(this)) {
@@ -72,7 +72,7 @@ public final class RequesterLink extends Link {
         }
     }
 
-    /** The same after a while. */
+    /** Adds a sender and sends its requests after this time. */
     void activateLater(Sender sender, long nanos) {
         device.links()
                 .later(
@@ -131,7 +131,7 @@ public final class RequesterLink extends Link {
             // The answer may release requests that waited for it.
             activate(sender);
         } else {
-            // With DC, those may go to another target.
+            // With DC, the released requests may go to another target.
             sender.pushUnsent();
         }
     }

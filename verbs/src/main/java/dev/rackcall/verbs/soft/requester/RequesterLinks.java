@@ -41,8 +41,8 @@ public final class RequesterLinks {
         InetSocketAddress address = SoftGid.address(target);
         RequesterLink link = links.compute(target, (key, old) -> old == null || old.isEnded() ? newLink(target) : old);
         if (link.isFresh()) {
-            // It is in the map by now: a thread that takes the port down finds it there, or the check below finds the
-            // port down.
+            // The link is in the map now: a thread that takes the port down finds it there, or the check below finds
+            // the port down.
             if (device.faults().isPortDown()) {
                 // Not on this thread: it may hold a queue pair's monitor, and the end is reported to all queue pairs.
                 device.links().execute(() -> link.end(PORT_DOWN));

@@ -47,7 +47,7 @@ final class Retries {
         paused = false;
     }
 
-    /** Nanoseconds to wait before the next retry; negative if there is none left. */
+    /** Nanoseconds to wait before the next retry; negative if no retry is left. */
     long pause(Refusal refusal, long detail) {
         long nanos;
         if (refusal == Refusal.NOT_READY_TO_RECEIVE) {

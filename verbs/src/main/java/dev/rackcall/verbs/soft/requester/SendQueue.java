@@ -19,7 +19,7 @@ import dev.rackcall.verbs.soft.wire.SendBuffer;
  * Send requests from posting to completion. Everything except {@link #isOver} is guarded by the queue pair's monitor.
  */
 final class SendQueue {
-    /** Many times the interval at which a responder acknowledges unsignaled requests. */
+    /** Additional patience for unsignaled requests: many times the interval at which a responder acknowledges them. */
     private static final long UNSIGNALED_NANOS = 3_000_000_000L;
 
     private final QueuePairCore core;
@@ -48,7 +48,7 @@ final class SendQueue {
         answers = new AnswerReader(this, ring, retries);
     }
 
-    /** The target that a DC initiator talks to now. */
+    /** The current target of a DC initiator. */
     private static final class DcTarget {
         private RequesterLink link;
         private int queuePair;
@@ -209,7 +209,8 @@ final class SendQueue {
     }
 
     /**
-     * Fails if the responder has been silent for too long; longer for requests that it acknowledges only at intervals.
+     * Fails the queue if the responder has been silent for too long. Requests that it acknowledges only at intervals
+     * get more time.
      */
     void expire(long now, long stood) {
         waitingSince += stood;
@@ -227,7 +228,7 @@ final class SendQueue {
         localFailure = CompletionStatus.SUCCESS;
     }
 
-    /** A link ended. */
+    /** Handles the end of a link. */
     void lost(RequesterLink link) {
         if (target.link == link) {
             target.link = null;
@@ -275,7 +276,7 @@ final class SendQueue {
         proceed();
     }
 
-    /** After answers: a request that failed locally can fail once those before it are done. */
+    /** Continues after answers. A request that failed locally ends once all requests before it are done. */
     void proceed() {
         retries.succeeded();
         waitingSince = System.nanoTime();
@@ -285,7 +286,7 @@ final class SendQueue {
         }
     }
 
-    /** The oldest request failed, and with it the queue. */
+    /** Fails the oldest request, and with it the queue. */
     void fail(CompletionStatus status) {
         complete(ring.end(), status);
         if (core.type() == QueuePairType.UD) {
@@ -296,7 +297,7 @@ final class SendQueue {
         }
     }
 
-    /** The oldest request is done. */
+    /** Ends the oldest request as successful. */
     void finish() {
         SendSlot slot = ring.end();
         if (slot.isSignaled()) {

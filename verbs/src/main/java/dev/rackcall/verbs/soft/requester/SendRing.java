@@ -29,7 +29,7 @@ final class SendRing {
         }
     }
 
-    /** The next posted request gets this number. */
+    /** Numbers the next posted request with this packet number and later ones consecutively. */
     void numberFrom(int packet) {
         firstPacket = packet - (int) posted;
     }
@@ -46,7 +46,7 @@ final class SendRing {
         return next < posted;
     }
 
-    /** Whether something is in flight, if only the first part of a message: its rest must use the same link. */
+    /** Whether a request is in flight, even if only part of it was sent. The rest must go over the same link. */
     boolean isUnanswered() {
         return done < next || offset > 0;
     }
@@ -75,7 +75,7 @@ final class SendRing {
         return reads;
     }
 
-    /** This many more bytes of the request to send next were sent. Returns whether that is all of it. */
+    /** Counts sent bytes of the request to send next. Returns whether all of it has been sent. */
     boolean sent(int bytes) {
         SendSlot slot = toSend();
         offset += bytes;
@@ -97,13 +97,13 @@ final class SendRing {
         reads = 0;
     }
 
-    /** Regards everything sent as done; its answers no longer matter. */
+    /** Marks all sent requests as done; their answers no longer matter. */
     void skipUnanswered() {
         done = next;
         reads = 0;
     }
 
-    /** Whether a sent request is answered even if it succeeds. */
+    /** Whether the peer will answer any request in flight even if it succeeds. */
     boolean awaitsAnswer() {
         for (long i = done; i < next; i++) {
             if (slot(i).isAnswered()) {

@@ -80,7 +80,7 @@ final class SendSlot {
         return (flags & WorkRequest.FENCE) != 0;
     }
 
-    /** Whether the responder answers even if it succeeds. */
+    /** Whether the responder answers the request even if it succeeds. */
     boolean isAnswered() {
         return isSignaled() || opcode.isReadOrAtomic();
     }

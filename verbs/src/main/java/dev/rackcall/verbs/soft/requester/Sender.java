@@ -4,7 +4,7 @@ import dev.rackcall.verbs.soft.wire.SendBuffer;
 import dev.rackcall.verbs.soft.wire.WireViolation;
 import java.lang.foreign.MemorySegment;
 
-/** A requester as its links see it. A link keeps a row of senders that have something to send over it. */
+/** A requester as its links see it. A link has a row of the senders that have requests for it. */
 public abstract class Sender {
     /** The result of {@link #transmit}. */
     enum Progress {
@@ -20,14 +20,14 @@ public abstract class Sender {
 
     Sender() {}
 
-    /** Whether it was not yet in this link's row; it is now. With the row's monitor. */
+    /** Enters this link's row. Returns false if it is in the row already. Called with the row's monitor. */
     final boolean enterRow(RequesterLink link) {
         boolean fresh = queuedAt != link;
         queuedAt = link;
         return fresh;
     }
 
-    /** It left a link's row. */
+    /** Leaves the link's row. */
     final void leaveRow() {
         queuedAt = null;
     }
@@ -47,6 +47,6 @@ public abstract class Sender {
      */
     abstract long answered(MemorySegment frame, long at, int length) throws WireViolation;
 
-    /** The pause after a refusal is over. */
+    /** Continues after the pause that followed a refusal. */
     abstract void resume();
 }

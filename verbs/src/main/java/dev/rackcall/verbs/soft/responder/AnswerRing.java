@@ -63,7 +63,7 @@ final class AnswerRing {
         pending.add(responder);
     }
 
-    /** Acknowledges pending messages while there is room. By the thread that reads the link. */
+    /** Acknowledges pending messages while there is room. Called by the thread that reads the link. */
     void acknowledgePending() {
         while (!pending.isEmpty() && !isFull()) {
             pending.removeLast().acknowledgePending(this);
@@ -157,7 +157,7 @@ final class AnswerRing {
         return true;
     }
 
-    /** Returns false if there is no room for all of it. */
+    /** Returns false if the buffer has no room for all of the answer. */
     private static boolean writeRead(Answer answer, SendBuffer out) {
         do {
             int payload = (int) Math.min(FrameLayout.MAX_PAYLOAD, answer.length - answer.sent);

@@ -14,7 +14,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
-/** The receiving half of a queue pair: its receive requests, their completions, and what handles incoming requests. */
+/** The receiving half of a queue pair: its receive requests, their completions, and handlers of incoming requests. */
 public final class ReceiveSide {
     /** The global routing header of a datagram: the sender's GID at 8, the receiver's at 24. */
     private static final int HEADER_BYTES = 40;
@@ -97,7 +97,10 @@ public final class ReceiveSide {
         completions.add(id, CompletionStatus.FLUSHED, CompletionOpcode.RECEIVE, 0, core.number());
     }
 
-    /** Flushes all requests, in order: first the one that is being filled. Those of a shared queue stay for others. */
+    /**
+     * Flushes all requests in order, first the one being filled. A shared queue keeps its requests for other queue
+     * pairs.
+     */
     public void flush() {
         responder.stop();
         if (shared.isEmpty()) {
@@ -115,8 +118,8 @@ public final class ReceiveSide {
     }
 
     /**
-     * Receives a datagram after its header. A datagram without a receive request, with the wrong queue key, or that is
-     * too long is dropped.
+     * Stores a header and the datagram into a receive request. Drops the datagram if no receive request is posted, its
+     * queue key is wrong, or it is too long.
      */
     void datagram(MemorySegment frame, long at, int payload, Gid sender) {
         int length = frame.get(INT, at + FrameLayout.MESSAGE_LENGTH);

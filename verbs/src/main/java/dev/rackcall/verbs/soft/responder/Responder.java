@@ -28,11 +28,11 @@ final class Responder {
     private long offset;
     /** Whether a receive request is taken for the current message. */
     private boolean receiving;
-    /** The expected message was refused: the rest of it is skipped until it begins again. */
+    /** Whether the expected message was refused: its frames are skipped until the message begins again. */
     private boolean skipping;
 
     private int readsUnderWay;
-    /** Whether a message is done that the peer did not ask to have acknowledged. */
+    /** Whether a finished message is not acknowledged yet, because the peer did not request that. */
     private boolean pending;
 
     private int pendingQueuePair;
@@ -159,7 +159,7 @@ final class Responder {
         }
     }
 
-    /** Acknowledges done messages unasked. Otherwise they would look lost to the peer if this side closed later. */
+    /** Acknowledges finished messages without a request. Otherwise the peer takes them for lost if this side closes. */
     synchronized void acknowledgePending(AnswerRing answers) {
         if (pending) {
             pending = false;
@@ -235,7 +235,7 @@ final class Responder {
         // A refusal, like any later answer, acknowledges all messages before it.
         pending = false;
         answers.refuse(frame, at, refusal, 0);
-        // A DC target continues to serve others; this initiator has to begin again.
+        // A DC target continues to serve other initiators; this one has to begin its message again.
         skipping = true;
         return refusal == Refusal.ACCESS ? AsyncEvent.Type.QP_ACCESS_ERROR : AsyncEvent.Type.QP_REQUEST_ERROR;
     }

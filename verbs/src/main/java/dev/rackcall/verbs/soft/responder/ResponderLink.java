@@ -141,7 +141,9 @@ public final class ResponderLink extends Link {
         }
     }
 
-    /** Acknowledges requests whose senders did not ask for it. By the device's timer, and before it closes. */
+    /**
+     * Sends acknowledgements that were not requested. Called by the device's timer and before a queue pair is reset.
+     */
     void acknowledgePending() {
         incoming().whileNotReading(answers::acknowledgePending);
         move();

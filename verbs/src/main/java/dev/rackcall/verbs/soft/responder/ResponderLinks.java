@@ -11,7 +11,7 @@ import java.util.function.IntFunction;
 
 /** The links that other devices have made to this one. */
 public final class ResponderLinks {
-    /** Links that may still be waiting for a hello, beside those of connected peers. */
+    /** Maximum number of links that wait for a hello, in addition to the links of connected peers. */
     private static final int MAX_NEWCOMERS = 16;
 
     private final DeviceCore device;
@@ -33,7 +33,8 @@ public final class ResponderLinks {
         }
         ResponderLink link = new ResponderLink(device, from, receivers, this);
         links.add(link);
-        // A thread that takes the port down finds the link in the set, or this check finds the port down.
+        // After the link is in the set: a thread that takes the port down finds the link, or this check finds the port
+        // down.
         if (device.faults().isPortDown()) {
             links.remove(link);
             return Optional.empty();
@@ -55,7 +56,7 @@ public final class ResponderLinks {
         links.remove(link);
     }
 
-    /** Acknowledges requests whose senders did not ask for it. Never called with a monitor held. */
+    /** Sends acknowledgements that were not requested. Never called with a monitor held. */
     public void acknowledgePending() {
         links.forEach(ResponderLink::acknowledgePending);
     }

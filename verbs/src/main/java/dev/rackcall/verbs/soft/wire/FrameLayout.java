@@ -84,7 +84,7 @@ public final class FrameLayout {
     public static final int READ_DATA = 34;
     public static final int ATOMIC_VALUE = 35;
 
-    /** Flag: the sender asks for an acknowledgement. */
+    /** Flag: the sender requests an acknowledgement. */
     public static final int WANTS_ANSWER = 1;
 
     public static final int IS_SOLICITED = 1 << 1;

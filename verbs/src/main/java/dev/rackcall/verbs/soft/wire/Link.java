@@ -12,9 +12,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One TCP connection between two software devices. One thread at a time sends: a thread that posts, one that polls, or
- * the event loop. If another thread is already sending, it also sends the new request ({@link #move}). Without TLS that
- * thread writes to the socket itself, so a small request costs no thread switch; the event loop writes what the socket
- * does not take. Incoming traffic is read under a lock by the event loop or by a busily polling thread.
+ * the event loop. A thread that is already sending also sends the requests that others add ({@link #move}). Without TLS
+ * the sending thread writes to the socket itself, so a small request costs no thread switch; the event loop writes what
+ * the socket does not take. Incoming traffic is read under a lock by the event loop or by a busily polling thread.
  */
 public abstract class Link {
     private static final Logger LOG = LoggerFactory.getLogger(Link.class);
@@ -91,7 +91,7 @@ public abstract class Link {
     /** Adds frames to the buffer until it is full or nothing is left to send. */
     protected abstract void fill(SendBuffer out);
 
-    /** The link has ended. */
+    /** Called when the link has ended. */
     protected abstract void over();
 
     /** Sends a hello; frames follow only after it has left. */
@@ -159,7 +159,7 @@ public abstract class Link {
         });
     }
 
-    /** Reads unless another thread does. Returns whether anything was received. By a polling thread. */
+    /** Reads unless another thread does. Returns whether anything was received. Called by a polling thread. */
     boolean poll() {
         if (!direct || ended.get() || !incoming.hasHello()) {
             return false;
@@ -185,9 +185,9 @@ public abstract class Link {
     }
 
     /**
-     * Ends the link after a violation by the peer, or because memory that a frame names is missing and no code that
-     * touched it caught the fault. In the second case it is unknown how much of the frame was done. Other links
-     * continue, and so does the thread, which may be an agent's thread for all its tenants.
+     * Ends the link after a violation by the peer, or after an access to missing memory that a frame names. In the
+     * second case an unknown part of the frame has taken effect. Other links continue, and so does the thread, which
+     * may be an agent's thread for all its tenants.
      */
     void failed(Throwable cause) {
         fail(

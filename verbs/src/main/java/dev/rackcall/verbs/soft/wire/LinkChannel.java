@@ -14,9 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A TCP connection that threads other than its event loop may read and write, as long as there is no TLS: a posting
- * thread writes, a busily polling thread reads. {@link Link} keeps the bytes in order; the socket itself is safe
- * against a concurrent close.
+ * A TCP connection. Without TLS, threads other than its event loop may use it: a posting thread writes, a busily
+ * polling thread reads. {@link Link} keeps the bytes in order; the socket itself is safe against a concurrent close.
  */
 final class LinkChannel extends NioSocketChannel {
     private static final Logger LOG = LoggerFactory.getLogger(LinkChannel.class);
@@ -42,7 +41,7 @@ final class LinkChannel extends NioSocketChannel {
         super(parent, socket);
     }
 
-    /** From now on this reader reads the socket, past the pipeline. It returns false at the end of the connection. */
+    /** From now on this reader, not the pipeline, reads the socket. It returns false at the end of the connection. */
     void readBy(BooleanSupplier newReader) {
         reader = newReader;
     }
@@ -61,7 +60,7 @@ final class LinkChannel extends NioSocketChannel {
         if (current == null) {
             return super.doReadBytes(buffer);
         }
-        // Netty learns only of the end; 0 means that there is nothing for the pipeline.
+        // Netty handles only the end; 0 means that the pipeline gets no bytes.
         return current.getAsBoolean() ? 0 : -1;
     }
 

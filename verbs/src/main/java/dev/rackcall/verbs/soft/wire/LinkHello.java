@@ -13,11 +13,11 @@ public final class LinkHello {
     public enum Answer {
         /** Requests may follow. */
         ACCEPTED,
-        /** It speaks another version of the protocol. */
+        /** The accepting device uses another version of the protocol. */
         OTHER_VERSION,
         /** The target device no longer listens here. */
         OTHER_DEVICE,
-        /** It is connected to its maximum number of peers. */
+        /** The accepting device has its maximum number of peers. */
         TOO_MANY_PEERS;
 
         private static final Answer[] ALL = values();

@@ -18,11 +18,11 @@ public final class Links {
     private volatile Link[] open = {};
 
     private final AtomicLong polls = new AtomicLong();
-    /** Whether polling threads read. Changed with this object's monitor, so all links are told in the same order. */
+    /** Whether polling threads read. Changed with this object's monitor, so all links see the same order. */
     private volatile boolean polled;
     /** Number of times that polling threads have taken over. With the monitor. */
     private long terms;
-    /** Value of {@code polls} at the last tick. The event loop's. */
+    /** Value of {@code polls} at the last tick. Used only by the event loop. */
     private long seen;
 
     public Links(EventLoop eventLoop) {
@@ -91,7 +91,7 @@ public final class Links {
         }
     }
 
-    /** A thread that may have polled stops: the event loop reads at once, not only after the next tick. */
+    /** Called by a thread that stops polling: the event loop reads again at once, not only after the next tick. */
     public void stopPolling() {
         if (polled) {
             synchronized (this) {
