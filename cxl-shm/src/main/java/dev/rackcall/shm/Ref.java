@@ -17,8 +17,7 @@ package dev.rackcall.shm;
  * @param bits the pointer; 0 is null
  * @param <T> the shared type that it points to
  */
-@SuppressWarnings(
-        "UnusedTypeParameter") // T lets the user's compiler tell Refs to different types apart
+@SuppressWarnings("UnusedTypeParameter") // T lets the user's compiler tell Refs to different types apart
 public record Ref<T>(long bits) {
     public static final long NULL = 0L;
     public static final int OFFSET_BITS = 40;
