@@ -22,7 +22,7 @@ final class Burners implements AutoCloseable {
         this.workspace = workspace;
     }
 
-    /** Measures beside the burners of those surroundings. */
+    /** Runs a measurement while the burners of these surroundings compute. */
     CrowdRun beside(Surroundings surroundings, Supplier<CrowdRun> measurement) throws IOException {
         start(surroundings);
         tell(surroundings, side -> {

@@ -49,7 +49,7 @@ public record CrowdTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
                 .values());
     }
 
-    /** The cases of those subjects, small crowds first. */
+    /** The cases that these subjects measure, small crowds first. */
     private static List<CrowdCase> cases(List<Subject> subjects) {
         return CrowdCase.ALL.stream()
                 .filter(each -> subjects.contains(each.subject()))

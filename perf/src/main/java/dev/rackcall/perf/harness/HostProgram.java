@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 public final class HostProgram {
     private HostProgram() {}
 
-    /** The first of those programs that is on the PATH. */
+    /** The first of these programs that the PATH has. */
     public static Optional<Path> onPath(String... names) {
         String folders = Optional.ofNullable(System.getenv("PATH")).orElse("");
         return Arrays.stream(names)

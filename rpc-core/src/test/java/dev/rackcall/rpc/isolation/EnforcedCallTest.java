@@ -138,7 +138,7 @@ class EnforcedCallTest extends VaultFixture {
         caller.send("enough");
         assertThat(caller.awaitLine("values "))
                 .startsWith("values " + Status.Code.ABORTED)
-                .contains("whoever held the seal");
+                .contains("the holder of its arguments' seal has ended");
         assertThat(caller.awaitLine("after ")).isEqualTo("after 77");
         assertThat(server.connections()).isNotNegative();
     }

@@ -135,8 +135,11 @@ final class RealQueuePair extends NativeObject implements QueuePair {
 
     @Override
     public int postSend(WorkRequest[] requests, int count) {
+        // All of them first: a request that was refused must leave no chain behind in the others.
         for (int i = 0; i < count; i++) {
             check(requests[i]);
+        }
+        for (int i = 0; i < count; i++) {
             requests[i].nativeNext(i + 1 < count ? requests[i + 1].struct().address() : 0);
         }
         if (count == 0) {

@@ -260,7 +260,7 @@ public final class Poller {
             look(0);
             return;
         }
-        if (watched.size() == 0 || !spins()) {
+        if ((watched.size() == 0 && waiting.sleeps()) || !spins()) {
             sleep();
             return;
         }

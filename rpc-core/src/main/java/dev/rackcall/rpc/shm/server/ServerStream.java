@@ -148,7 +148,7 @@ final class ServerStream<T> {
         }
         if (thrown == null && memory != null && memory.hasLostItsSeal()) {
             thrown = Status.Code.ABORTED
-                    .with("%s: whoever held the seal of its arguments has ended, so they may have changed", method)
+                    .with("%s: the holder of its arguments' seal has ended, so they may have changed", method)
                     .asException();
         }
         try {

@@ -284,7 +284,7 @@ final class ShmServerCall extends DeferrableCall {
         if (objects.haveLostTheirSeal()) {
             fail(Status.Code.ABORTED
                     .with(
-                            "%s: whoever held the seal of its arguments has ended, so they may have changed under the handler; call again",
+                            "%s: the holder of its arguments' seal has ended, so they may have changed under the handler; call again",
                             request.name())
                     .asException());
             return false;

@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Races of the words that publish requests and responses, and of those by which a side sleeps. */
+/** Races of publishing requests and responses, and of falling asleep and waking up. */
 public final class SlotRaces {
     private static final long TICKET = 41;
     private static final long WORD = SlotLayout.word(TICKET, 3, SlotLayout.OUTSIDE, 24);
