@@ -1,6 +1,5 @@
 package dev.rackcall.sandbox;
 
-import dev.rackcall.shm.os.Futex;
 import dev.rackcall.shm.os.OsException;
 import java.lang.foreign.MemorySegment;
 import org.slf4j.Logger;
@@ -25,8 +24,8 @@ final class HolderRequests {
         this.answers = answers;
     }
 
-    /** Answers the request with this number. */
-    void answer(int number) {
+    /** Serves the current request and writes its answer; the caller publishes it. */
+    void answer() {
         int status = HolderLayout.DONE;
         long value = 0;
         String reason = "";
@@ -51,8 +50,6 @@ final class HolderRequests {
             reason = "the holder could not serve this request: " + e;
         }
         HolderLayout.answer(answers, status, value, reason);
-        HolderLayout.publish(answers, number);
-        Futex.wake(answers, HolderLayout.NUMBER, 1);
     }
 
     private long seal(int count) {

@@ -1,7 +1,6 @@
 package dev.rackcall.sandbox;
 
 import dev.rackcall.sandbox.os.Userfault;
-import dev.rackcall.shm.os.Futex;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
@@ -18,8 +17,7 @@ import org.slf4j.LoggerFactory;
  * seals. Owned by one thread. */
 final class HolderSession implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HolderSession.class);
-    private static final int SPINS = 20_000;
-    private static final int ROUNDS = 1 << 20;
+    private static final int ROUNDS = 1 << 14;
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int DESCRIPTORS = 2048;
     /** The process first waits up to ten seconds for its receiver. The holder must not time out while the process locks
@@ -188,22 +186,20 @@ final class HolderSession implements AutoCloseable {
             return;
         }
         HolderRequests served = served();
+        HolderTurns turns = new HolderTurns(answers.memory(), requests.memory());
         MemorySegment memory = requests.memory();
         int last = 0;
-        int idle = 0;
         for (int rounds = 1; ; rounds++) {
             if (rounds % ROUNDS == 0 && socket.drain() < 0) {
                 // The process has hung up, but another one that shares its memory could send requests forever.
                 return;
             }
-            int number = HolderLayout.number(memory);
-            if (number != last) {
-                last = number;
-                idle = 0;
-                served.answer(number);
-            } else if (++idle < SPINS) {
-                Thread.onSpinWait();
-            } else if (!Futex.await(memory, HolderLayout.NUMBER, last, SLEEP_NANOS) && socket.drain() < 0) {
+            if (turns.await(last, SLEEP_NANOS)) {
+                last = HolderLayout.number(memory);
+                turns.follow();
+                served.answer();
+                turns.publish(last);
+            } else if (socket.drain() < 0) {
                 return;
             }
         }

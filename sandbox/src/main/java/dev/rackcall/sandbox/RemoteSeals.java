@@ -1,9 +1,9 @@
 package dev.rackcall.sandbox;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.os.Futex;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The sealed process's side of seals that a holder holds. It sends the holder requests to close and open pages. It
@@ -11,8 +11,9 @@ import java.time.Duration;
  * allocates nothing.
  */
 final class RemoteSeals implements SealAuthority {
-    private static final int SPINS = 5_000;
-    private static final long SLEEP_NANOS = 1_000_000;
+    /** Longest single sleep. Bounds the delay if the holder dies. */
+    private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private static final long BOUND_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final MemorySegment requests;
@@ -22,6 +23,7 @@ final class RemoteSeals implements SealAuthority {
     private final int capacity;
     private final long pageBytes;
     private final SealSession session;
+    private final HolderTurns turns;
     private int lastRequest;
     /** The holder failed to answer once; this process does not wait for it again. */
     private boolean silent;
@@ -35,6 +37,7 @@ final class RemoteSeals implements SealAuthority {
         this.capacity = SealRingLayout.capacityOf(ring);
         this.pageBytes = pageBytes;
         this.session = session;
+        this.turns = new HolderTurns(requests, answers);
     }
 
     @Override
@@ -85,20 +88,12 @@ final class RemoteSeals implements SealAuthority {
             throw silence();
         }
         int number = ++lastRequest;
-        HolderLayout.publish(requests, number);
-        Futex.wake(requests, HolderLayout.NUMBER, 1);
+        turns.publish(number);
         long deadline = System.nanoTime() + BOUND_NANOS;
-        for (int spins = 0; HolderLayout.number(answers) != number; spins++) {
-            if (spins < SPINS) {
-                Thread.onSpinWait();
-            } else if (deadline - System.nanoTime() <= 0) {
+        while (!turns.await(number - 1, SLEEP_NANOS) || HolderLayout.number(answers) != number) {
+            if (deadline - System.nanoTime() <= 0 || session.hasEnded()) {
                 silent = true;
                 throw silence();
-            } else if (session.hasEnded()) {
-                silent = true;
-                throw silence();
-            } else {
-                Futex.await(answers, HolderLayout.NUMBER, number - 1, SLEEP_NANOS);
             }
         }
         if (HolderLayout.status(answers) != HolderLayout.DONE) {

@@ -34,7 +34,7 @@ final class PendingClients {
             if (waiting.size() >= MOST) {
                 drop(waiting.pollFirstEntry().getValue());
             }
-            guest.socket().watch(events, tag);
+            events.add(guest.socket().fd(), tag);
         } catch (RuntimeException | Error e) {
             guest.socket().close();
             throw e;
@@ -46,7 +46,7 @@ final class PendingClients {
     Optional<Guest> take(long tag) {
         Guest guest = waiting.remove(tag);
         if (guest != null) {
-            guest.socket().unwatch(events);
+            events.remove(guest.socket().fd());
         }
         return Optional.ofNullable(guest);
     }
@@ -64,7 +64,7 @@ final class PendingClients {
 
     private void drop(Guest guest) {
         try {
-            guest.socket().unwatch(events);
+            events.remove(guest.socket().fd());
         } finally {
             guest.socket().close();
         }

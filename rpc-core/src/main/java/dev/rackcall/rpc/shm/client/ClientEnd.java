@@ -9,7 +9,6 @@ import dev.rackcall.rpc.shm.protocol.MirroringBell;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
-import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.waiting.SpinTime;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
@@ -119,14 +118,8 @@ public final class ClientEnd {
         return reactor;
     }
 
-    /** As {@link Bell#watch}. */
-    boolean watch(EventPoll poll, long tag) {
-        return bell.watch(poll, tag);
-    }
-
-    /** As {@link Bell#unwatch}. */
-    void unwatch(EventPoll poll) {
-        bell.unwatch(poll);
+    int bellFd() {
+        return bell.fd();
     }
 
     /** Wakes a server that does not poll this connection. */
@@ -247,7 +240,7 @@ public final class ClientEnd {
         }
         try {
             arenas.end(status);
-            reactor.remove(tag);
+            reactor.remove(tag, bell.fd());
             // Before the server can notice the end: it then cancels the calls and answers them, and those answers must
             // not reach the callers.
             owner.ended();

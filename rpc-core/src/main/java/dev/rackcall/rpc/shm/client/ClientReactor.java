@@ -97,9 +97,7 @@ final class ClientReactor {
         long tag = tags.incrementAndGet();
         connections.put(tag, new Watched(end, calls));
         try {
-            if (!end.watch(poll, tag)) {
-                throw new IllegalStateException("this end was closed before it was watched");
-            }
+            poll.add(end.bellFd(), tag);
         } catch (RuntimeException | Error e) {
             connections.remove(tag);
             throw e;
@@ -107,10 +105,9 @@ final class ClientReactor {
         return tag;
     }
 
-    void remove(long tag) {
-        Watched removed = connections.remove(tag);
-        if (removed != null) {
-            removed.end.unwatch(poll);
+    void remove(long tag, int fd) {
+        if (connections.remove(tag) != null) {
+            poll.remove(fd);
         }
     }
 

@@ -9,7 +9,6 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.ScopeRuns;
 import dev.rackcall.shm.os.file.Mapping;
-import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -204,13 +203,8 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     }
 
     @Override
-    public final boolean watch(EventPoll poll, long tag) {
-        return outer.watch(poll, tag);
-    }
-
-    @Override
-    public final void unwatch(EventPoll poll) {
-        outer.unwatch(poll);
+    public final int fd() {
+        return outer.fd();
     }
 
     @Override

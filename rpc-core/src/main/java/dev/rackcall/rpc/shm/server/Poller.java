@@ -191,11 +191,7 @@ public final class Poller {
         long tag = ++lastTag;
         connections.put(tag, connection);
         try {
-            if (!connection.end.watch(events, tag)) {
-                // The client hung up before it was sent its hello.
-                drop(connection);
-                return;
-            }
+            events.add(connection.end.bellFd(), tag);
             watched.add(connection);
         } catch (RuntimeException | Error e) {
             // Without its socket the client's death would go unnoticed.
@@ -333,7 +329,7 @@ public final class Poller {
             // A later turn drops the connection once it finds no more requests, so that one-way calls sent before the
             // end are served.
             connection.hungUp();
-            connection.end.unwatch(events);
+            events.remove(connection.end.bellFd());
         }
         watched.add(connection);
     }
@@ -342,7 +338,7 @@ public final class Poller {
         watched.remove(connection);
         if (connections.values().remove(connection)) {
             connectionCount.decrementAndGet();
-            PollerLog.guarded("forgetting a socket", () -> connection.end.unwatch(events));
+            PollerLog.guarded("forgetting a socket", () -> events.remove(connection.end.bellFd()));
         }
         connection.close();
     }
