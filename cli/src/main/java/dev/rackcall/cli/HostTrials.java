@@ -7,6 +7,7 @@ import dev.rackcall.shm.os.file.HostFeatures;
 import dev.rackcall.shm.os.file.HostFeatures.Trial;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.EventPoll;
 import java.util.OptionalLong;
 
 /** What {@code doctor} tries on the host; tests substitute other results. */
@@ -46,6 +47,14 @@ class HostTrials {
             return Trial.failure(e.getMessage());
         } catch (OsException e) {
             return Trial.failure(e.getMessage() + ".");
+        }
+    }
+
+    /** Whether waits last nanoseconds: epoll_pwait2(2). */
+    boolean nanosecondWaits() {
+        try (EventPoll poll = EventPoll.create()) {
+            poll.await(0);
+            return poll.waitsForNanoseconds();
         }
     }
 

@@ -27,7 +27,7 @@ final class LiveChecks {
     }
 
     List<Finding> findings() {
-        return List.of(memoryPassedOverASocket(), seals(), guard());
+        return List.of(memoryPassedOverASocket(), waits(), seals(), guard());
     }
 
     private static Finding memoryPassedOverASocket() {
@@ -61,6 +61,22 @@ final class LiveChecks {
                     ? Finding.ok(SUBJECT, "A memfd was made, sealed, mapped and passed over a Unix socket.")
                     : Finding.problem(
                             SUBJECT, "A memfd that was passed over a Unix socket is unsealed or holds other data.");
+        }
+    }
+
+    /** Some containers' filters are older than the system call and answer EPERM. */
+    private Finding waits() {
+        try {
+            return trials.nanosecondWaits()
+                    ? Finding.ok("waits", "Servers and clients wait for sockets by epoll_pwait2.")
+                    : Finding.note(
+                            "waits",
+                            "Servers and clients wait for sockets by epoll_wait, in whole milliseconds:"
+                                    + " epoll_pwait2 is missing (before Linux 5.11) or forbidden by a seccomp filter.");
+        } catch (OsException e) {
+            return Finding.problem(
+                    "waits",
+                    e.getMessage() + ". A container's seccomp profile must allow epoll_create1 and epoll_wait.");
         }
     }
 

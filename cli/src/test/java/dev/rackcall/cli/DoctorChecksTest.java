@@ -25,6 +25,7 @@ class DoctorChecksTest {
     /** As if everything worked, unless a test says otherwise. */
     private static final class FakeTrials extends HostTrials {
         private Trial outcome = Trial.success();
+        private boolean nanoseconds = true;
         private OptionalLong limit = OptionalLong.empty();
 
         @Override
@@ -50,6 +51,11 @@ class DoctorChecksTest {
         @Override
         Trial userfaultfd() {
             return outcome;
+        }
+
+        @Override
+        boolean nanosecondWaits() {
+            return nanoseconds;
         }
 
         @Override
@@ -125,6 +131,16 @@ class DoctorChecksTest {
         assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages")
                         .sentence())
                 .contains("None", "vm.nr_hugepages");
+    }
+
+    @Test
+    void shouldSayWhichWaitIsUsed() {
+        assertThat(finding(new LiveChecks(trials).findings(), "waits"))
+                .isEqualTo(Finding.ok("waits", "Servers and clients wait for sockets by epoll_pwait2."));
+        trials.nanoseconds = false;
+        assertThat(finding(new LiveChecks(trials).findings(), "waits").sentence())
+                .contains("epoll_wait,", "seccomp filter");
+        assertThat(new HostTrials().nanosecondWaits()).isTrue();
     }
 
     @Test
@@ -211,7 +227,7 @@ class DoctorChecksTest {
     @Test
     void shouldSaySomethingAboutEachPartOfIsolation() {
         List<Finding> findings = new LiveChecks(new HostTrials()).findings();
-        assertThat(findings).extracting(Finding::subject).containsExactly("shared memory", "seals", "guard");
+        assertThat(findings).extracting(Finding::subject).containsExactly("shared memory", "waits", "seals", "guard");
         assertThat(findings).allSatisfy(finding -> {
             assertThat(finding.level()).isNotEqualTo(Level.PROBLEM);
             assertThat(finding.sentence()).endsWith(".");

@@ -95,19 +95,13 @@ final class PairCarrier extends MirrorCarrier {
     }
 
     /**
-     * An end that is not connected yet. On success it owns the socket and one use of the device.
+     * A carrier for this end with that memory. On success it owns the end, its use of the device, and the socket.
      *
-     * @param publications as in {@link dev.rackcall.rpc.spi.CarrierProvider#connect}
-     * @throws VerbsException if the device refuses
+     * @throws VerbsException if the device refuses; the caller keeps the end
      */
-    static PairCarrier open(RdmaDevice device, Socket socket, MemorySegment memory, int publications) {
-        PairEnd end = new PairEnd(device, memory, publications);
-        try {
-            return new PairCarrier(device, socket, end);
-        } catch (RuntimeException | Error e) {
-            end.close();
-            throw e;
-        }
+    static PairCarrier open(PairEnd end, Socket socket, MemorySegment memory) {
+        end.register(memory);
+        return new PairCarrier(end.device, socket, end);
     }
 
     /** For tests that make it fail, like {@link #socket} and {@link #memory}. */
@@ -130,23 +124,25 @@ final class PairCarrier extends MirrorCarrier {
     }
 
     /**
-     * Connects to the peer that has sent this hello.
+     * Writes to the peer's memory from now on.
      *
      * @param ahead its clock less this one's
      */
-    void connect(PairHello peer, long ahead) throws ForeignPeerException {
+    void meet(PairHello peer, long ahead) {
         clockAhead = ahead;
-        end.connect(peer);
         aim(peer.hello().memory());
     }
 
     /**
-     * Waits until the peer's device has acknowledged a request, which the handshake over TCP does not show. Called
-     * once, before anything else is posted.
+     * Connects to the server that has sent this invitation, and writes to the word that it names. Waits until the
+     * server's device has acknowledged that, which the handshake over TCP does not show. Called once, before anything
+     * else is posted.
      *
      * @throws SilentDeviceException if it does not acknowledge within that time, or the connection has ended
      */
-    void probe(long nanos) throws SilentDeviceException {
+    void prove(PairHello invitation, long nanos) throws SilentDeviceException, ForeignPeerException {
+        end.connect(invitation);
+        aim(invitation.hello().memory());
         if (!isAcknowledged(nanos)) {
             String why = hasEnded()
                     ? whyEnded()
@@ -164,12 +160,16 @@ final class PairCarrier extends MirrorCarrier {
                 return false;
             }
             if (tries < TRIES && waited >= tries * TRY_NANOS) {
-                locked(() -> out.isAlive() && addNothing() && out.flush());
+                locked(() -> out.isAlive() && addProof() && out.flush());
                 tries++;
             }
             LockSupport.parkNanos(TRY_PAUSE_NANOS);
         }
         return true;
+    }
+
+    private boolean addProof() {
+        return out.add(requests.write(0, Long.BYTES).inline(PairHandshake.PROOF).signaled());
     }
 
     /** Adds a signaled request that changes nothing. */

@@ -22,12 +22,14 @@ import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.EnumSet;
 
 /**
- * The device's objects of one end: its queue pair, its queues and its registered memory. Closed by {@link PairCarrier}.
+ * The device's objects of one end: its queue pair and its queues, and later its registered memory. Closed by {@link
+ * PairCarrier}, or by {@link #discard} if there is none yet.
  */
 final class PairEnd extends EndMemory {
     /** Places of the send queue. */
@@ -43,35 +45,36 @@ final class PairEnd extends EndMemory {
 
     private static final int ACK_TRIES = 6;
 
-    final MemorySegment memory;
-    final MemoryRegion region;
     final CompletionQueue sends;
     final CompletionQueue receives;
     /** Nothing completes here: a thread that polls it moves the traffic of a software device. */
     final CompletionQueue looks;
 
     final QueuePair queuePair;
-    /** A word for each receive request, where told numbers arrive. */
-    final MemorySegment notices;
-
-    final MemoryRegion noticeRegion;
-
     final RdmaDevice device;
     private final ProtectionDomain domain;
+    private final int depth;
+    // Written before other threads know this end.
+    MemorySegment memory;
+    MemoryRegion region;
+    /** A word for each receive request, where told numbers arrive. */
+    MemorySegment notices;
+
+    MemoryRegion noticeRegion;
+
     private final int firstPacket = RANDOM.nextInt(1 << 24);
 
-    /** @throws VerbsException if the device refuses */
-    PairEnd(RdmaDevice device, MemorySegment memory, int publications) {
+    /**
+     * An end without memory, on an acquired device.
+     *
+     * @throws VerbsException if the device refuses
+     */
+    PairEnd(RdmaDevice device, int publications) {
         this.device = device;
-        this.memory = memory;
-        int depth = publications + NUMBERS;
+        this.depth = publications + NUMBERS;
         try {
             // A domain of this end's own: the keys of other connections are not valid in it.
             domain = keep(device.context().allocateProtectionDomain());
-            region = keep(domain.register(memory, PEER));
-            Arena arena = keep(Arena.ofShared());
-            notices = arena.allocate((long) depth * Long.BYTES, Long.BYTES);
-            noticeRegion = keep(domain.register(notices, EnumSet.of(Access.LOCAL_WRITE)));
             sends = keep(device.context().createCompletionQueue(CompletionQueueSpec.of(SENDS)));
             receives = keep(device.context()
                     .createCompletionQueue(CompletionQueueSpec.of(depth).on(device.channel())));
@@ -88,13 +91,36 @@ final class PairEnd extends EndMemory {
         }
     }
 
+    /**
+     * Registers the connection's memory, before the carrier is opened.
+     *
+     * @throws VerbsException if the device refuses
+     */
+    void register(MemorySegment mapped) {
+        memory = mapped;
+        region = keep(domain.register(mapped, PEER));
+        notices = keep(Arena.ofShared()).allocate((long) depth * Long.BYTES, Long.BYTES);
+        noticeRegion = keep(domain.register(notices, EnumSet.of(Access.LOCAL_WRITE)));
+    }
+
+    /** A word of this end that the peer writes to prove itself. */
+    MemoryRegion makeProof() {
+        return keep(domain.register(keep(Arena.ofShared()).allocate(ValueLayout.JAVA_LONG), PEER));
+    }
+
     /** How many receive requests there are to post. */
     int depth() {
-        return (int) (notices.byteSize() / Long.BYTES);
+        return depth;
     }
 
     PairHello hello(ByteBuffer packet) {
-        PeerMemory mine = new PeerMemory(region.address(), region.remoteKey(), memory.byteSize());
+        return hello(region, packet);
+    }
+
+    /** A hello that names another part of this end's memory. */
+    PairHello hello(MemoryRegion named, ByteBuffer packet) {
+        PeerMemory mine = new PeerMemory(
+                named.address(), named.remoteKey(), named.memory().byteSize());
         return new PairHello(device.gid(), queuePair.number(), firstPacket, Hello.now(mine, packet));
     }
 
@@ -128,5 +154,11 @@ final class PairEnd extends EndMemory {
     /** After {@link #registerNoMore}, or before other threads know this end. */
     void close() {
         close(queuePair);
+    }
+
+    /** Closes an end without a carrier, and releases its device. */
+    void discard() {
+        close();
+        device.release();
     }
 }

@@ -1,22 +1,32 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.verbs.MemoryRegion;
 import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * Connects two ends over TCP. The client sends its hello, the server answers with its own. Each sends one byte once its
- * queue pair can receive. Then the client checks that its device reaches the server's. Used by one thread.
+ * Connects two ends over TCP. Used by one thread.
+ *
+ * <ol>
+ *   <li>The client sends its hello. The server connects a queue pair and answers with an invitation: a hello that names
+ *       one word of memory and carries no packet.
+ *   <li>The client connects its queue pair and writes to the word, which shows that its device reaches the server's. It
+ *       sends one byte. Only now does the server reserve memory.
+ *   <li>The server sends its hello with that memory, and one byte once it can receive.
+ * </ol>
  *
  * <p>Each wait is bounded by the time limit, and all waits together by twice that: a peer that only sends a byte now
  * and then loses its place. Only waiting counts, not this end's own work, such as opening its device for the first
@@ -24,6 +34,13 @@ import jdk.net.ExtendedSocketOptions;
  */
 final class PairHandshake {
     private static final int READY = 1;
+    /** What a client writes to the word in its invitation. */
+    static final long PROOF = 1;
+
+    /** A device may acknowledge the proof a moment before the processor sees it. */
+    private static final long PROOF_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long PROOF_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /**
      * TCP notices a peer whose host is gone after {@code KEEPALIVE_IDLE + KEEPALIVE_TRIES} seconds, even on an idle
      * connection.
@@ -101,13 +118,24 @@ final class PairHandshake {
         return Math.clamp(timeout.plusNanos(999_999).toMillis(), 1, Integer.MAX_VALUE);
     }
 
-    /** An end over the device with this socket's local address. */
-    PairCarrier carrier(MemorySegment memory, int publications) {
+    /** An end without memory, over the device with this socket's local address. */
+    PairEnd end(int publications) {
         RdmaDevice device = RdmaDevice.acquire(devices, socket.getLocalAddress());
         try {
-            return PairCarrier.open(device, socket, memory, publications);
+            return new PairEnd(device, publications);
         } catch (RuntimeException | Error e) {
             device.release();
+            throw e;
+        }
+    }
+
+    /** A client's carrier, not connected yet. */
+    PairCarrier carrier(MemorySegment memory, int publications) {
+        PairEnd end = end(publications);
+        try {
+            return PairCarrier.open(end, socket, memory);
+        } catch (RuntimeException | Error e) {
+            end.discard();
             throw e;
         }
     }
@@ -115,24 +143,50 @@ final class PairHandshake {
     /** The client's part; returns the server's packet. */
     ByteBuffer sendHello(PairCarrier carrier, ByteBuffer hello) throws IOException, ForeignPeerException {
         carrier.hello(hello).write(socket.getOutputStream());
-        PairHello server = PairHello.read(said());
-        long answered = System.nanoTime();
-        if (server.isRefusal()) {
-            refused = true;
-            return server.hello().packet();
+        PairHello invitation = readHello();
+        if (isRefused(invitation)) {
+            return invitation.hello().packet();
         }
-        // Less than the true difference by the hello's travel time, so no deadline expires later at the server.
-        carrier.connect(server, server.hello().clock() - answered);
+        carrier.prove(invitation, TimeUnit.MILLISECONDS.toNanos(Math.min(millis, left())));
         say();
-        hear();
-        carrier.watch();
-        carrier.probe(TimeUnit.MILLISECONDS.toNanos(Math.min(millis, left())));
+        PairHello server = readHello();
+        long answered = System.nanoTime();
+        if (!isRefused(server)) {
+            // Less than the true difference by the hello's travel time, so no deadline expires later at the server.
+            carrier.meet(server, server.hello().clock() - answered);
+            hear();
+            carrier.watch();
+        }
         return server.hello().packet();
     }
 
-    /** The client's hello. */
+    private boolean isRefused(PairHello answer) {
+        refused = answer.isRefusal();
+        return refused;
+    }
+
+    /** The peer's next hello. */
     PairHello readHello() throws IOException, ForeignPeerException {
         return PairHello.read(said());
+    }
+
+    /**
+     * Invites a client, and waits until it has written to the word in the invitation: it has a device, which the
+     * certificates of both sides admit.
+     */
+    void invite(PairEnd end, PairHello client) throws IOException, ForeignPeerException {
+        MemoryRegion proof = end.makeProof();
+        end.connect(client);
+        end.hello(proof, ByteBuffer.allocate(0)).write(socket.getOutputStream());
+        hear();
+        long begin = System.nanoTime();
+        // Partner: the WRITE of PairCarrier.prove, by the device.
+        while ((long) ValueLayout.JAVA_LONG.varHandle().getAcquire(proof.memory(), 0L) != PROOF) {
+            if (System.nanoTime() - begin > PROOF_NANOS) {
+                throw new ForeignPeerException("it says that it is ready, but its device has written nothing here");
+            }
+            LockSupport.parkNanos(PROOF_PAUSE_NANOS);
+        }
     }
 
     /** The server's answer to a client that gets no connection. */
@@ -140,12 +194,9 @@ final class PairHandshake {
         PairHello.refusal(welcome).write(socket.getOutputStream());
     }
 
-    /** The server's part, once the client has a seat; then {@link #say} ends the handshake. */
-    void answerHello(PairCarrier carrier, PairHello client, ByteBuffer welcome)
-            throws IOException, ForeignPeerException {
-        carrier.connect(client, client.hello().clock() - System.nanoTime());
+    /** The server's hello to a client that has a seat; then {@link #say} ends the handshake. */
+    void welcome(PairCarrier carrier, ByteBuffer welcome) throws IOException {
         carrier.hello(welcome).write(socket.getOutputStream());
-        hear();
     }
 
     /** Tells the peer that this end can receive. */

@@ -16,7 +16,7 @@ import java.nio.ByteBuffer;
  * A {@link Hello} over TCP, with the sender's queue pair. Big-endian:
  *
  * <pre>
- *    magic "RKRDMA01" (8) | length of the rest (4) | GID (16) | queue pair (4) | first packet (4) | hello (the rest)
+ *    magic "RKRDMA02" (8) | length of the rest (4) | GID (16) | queue pair (4) | first packet (4) | hello (the rest)
  * </pre>
  *
  * @param gid of the device
@@ -24,7 +24,7 @@ import java.nio.ByteBuffer;
  * @param firstPacket number of the first packet that it will send, 24 bits, random
  */
 record PairHello(Gid gid, int queuePair, int firstPacket, Hello hello) {
-    private static final long MAGIC = 0x524b_5244_4d41_3031L;
+    private static final long MAGIC = 0x524b_5244_4d41_3032L;
     private static final int PLACE_BYTES = Gid.BYTES + 4 + 4;
     private static final int MIN_BYTES = PLACE_BYTES + Hello.FIXED_BYTES;
     private static final int MAX_BYTES = MIN_BYTES + Hello.MAX_PACKET_BYTES;

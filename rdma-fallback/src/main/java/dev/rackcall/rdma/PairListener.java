@@ -4,18 +4,19 @@ import dev.rackcall.rdma.end.ForeignPeerException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.CarrierProvider.Answer;
+import dev.rackcall.rpc.spi.CarrierProvider.Inspection;
 import dev.rackcall.rpc.spi.CarrierProvider.Reception;
-import dev.rackcall.rpc.spi.CarrierProvider.Seat;
 import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.verbs.VerbsException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,9 +24,6 @@ import org.slf4j.LoggerFactory;
 final class PairListener implements CarrierProvider.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(PairListener.class);
     private static final int BACKLOG = 256;
-    /** Clients whose handshake is not complete. An honest client completes it at once. */
-    private static final int MAX_GUESTS = 64;
-
     /** Pause after a failed accept, which usually means that no file descriptors are left. */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -36,7 +34,7 @@ final class PairListener implements CarrierProvider.Listener {
     /** Limits log lines, which any process that reaches the port can cause. */
     private final LogLimit limit = new LogLimit();
 
-    private final Semaphore room = new Semaphore(MAX_GUESTS);
+    private final PairGuests guests = new PairGuests();
     private volatile boolean closed;
 
     private PairListener(DeviceKind devices, ServerSocket port, URI address, Reception reception) {
@@ -91,7 +89,7 @@ final class PairListener implements CarrierProvider.Listener {
     }
 
     private void admit(Socket socket) throws IOException {
-        if (!room.tryAcquire()) {
+        if (!guests.admit(socket)) {
             // The client tries again.
             socket.close();
             return;
@@ -99,7 +97,7 @@ final class PairListener implements CarrierProvider.Listener {
         try {
             Thread.ofVirtual().name("rackcall-rdma-guest").start(() -> receive(socket));
         } catch (RuntimeException | Error e) {
-            room.release();
+            guests.leaves(socket);
             socket.close();
             throw e;
         }
@@ -114,7 +112,7 @@ final class PairListener implements CarrierProvider.Listener {
             turnedAway(socket, e.toString());
             LOG.debug("a client of {} was rejected", address, e);
         } finally {
-            room.release();
+            guests.leaves(socket);
         }
     }
 
@@ -133,39 +131,65 @@ final class PairListener implements CarrierProvider.Listener {
     private void greet(Socket socket) throws IOException, ForeignPeerException {
         PairHandshake handshake = PairHandshake.over(socket, devices, RdmaSettings.helloTimeout());
         PairHello client = handshake.readHello();
-        Answer answer = reception.greet(client.hello().packet());
+        long ahead = client.hello().clock() - System.nanoTime();
+        Inspection inspection = reception.inspect(client.hello().packet());
+        if (inspection.refusal().isPresent()) {
+            handshake.refuse(inspection.refusal().get());
+            socket.close();
+            return;
+        }
+        guests.reaches(socket, PairGuests.Stage.GREETED);
+        PairEnd end = orRefuse(handshake, () -> handshake.end(inspection.publications()));
+        Answer answer;
+        try {
+            handshake.invite(end, client);
+            guests.reaches(socket, PairGuests.Stage.PROVEN);
+            answer = reception.greet(client.hello().packet());
+        } catch (IOException | ForeignPeerException | RuntimeException | Error e) {
+            end.discard();
+            throw e;
+        }
         if (answer.seat().isEmpty()) {
+            end.discard();
             handshake.refuse(answer.welcome());
             socket.close();
             return;
         }
-        seat(socket, handshake, client, answer, answer.seat().get());
-    }
-
-    private static void seat(Socket socket, PairHandshake handshake, PairHello client, Answer answer, Seat seat)
-            throws IOException, ForeignPeerException {
-        PairCarrier carrier = null;
-        try {
-            client.hello().requireRoom(seat.memory().mapped().byteSize());
-            carrier = carrier(handshake, seat);
-            handshake.answerHello(carrier, client, answer.welcome());
-        } catch (IOException | ForeignPeerException | RuntimeException | Error e) {
-            PairHandshake.giveUp(carrier, socket);
-            seat.leave();
-            throw e;
-        }
-        seat.take(carrier);
+        PairCarrier carrier = seat(handshake, client, end, answer, socket);
+        carrier.meet(client, ahead);
+        answer.seat().get().take(carrier);
         carrier.watch();
         handshake.say();
     }
 
-    /** Opens this end, or tells the client why it cannot. */
-    private static PairCarrier carrier(PairHandshake handshake, Seat seat) throws IOException {
+    /** Opens this end with the memory of its seat, and tells the client. Leaves the seat if that fails. */
+    private PairCarrier seat(PairHandshake handshake, PairHello client, PairEnd end, Answer answer, Socket socket)
+            throws IOException, ForeignPeerException {
+        MemorySegment memory = answer.seat().get().memory().mapped();
+        PairCarrier carrier = null;
         try {
-            return handshake.carrier(seat.memory().mapped(), seat.publications());
+            client.hello().requireRoom(memory.byteSize());
+            carrier = orRefuse(handshake, () -> PairCarrier.open(end, socket, memory));
+            handshake.welcome(carrier, answer.welcome());
+            return carrier;
+        } catch (IOException | ForeignPeerException | RuntimeException | Error e) {
+            if (carrier == null) {
+                end.discard();
+            } else {
+                carrier.close();
+            }
+            answer.seat().get().leave();
+            throw e;
+        }
+    }
+
+    /** Makes a part of this end, or tells the client why the device refuses. */
+    private <T> T orRefuse(PairHandshake handshake, Supplier<T> part) throws IOException {
+        try {
+            return part.get();
         } catch (VerbsException e) {
             Status why = PairCarriers.code(e).with("no connection over RDMA at the server: %s", e.getMessage());
-            handshake.refuse(seat.refusal(why));
+            handshake.refuse(reception.refusal(why));
             throw e;
         }
     }

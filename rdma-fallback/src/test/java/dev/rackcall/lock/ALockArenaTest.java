@@ -2,6 +2,7 @@ package dev.rackcall.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rdma.OneReception;
 import dev.rackcall.rdma.OneSeat;
 import dev.rackcall.rdma.RdmaCarriers;
 import dev.rackcall.rpc.spi.Carrier;
@@ -65,9 +66,9 @@ class ALockArenaTest {
         RdmaCarriers provider = new RdmaCarriers();
         listener = provider.listen(
                 URI.create("rdma://127.0.0.1:0"),
-                hello -> new CarrierProvider.Answer(
+                new OneReception(hello -> new CarrierProvider.Answer(
                         ByteBuffer.allocate(0),
-                        Optional.of(new OneSeat(new CarrierProvider.Memory(nobodys, mirror), seated))));
+                        Optional.of(new OneSeat(new CarrierProvider.Memory(nobodys, mirror), seated)))));
         carrier = provider.connect(
                         listener.address(),
                         new CarrierProvider.Memory(nobodys, here),

@@ -120,9 +120,9 @@ public abstract class CarrierContract {
         CarrierProvider provider = provider();
         listener = provider.listen(
                 anyPort(),
-                hello -> new CarrierProvider.Answer(
+                new OneReception(hello -> new CarrierProvider.Answer(
                         text("welcome to " + StandardCharsets.UTF_8.decode(hello)),
-                        Optional.of(new OneSeat(new CarrierProvider.Memory(farFile, far), seated))));
+                        Optional.of(new OneSeat(new CarrierProvider.Memory(farFile, far), seated)))));
         CarrierProvider.Memory memory = new CarrierProvider.Memory(nearFile, near);
         CarrierProvider.Greeted greeted =
                 provider.connect(listener.address(), memory, text("me"), 8, Duration.ofSeconds(10));

@@ -1,27 +1,14 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 
 /** A listener's place for one client, whose carrier it hands to the test. */
 public record OneSeat(CarrierProvider.Memory memory, CompletableFuture<Carrier> taken) implements CarrierProvider.Seat {
     @Override
-    public int publications() {
-        return 8;
-    }
-
-    @Override
     public void take(Carrier carrier) {
         taken.complete(carrier);
-    }
-
-    @Override
-    public ByteBuffer refusal(Status why) {
-        return ByteBuffer.wrap(why.toString().getBytes(StandardCharsets.UTF_8));
     }
 
     @Override

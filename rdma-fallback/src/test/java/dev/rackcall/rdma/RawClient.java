@@ -13,6 +13,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /** A client that speaks the protocol by hand, and then writes to arbitrary addresses. */
 final class RawClient implements AutoCloseable {
@@ -60,10 +61,30 @@ final class RawClient implements AutoCloseable {
         return bytes.toByteArray();
     }
 
-    /** Sends the hello; returns the answer's packet. */
-    byte[] greet(byte[] hello) throws IOException, ForeignPeerException {
+    /** Sends the hello; returns the invitation or a refusal. */
+    PairHello knock(byte[] hello) throws IOException, ForeignPeerException {
         carrier.hello(ByteBuffer.wrap(hello)).write(socket.getOutputStream());
-        server = PairHello.read(socket.getInputStream());
+        return PairHello.read(socket.getInputStream());
+    }
+
+    /** The server's next hello. */
+    PairHello next() throws IOException, ForeignPeerException {
+        return PairHello.read(socket.getInputStream());
+    }
+
+    /** Says that it is ready. */
+    void say() throws IOException {
+        socket.getOutputStream().write(1);
+    }
+
+    /** Sends the hello and proves itself; returns the answer's packet. */
+    byte[] greet(byte[] hello) throws IOException, ForeignPeerException {
+        server = knock(hello);
+        if (!server.isRefusal()) {
+            carrier.prove(server, TimeUnit.SECONDS.toNanos(20));
+            say();
+            server = PairHello.read(socket.getInputStream());
+        }
         byte[] packet = new byte[server.hello().packet().remaining()];
         server.hello().packet().get(packet);
         return packet;
@@ -71,8 +92,7 @@ final class RawClient implements AutoCloseable {
 
     /** Continues until both ends are ready. */
     void connect() throws IOException, ForeignPeerException {
-        carrier.connect(server, 0);
-        socket.getOutputStream().write(1);
+        carrier.meet(server, 0);
         if (socket.getInputStream().read() != 1) {
             throw new IOException("the server is not ready");
         }

@@ -6,9 +6,11 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.rdma.RdmaSettings;
 import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.CarrierProvider.Answer;
+import dev.rackcall.rpc.spi.CarrierProvider.Inspection;
 import dev.rackcall.rpc.spi.CarrierProvider.Reception;
 import dev.rackcall.rpc.spi.CarrierProvider.Seat;
 import dev.rackcall.verbs.Access;
@@ -155,6 +157,12 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     private void greet(QueueHub hub, HostId from, QueueHello client) throws ForeignPeerException {
+        Inspection inspection = reception.inspect(client.hello().packet());
+        if (inspection.refusal().isPresent()) {
+            refuse(hub, from, client, inspection.refusal().get());
+            return;
+        }
+        requireMemory(hub, from, client);
         Answer answer = reception.greet(client.hello().packet());
         if (answer.seat().isEmpty()) {
             refuse(hub, from, client, answer.welcome());
@@ -163,7 +171,29 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    private static void seat(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome, Seat seat)
+    /**
+     * Checks that the client's process has the memory that its hello names, before any is reserved for it. The word that
+     * this writes is a beat.
+     */
+    private static void requireMemory(QueueHub hub, HostId from, QueueHello client) throws ForeignPeerException {
+        PeerMemory memory = client.hello().memory();
+        PeerMemory words = client.words();
+        WorkRequest touch = WorkRequest.create(1, Long.BYTES)
+                .write(memory.at(memory.bytes(), 0), memory.key())
+                .inline(MemorySegment.NULL, 0, 0);
+        WorkRequest beat = WorkRequest.create(1, Long.BYTES)
+                .write(words.at(QueueEnd.BEAT, Long.BYTES), words.key())
+                .inline(System.nanoTime())
+                .signaled();
+        try (VirtualQueue queue = hub.connect(from)) {
+            if (!push(queue, touch) || !push(queue, beat) || !isDone(queue)) {
+                throw new ForeignPeerException("it does not let this server write to the memory that it names"
+                        + queue.failure().map(why -> ": " + why).orElse(""));
+            }
+        }
+    }
+
+    private void seat(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome, Seat seat)
             throws ForeignPeerException {
         QueueCarrier carrier = null;
         try {
@@ -181,40 +211,29 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     /** Opens this end, or tells the client why it cannot. */
-    private static QueueCarrier carrier(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome, Seat seat) {
+    private QueueCarrier carrier(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome, Seat seat) {
         try {
             return QueueCarrier.open(hub.tenant(), seat.memory(), welcome.remaining(), from, client.port());
         } catch (ControlPlaneException | VerbsException e) {
             Status why =
                     QueueCarriers.code(e).with("no connection over virtual queues at the server: %s", e.getMessage());
-            refuse(hub, from, client, seat.refusal(why));
+            refuse(hub, from, client, reception.refusal(why));
             throw e;
         }
     }
 
-    /** Checks that the client has the memory that its hello names, and that it takes the server's hello. */
+    /** Checks that the client takes the server's hello. */
     private static void meet(QueueCarrier carrier, QueueHello client, ByteBuffer welcome) throws ForeignPeerException {
         Duration timeout = RdmaSettings.helloTimeout();
         carrier.connect(client, client.hello().clock() - System.nanoTime());
-        long probe = carrier.probe();
-        await(
-                carrier,
-                () -> carrier.isDone(probe),
-                timeout,
-                "does not let this server write to the memory that it names");
         carrier.sendHello(QueueMessage.SERVER_HELLO, client.number(), welcome);
-        await(carrier, carrier::isHeard, timeout, "does not take the server's hello");
-    }
-
-    private static void await(QueueCarrier carrier, BooleanSupplier done, Duration timeout, String otherwise)
-            throws ForeignPeerException {
         long begin = System.nanoTime();
-        while (!done.getAsBoolean()) {
+        while (!carrier.isHeard()) {
             if (carrier.hasEnded()) {
-                throw new ForeignPeerException("it " + otherwise + ": " + carrier.whyEnded());
+                throw new ForeignPeerException("it does not take the server's hello: " + carrier.whyEnded());
             }
             if (System.nanoTime() - begin > timeout.toNanos()) {
-                throw new ForeignPeerException("it " + otherwise + " within " + timeout);
+                throw new ForeignPeerException("it does not take the server's hello within " + timeout);
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
@@ -352,18 +371,32 @@ final class QueueListener implements CarrierProvider.Listener {
     /** Sends one message to a process, and gives up if that process does not take it in time. */
     private static void say(QueueHub hub, HostId host, WorkRequest message) {
         try (VirtualQueue queue = hub.connect(host)) {
-            message.signaled();
-            Completions done = Completions.create(1);
-            long begin = System.nanoTime();
-            boolean isSent = false;
-            while (System.nanoTime() - begin < RdmaSettings.helloTimeout().toNanos()) {
-                isSent = isSent || queue.push(message);
-                if (isSent && queue.pop(done) > 0) {
-                    return;
-                }
-                LockSupport.parkNanos(PAUSE_NANOS);
+            if (push(queue, message.signaled()) && !isDone(queue)) {
+                LOG.debug("a client at {} has not taken a message", host);
             }
         }
+    }
+
+    /** Whether the queue has taken the request within the time limit. */
+    private static boolean push(VirtualQueue queue, WorkRequest request) {
+        return within(() -> queue.push(request));
+    }
+
+    /** Whether a request of the queue was successful within the time limit. */
+    private static boolean isDone(VirtualQueue queue) {
+        Completions done = Completions.create(1);
+        return within(() -> queue.pop(done) > 0) && done.isSuccess(0);
+    }
+
+    private static boolean within(BooleanSupplier condition) {
+        long begin = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - begin >= RdmaSettings.helloTimeout().toNanos()) {
+                return false;
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        return true;
     }
 
     @Override

@@ -10,6 +10,7 @@ import dev.rackcall.cp.MessagePort;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.rdma.EchoServer;
+import dev.rackcall.rdma.OneReception;
 import dev.rackcall.rdma.end.Hello;
 import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.RpcChannel;
@@ -222,7 +223,7 @@ class QueueBadInputTest extends RpcFixture {
         try (SharedFile file = SharedFile.memfd("crowd", 1 << 16);
                 Mapping mapping = file.map();
                 CarrierProvider.Listener listener =
-                        provider.listen(URI.create("vq://server:65004"), hello -> refusalOnce(open));
+                        provider.listen(URI.create("vq://server:65004"), new OneReception(hello -> refusalOnce(open)));
                 ExecutorService guests = Executors.newVirtualThreadPerTaskExecutor()) {
             CarrierProvider.Memory memory = new CarrierProvider.Memory(file, mapping.memory());
             List<Future<CarrierProvider.Greeted>> greeted = new ArrayList<>();
@@ -321,10 +322,10 @@ class QueueBadInputTest extends RpcFixture {
         ByteBuffer[] heard = new ByteBuffer[1];
         QueueCarriers provider = new QueueCarriers();
         URI address = URI.create("vq://server:65003");
-        try (var listener = provider.listen(address, hello -> {
+        try (var listener = provider.listen(address, new OneReception(hello -> {
             heard[0] = ByteBuffer.allocate(hello.remaining()).put(hello).flip();
             throw new IllegalStateException("overheard");
-        })) {
+        }))) {
             assertThatThrownBy(() -> channel(listener.address(), TIMEOUT))
                     .hasMessageContainingAll("UNAVAILABLE", "rejected this client");
         }

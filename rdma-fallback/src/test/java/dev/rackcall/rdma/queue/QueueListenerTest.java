@@ -2,6 +2,7 @@ package dev.rackcall.rdma.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rdma.OneReception;
 import dev.rackcall.testkit.Await;
 import java.net.URI;
 import org.junit.jupiter.api.AfterEach;
@@ -16,9 +17,9 @@ class QueueListenerTest {
     @BeforeEach
     void open() {
         hosts = QueueHosts.served();
-        listener = new QueueListener(hosts.servers(), URI.create("vq://server:65005"), hello -> {
+        listener = new QueueListener(hosts.servers(), URI.create("vq://server:65005"), new OneReception(hello -> {
             throw new IllegalStateException("no client is expected");
-        });
+        }));
         assertThat(listener.isTrying()).isFalse();
     }
 

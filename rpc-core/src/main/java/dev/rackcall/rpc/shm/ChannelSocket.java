@@ -17,15 +17,12 @@ import java.nio.file.Files;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Where clients of this host connect to one channel: the lock that proves a living server, the listening socket, and
  * the factory of its connections.
  */
 final class ChannelSocket {
-    private static final Logger LOG = LoggerFactory.getLogger(ChannelSocket.class);
     private static final int BACKLOG = 1024;
 
     /** How long a process that only cleans up may hold the lock. */
@@ -33,13 +30,11 @@ final class ChannelSocket {
 
     private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    private final RuntimeDirectory directory;
     private final OwnerLock lock;
     private final UnixSocket socket;
     private final ConnectionFactory factory;
 
-    private ChannelSocket(RuntimeDirectory directory, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {
-        this.directory = directory;
+    private ChannelSocket(OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {
         this.lock = lock;
         this.socket = socket;
         this.factory = factory;
@@ -62,7 +57,7 @@ final class ChannelSocket {
             ConnectionPlan.checkHost(channel, spec.place().hugePages());
             factory = new ConnectionFactory(spec, service, handlers);
             UnixSocket socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
-            return new ChannelSocket(directory, lock, socket, factory);
+            return new ChannelSocket(lock, socket, factory);
         } catch (IOException | RuntimeException | Error e) {
             if (factory != null) {
                 factory.close();
@@ -136,12 +131,8 @@ final class ChannelSocket {
 
     /** Stops listening; another server may take the channel. The factory is closed once its connections have ended. */
     void shut() {
+        // Removes its own path only: if the folder was deleted, a successor may listen there by now.
         socket.close();
-        try {
-            Files.deleteIfExists(directory.socket(channel()));
-        } catch (IOException e) {
-            LOG.warn("the socket of channel {} stays behind: {}", channel(), e.toString());
-        }
         lock.close();
     }
 }

@@ -34,7 +34,7 @@ final class PendingClients {
             if (waiting.size() >= MOST) {
                 drop(waiting.pollFirstEntry().getValue());
             }
-            events.add(guest.socket().fd(), tag);
+            guest.socket().watch(events, tag);
         } catch (RuntimeException | Error e) {
             guest.socket().close();
             throw e;
@@ -46,7 +46,7 @@ final class PendingClients {
     Optional<Guest> take(long tag) {
         Guest guest = waiting.remove(tag);
         if (guest != null) {
-            events.remove(guest.socket().fd());
+            guest.socket().unwatch(events);
         }
         return Optional.ofNullable(guest);
     }
@@ -64,7 +64,7 @@ final class PendingClients {
 
     private void drop(Guest guest) {
         try {
-            events.remove(guest.socket().fd());
+            guest.socket().unwatch(events);
         } finally {
             guest.socket().close();
         }

@@ -87,7 +87,7 @@ final class ShmServer extends PolledServer {
         ChannelSocket door = ChannelSocket.open(directory, spec, service, handlers);
         long tag = ++lastTag;
         doors.put(tag, door);
-        events.add(door.socket().fd(), tag);
+        door.socket().watch(events, tag);
     }
 
     // ---- the accepting thread
@@ -218,6 +218,10 @@ final class ShmServer extends PolledServer {
             // Add first: a client calls as soon as it has the answer, possibly on this thread's processor.
             poller.add(offer.connection());
             offer.send();
+        } catch (OsException | IllegalStateException e) {
+            // Only the poller closes the socket, which it may be about to watch.
+            poller.discard(offer.connection());
+            LOG.debug("a client hung up before it was connected: {}", e.getMessage());
         } catch (RuntimeException | Error e) {
             poller.discard(offer.connection());
             throw e;

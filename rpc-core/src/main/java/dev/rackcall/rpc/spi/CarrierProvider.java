@@ -97,10 +97,34 @@ public interface CarrierProvider {
     }
 
     /** Answers peers. Called by the listener's threads, which may be blocked. */
-    @FunctionalInterface
     interface Reception {
-        /** @param hello of an untrusted peer */
+        /** Checks the hello of a peer that has proven nothing. Reserves nothing and takes no place. */
+        Inspection inspect(ByteBuffer hello);
+
+        /**
+         * Called once a peer whose hello has passed {@link #inspect} has sent something over its device. Reserves the
+         * connection's memory.
+         */
         Answer greet(ByteBuffer hello);
+
+        /** The answer to a peer that cannot be connected for this reason. */
+        ByteBuffer refusal(Status why);
+    }
+
+    /**
+     * What a listener needs to know of a hello before its sender has proven anything.
+     *
+     * @param refusal sent to a peer that is refused whatever it proves
+     * @param publications as in {@link CarrierProvider#connect}
+     */
+    record Inspection(Optional<ByteBuffer> refusal, int publications) {
+        public static Inspection passed(int publications) {
+            return new Inspection(Optional.empty(), publications);
+        }
+
+        public static Inspection refused(ByteBuffer refusal) {
+            return new Inspection(Optional.of(refusal), 0);
+        }
     }
 
     /**
@@ -116,14 +140,8 @@ public interface CarrierProvider {
         /** This end's memory; mapped until the carrier is closed, or until the seat is left. */
         Memory memory();
 
-        /** As in {@link CarrierProvider#connect}. */
-        int publications();
-
         /** The peer is connected; the seat owns the carrier now. */
         void take(Carrier carrier);
-
-        /** The answer to a peer that cannot be connected for this reason; {@link #leave} follows. */
-        ByteBuffer refusal(Status why);
 
         /** The peer could not be connected. */
         void leave();

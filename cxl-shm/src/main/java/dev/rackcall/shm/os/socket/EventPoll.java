@@ -139,8 +139,8 @@ public final class EventPoll implements AutoCloseable {
             timespec.set(JAVA_LONG, 0, timeoutNanos / NANOS_PER_SECOND);
             timespec.set(JAVA_LONG, Long.BYTES, timeoutNanos % NANOS_PER_SECOND);
             ready = LibcSockets.epollPwait2(state.errnoSegment(), epoll.fd(), events, CAPACITY, timespec);
-            if (ready < 0 && state.errno() == Errno.ENOSYS) {
-                // Linux before 5.11.
+            if (ready < 0 && (state.errno() == Errno.ENOSYS || state.errno() == Errno.EPERM)) {
+                // Linux before 5.11, or a container whose seccomp filter is older than the system call.
                 nanosecondWait = false;
                 return waitForEvents(timeoutNanos);
             }
@@ -172,6 +172,14 @@ public final class EventPoll implements AutoCloseable {
             count++;
         }
         return count;
+    }
+
+    /**
+     * Whether waits last the given nanoseconds; otherwise they are rounded up to milliseconds, because the kernel lacks
+     * epoll_pwait2(2) or a filter forbids it. Known after the first {@link #await}.
+     */
+    public boolean waitsForNanoseconds() {
+        return nanosecondWait;
     }
 
     /** The tag of the {@code index}th ready descriptor of the last {@link #await}. */

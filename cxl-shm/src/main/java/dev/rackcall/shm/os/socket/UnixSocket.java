@@ -247,9 +247,37 @@ public final class UnixSocket implements AutoCloseable {
         return SocketRings.drain(descriptor, numbers);
     }
 
-    /** The descriptor's number, for {@link EventPoll#add}; valid until {@link #close}. */
+    /** The descriptor's number; valid until {@link #close}, which any thread may call. */
     public int fd() {
         return descriptor.fd();
+    }
+
+    /**
+     * Watches this socket, as {@link EventPoll#add}.
+     *
+     * @return false if it is closed: its number may already be another file's
+     */
+    public boolean watch(EventPoll poll, long tag) {
+        if (!descriptor.tryEnter()) {
+            return false;
+        }
+        try {
+            poll.add(descriptor.fd(), tag);
+            return true;
+        } finally {
+            descriptor.exit();
+        }
+    }
+
+    /** Stops watching, as {@link EventPoll#remove}. The kernel no longer watches a closed socket. */
+    public void unwatch(EventPoll poll) {
+        if (descriptor.tryEnter()) {
+            try {
+                poll.remove(descriptor.fd());
+            } finally {
+                descriptor.exit();
+            }
+        }
     }
 
     public boolean isOpen() {

@@ -4,6 +4,7 @@ import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.testkit.ChildJvm;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -54,6 +55,26 @@ class EventPollTest {
                     CompletableFuture.supplyAsync(() -> poll.await(TimeUnit.MINUTES.toNanos(5)));
             poll.wakeUp();
             assertThat(waiting.get(10, TimeUnit.SECONDS)).isZero();
+        }
+    }
+
+    /** Otherwise a server in such a container would say that it serves, and serve nobody. */
+    @Test
+    void shouldWaitWhereAFilterForbidsNanosecondWaits() {
+        assertThat(ChildJvm.of(RefusedWait.class).run().output().strip()).isEqualTo("0 1 7 false");
+    }
+
+    /** The number may by then be that of another file. */
+    @Test
+    void shouldNotWatchAClosedSocket() {
+        UnixSocket.Pair pair = UnixSocket.pair();
+        try (EventPoll poll = EventPoll.create()) {
+            assertThat(pair.right().watch(poll, 1)).isTrue();
+            pair.right().close();
+            pair.right().unwatch(poll);
+            assertThat(pair.right().watch(poll, 2)).isFalse();
+            pair.left().close();
+            assertThat(poll.await(0)).isZero();
         }
     }
 

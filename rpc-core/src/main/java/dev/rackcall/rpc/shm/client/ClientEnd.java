@@ -9,6 +9,7 @@ import dev.rackcall.rpc.shm.protocol.MirroringBell;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.waiting.SpinTime;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
@@ -118,8 +119,14 @@ public final class ClientEnd {
         return reactor;
     }
 
-    int bellFd() {
-        return bell.fd();
+    /** As {@link Bell#watch}. */
+    boolean watch(EventPoll poll, long tag) {
+        return bell.watch(poll, tag);
+    }
+
+    /** As {@link Bell#unwatch}. */
+    void unwatch(EventPoll poll) {
+        bell.unwatch(poll);
     }
 
     /** Wakes a server that does not poll this connection. */
@@ -240,7 +247,7 @@ public final class ClientEnd {
         }
         try {
             arenas.end(status);
-            reactor.remove(tag, bell.fd());
+            reactor.remove(tag);
             // Before the server can notice the end: it then cancels the calls and answers them, and those answers must
             // not reach the callers.
             owner.ended();

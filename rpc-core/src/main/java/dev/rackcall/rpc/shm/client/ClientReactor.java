@@ -97,7 +97,9 @@ final class ClientReactor {
         long tag = tags.incrementAndGet();
         connections.put(tag, new Watched(end, calls));
         try {
-            poll.add(end.bellFd(), tag);
+            if (!end.watch(poll, tag)) {
+                throw new IllegalStateException("this end was closed before it was watched");
+            }
         } catch (RuntimeException | Error e) {
             connections.remove(tag);
             throw e;
@@ -105,9 +107,10 @@ final class ClientReactor {
         return tag;
     }
 
-    void remove(long tag, int fd) {
-        if (connections.remove(tag) != null) {
-            poll.remove(fd);
+    void remove(long tag) {
+        Watched removed = connections.remove(tag);
+        if (removed != null) {
+            removed.end.unwatch(poll);
         }
     }
 

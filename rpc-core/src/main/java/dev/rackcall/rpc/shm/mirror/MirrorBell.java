@@ -9,6 +9,7 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.ScopeRuns;
 import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -203,8 +204,13 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     }
 
     @Override
-    public final int fd() {
-        return outer.fd();
+    public final boolean watch(EventPoll poll, long tag) {
+        return outer.watch(poll, tag);
+    }
+
+    @Override
+    public final void unwatch(EventPoll poll) {
+        outer.unwatch(poll);
     }
 
     @Override

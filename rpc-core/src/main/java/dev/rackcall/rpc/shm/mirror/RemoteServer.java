@@ -62,8 +62,9 @@ public final class RemoteServer extends PolledServer {
             }
             server.startPollers(SpinTime::ofDevice);
             server.guardian.start();
+            Guests guests = server.new Guests();
             for (URI address : spec.place().addresses()) {
-                server.listeners.add(RemoteClient.provider(address).listen(address, server::greet));
+                server.listeners.add(RemoteClient.provider(address).listen(address, guests));
             }
             return server;
         } catch (RuntimeException | Error e) {
@@ -104,32 +105,61 @@ public final class RemoteServer extends PolledServer {
 
     // ---- threads of the listener
 
-    private CarrierProvider.Answer greet(ByteBuffer packet) {
-        try {
-            Handshake.ClientHello hello = Handshake.ClientHello.decode(RemoteClient.bytes(packet));
-            return answer(hello);
-        } catch (Handshake.MalformedException e) {
-            return refusal(Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
-        } catch (RpcException e) {
-            return refusal(e.status());
-        } catch (OutOfArenaException | OsException e) {
-            return refusal(Status.Code.RESOURCE_EXHAUSTED.with(
-                    "the server has no memory for a connection: %s; ask for a smaller arenaQuota", e.getMessage()));
+    /** Clients that are not connected yet. */
+    private final class Guests implements CarrierProvider.Reception {
+        @Override
+        public CarrierProvider.Inspection inspect(ByteBuffer packet) {
+            try {
+                Handshake.ClientHello hello = Handshake.ClientHello.decode(RemoteClient.bytes(packet));
+                factory(hello).check(hello);
+                requireRoom(hello.channel());
+                return CarrierProvider.Inspection.passed(2 * hello.slots());
+            } catch (Handshake.MalformedException e) {
+                return CarrierProvider.Inspection.refused(refusal(malformed(e)));
+            } catch (RpcException e) {
+                return CarrierProvider.Inspection.refused(refusal(e.status()));
+            }
+        }
+
+        @Override
+        public CarrierProvider.Answer greet(ByteBuffer packet) {
+            try {
+                return answer(Handshake.ClientHello.decode(RemoteClient.bytes(packet)));
+            } catch (Handshake.MalformedException e) {
+                return new CarrierProvider.Answer(refusal(malformed(e)), Optional.empty());
+            } catch (RpcException e) {
+                return new CarrierProvider.Answer(refusal(e.status()), Optional.empty());
+            } catch (OutOfArenaException | OsException e) {
+                return new CarrierProvider.Answer(
+                        refusal(Status.Code.RESOURCE_EXHAUSTED.with(
+                                "the server has no memory for a connection: %s; ask for a smaller arenaQuota",
+                                e.getMessage())),
+                        Optional.empty());
+            }
+        }
+
+        private static Status malformed(Handshake.MalformedException e) {
+            return Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage());
+        }
+
+        @Override
+        public ByteBuffer refusal(Status why) {
+            return ByteBuffer.wrap(Handshake.ServerHello.refusal(why).encode());
         }
     }
 
-    private static CarrierProvider.Answer refusal(Status status) {
-        return new CarrierProvider.Answer(
-                ByteBuffer.wrap(Handshake.ServerHello.refusal(status).encode()), Optional.empty());
-    }
-
-    private CarrierProvider.Answer answer(Handshake.ClientHello hello) {
+    private ConnectionFactory factory(Handshake.ClientHello hello) {
         ConnectionFactory factory = channels.get(hello.channel());
         if (factory == null) {
             throw Status.Code.NOT_FOUND
                     .with("no channel %s is served here (there are %s)", hello.channel(), channels.keySet())
                     .asException();
         }
+        return factory;
+    }
+
+    private CarrierProvider.Answer answer(Handshake.ClientHello hello) {
+        ConnectionFactory factory = factory(hello);
         factory.check(hello);
         synchronized (this) {
             requireRoom(hello.channel());
@@ -189,11 +219,6 @@ public final class RemoteServer extends PolledServer {
         }
 
         @Override
-        public int publications() {
-            return 2 * serverHello.slots();
-        }
-
-        @Override
         public void take(Carrier carrier) {
             ServerMirror bell = bell(carrier);
             ShmServerConnection connection;
@@ -235,11 +260,6 @@ public final class RemoteServer extends PolledServer {
                 server.quietest().add(connection);
                 return connection;
             }
-        }
-
-        @Override
-        public ByteBuffer refusal(Status why) {
-            return RemoteServer.refusal(why).welcome();
         }
 
         @Override

@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm.pool;
 import dev.rackcall.rpc.shm.protocol.Bell;
 import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -74,8 +75,13 @@ final class PoolBell implements Bell {
     }
 
     @Override
-    public int fd() {
-        return outer.fd();
+    public boolean watch(EventPoll poll, long tag) {
+        return outer.watch(poll, tag);
+    }
+
+    @Override
+    public void unwatch(EventPoll poll) {
+        outer.unwatch(poll);
     }
 
     /**

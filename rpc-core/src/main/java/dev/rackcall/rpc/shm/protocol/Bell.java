@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.protocol;
 
+import dev.rackcall.shm.os.socket.EventPoll;
 import java.util.function.LongConsumer;
 
 /**
@@ -11,8 +12,15 @@ import java.util.function.LongConsumer;
  * process nor the peer uses that memory on the bell's behalf.
  */
 public interface Bell extends AutoCloseable {
-    /** A file descriptor that is readable while {@link #drain} has something to report; valid until {@link #close}. */
-    int fd();
+    /**
+     * Makes {@code poll} report this tag while {@link #drain} has something to report.
+     *
+     * @return false if this end is closed
+     */
+    boolean watch(EventPoll poll, long tag);
+
+    /** Ends {@link #watch}. */
+    void unwatch(EventPoll poll);
 
     /**
      * Makes the peer check the memory.

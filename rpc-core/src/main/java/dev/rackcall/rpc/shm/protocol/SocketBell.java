@@ -1,13 +1,19 @@
 package dev.rackcall.rpc.shm.protocol;
 
+import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.util.function.LongConsumer;
 
 /** The bell of a connection in shared memory: a Unix socket, which the kernel closes when the peer dies. */
 public record SocketBell(UnixSocket socket) implements Bell {
     @Override
-    public int fd() {
-        return socket.fd();
+    public boolean watch(EventPoll poll, long tag) {
+        return socket.watch(poll, tag);
+    }
+
+    @Override
+    public void unwatch(EventPoll poll) {
+        socket.unwatch(poll);
     }
 
     @Override

@@ -191,7 +191,11 @@ public final class Poller {
         long tag = ++lastTag;
         connections.put(tag, connection);
         try {
-            events.add(connection.end.bellFd(), tag);
+            if (!connection.end.watch(events, tag)) {
+                // The client hung up before it was sent its hello.
+                drop(connection);
+                return;
+            }
             watched.add(connection);
         } catch (RuntimeException | Error e) {
             // Without its socket the client's death would go unnoticed.
@@ -329,7 +333,7 @@ public final class Poller {
             // A later turn drops the connection once it finds no more requests, so that one-way calls sent before the
             // end are served.
             connection.hungUp();
-            events.remove(connection.end.bellFd());
+            connection.end.unwatch(events);
         }
         watched.add(connection);
     }
@@ -338,7 +342,7 @@ public final class Poller {
         watched.remove(connection);
         if (connections.values().remove(connection)) {
             connectionCount.decrementAndGet();
-            PollerLog.guarded("forgetting a socket", () -> events.remove(connection.end.bellFd()));
+            PollerLog.guarded("forgetting a socket", () -> connection.end.unwatch(events));
         }
         connection.close();
     }

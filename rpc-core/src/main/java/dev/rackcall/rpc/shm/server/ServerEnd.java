@@ -14,6 +14,7 @@ import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.file.Unmapping;
+import dev.rackcall.shm.os.socket.EventPoll;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
@@ -140,8 +141,14 @@ public final class ServerEnd {
         return peer;
     }
 
-    int bellFd() {
-        return bell.fd();
+    /** As {@link Bell#watch}. */
+    boolean watch(EventPoll poll, long tag) {
+        return bell.watch(poll, tag);
+    }
+
+    /** As {@link Bell#unwatch}. */
+    void unwatch(EventPoll poll) {
+        bell.unwatch(poll);
     }
 
     /** Reads the client's rings; negative once the client is gone. Numbers are the tickets of calls to cancel. */

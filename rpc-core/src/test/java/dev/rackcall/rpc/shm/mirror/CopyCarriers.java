@@ -49,6 +49,10 @@ public final class CopyCarriers implements CarrierProvider {
                     .with("no server listens at %s", address)
                     .asException();
         }
+        Inspection inspection = reception.inspect(hello.duplicate());
+        if (inspection.refusal().isPresent()) {
+            return new Greeted(inspection.refusal().get(), Optional.empty());
+        }
         Answer answer = reception.greet(hello);
         if (answer.seat().isEmpty()) {
             return new Greeted(answer.welcome(), Optional.empty());
