@@ -1,6 +1,8 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rdma.end.Hello;
+import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
@@ -67,6 +69,20 @@ final class RawClient implements AutoCloseable {
         return PairHello.read(socket.getInputStream());
     }
 
+    /** As {@link #greet(byte[])}, with a claim to have that much memory. */
+    byte[] greet(byte[] hello, long claimedBytes) throws IOException, ForeignPeerException {
+        PairHello mine = carrier.hello(ByteBuffer.wrap(hello));
+        PeerMemory claimed = new PeerMemory(
+                mine.hello().memory().address(), mine.hello().memory().key(), claimedBytes);
+        new PairHello(
+                        mine.gid(),
+                        mine.queuePair(),
+                        mine.firstPacket(),
+                        Hello.now(claimed, mine.hello().packet()))
+                .write(socket.getOutputStream());
+        return prove(PairHello.read(socket.getInputStream()));
+    }
+
     /** The server's next hello. */
     PairHello next() throws IOException, ForeignPeerException {
         return PairHello.read(socket.getInputStream());
@@ -79,7 +95,11 @@ final class RawClient implements AutoCloseable {
 
     /** Sends the hello and proves itself; returns the answer's packet. */
     byte[] greet(byte[] hello) throws IOException, ForeignPeerException {
-        server = knock(hello);
+        return prove(knock(hello));
+    }
+
+    private byte[] prove(PairHello answer) throws IOException, ForeignPeerException {
+        server = answer;
         if (!server.isRefusal()) {
             carrier.prove(server, TimeUnit.SECONDS.toNanos(20));
             say();

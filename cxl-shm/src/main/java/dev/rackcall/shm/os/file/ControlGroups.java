@@ -3,6 +3,7 @@ package dev.rackcall.shm.os.file;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -48,6 +49,18 @@ final class ControlGroups {
     OptionalLong limitBytes() {
         long limit = least((group, files) -> limit(group, files));
         return limit == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(limit);
+    }
+
+    /** The directories of the groups with a limit, the highest first. */
+    List<Path> limited() {
+        List<Path> found = new ArrayList<>();
+        least((group, files) -> {
+            if (limit(group, files) < Long.MAX_VALUE) {
+                found.addFirst(group);
+            }
+            return Long.MAX_VALUE;
+        });
+        return found;
     }
 
     private interface Measure {

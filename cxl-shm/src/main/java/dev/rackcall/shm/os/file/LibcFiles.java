@@ -60,6 +60,7 @@ public final class LibcFiles {
     private static final MethodHandle MMAP = Linkage.libc("mmap");
     private static final MethodHandle MUNMAP = Linkage.libc("munmap");
     private static final MethodHandle MADVISE = Linkage.libc("madvise");
+    private static final MethodHandle FLOCK = Linkage.libc("flock");
 
     private LibcFiles() {}
 
@@ -119,6 +120,10 @@ public final class LibcFiles {
 
     static int munmap(MemorySegment errno, long address, long length) {
         return (int) Linkage.call(MUNMAP, errno, address, length);
+    }
+
+    static int flock(MemorySegment errno, int fd, int operation) {
+        return (int) Linkage.call(FLOCK, errno, fd, operation);
     }
 
     static int madvise(MemorySegment errno, long address, long length, int advice) {

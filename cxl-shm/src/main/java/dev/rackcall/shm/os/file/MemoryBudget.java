@@ -11,17 +11,24 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How much memory can still be reserved. If tmpfs reserves more pages than there is memory, the kernel kills processes
- * instead of returning an error. Every reservation is therefore checked here first. Thread-safe.
+ * How much memory can still be reserved. If tmpfs reserves more pages than a control group or the host has, the kernel
+ * kills processes instead of returning an error, whichever system call asks for the pages. Every reservation is
+ * therefore checked here first, and {@link ReservationTurn} keeps other processes from reserving between the check and
+ * the reservation. Thread-safe.
  */
 final class MemoryBudget {
     private static final Path MEMINFO = Path.of("/proc/meminfo");
 
     /**
-     * Memory that is never reserved. The JVM needs some to report a refusal, and other processes may take some before
-     * the next check.
+     * The smallest margin: memory that is never reserved. JVMs need some to report a refusal, and for the page tables of
+     * what was reserved. Processes also take some without a check, by heaps that grow and by {@link #UNASKED}.
      */
-    static final long MARGIN = 16L << 20;
+    private static final long LEAST_MARGIN = 16L << 20;
+
+    private static final long LARGEST_MARGIN = 1L << 30;
+
+    /** The margin's part of a control group's limit. */
+    private static final int MARGIN_SHARE = 16;
 
     /**
      * Reading the available memory takes about 100 us. It is read once for this many reserved bytes, and more often if
@@ -36,14 +43,16 @@ final class MemoryBudget {
 
     private MemoryBudget() {}
 
-    /** Whether so many bytes can be reserved. If so, counts them as reserved. */
-    static boolean allows(long bytes) {
-        if (UNASKED.addAndGet(-bytes) >= 0) {
-            return true;
-        }
-        long left = availableBytes() - MARGIN - bytes;
+    /** Whether so many bytes can be reserved now. */
+    private static boolean allows(long bytes) {
+        long left = availableBytes() - margin() - bytes;
         UNASKED.set(Math.clamp(left / UNASKED_SHARE, 0, MOST_UNASKED));
         return left >= 0;
+    }
+
+    private static long margin() {
+        long limit = ControlGroups.ofThisProcess().limitBytes().orElse(0);
+        return Math.clamp(limit / MARGIN_SHARE, LEAST_MARGIN, LARGEST_MARGIN);
     }
 
     /** Bytes that the host and the container's control groups can still give; a large number if neither is known. */
@@ -79,10 +88,23 @@ final class MemoryBudget {
     static boolean reserve(int fd, SharedFile.Kind kind, long offset, long length, String name) {
         if (kind != SharedFile.Kind.HUGE_MEMFD) {
             long missing = missing(FileStatus.of(fd, name), length);
-            if (missing > 0 && !allows(missing)) {
-                throw refused(kind, length, name, Errno.ENOMEM);
+            if (missing > 0 && UNASKED.addAndGet(-missing) < 0) {
+                ReservationTurn turn = ReservationTurn.take();
+                try {
+                    if (!allows(missing)) {
+                        throw refused(kind, length, name, Errno.ENOMEM);
+                    }
+                    // Committed within the turn: from then on other processes count these pages as used.
+                    return commit(fd, kind, offset, length, name);
+                } finally {
+                    turn.close();
+                }
             }
         }
+        return commit(fd, kind, offset, length, name);
+    }
+
+    private static boolean commit(int fd, SharedFile.Kind kind, long offset, long length, String name) {
         CallState state = CallState.current();
         int result;
         do {
@@ -110,7 +132,7 @@ final class MemoryBudget {
                         + ", enlarge it or ask for less";
             default ->
                 "the host or this container has " + ByteSize.describe(availableBytes())
-                        + " left, of which " + ByteSize.describe(MARGIN)
+                        + " left, of which " + ByteSize.describe(margin())
                         + " are kept for other needs: ask for less or free memory";
         };
         return new OsException("cannot reserve " + ByteSize.describe(length) + " of " + name, errno, advice);

@@ -65,6 +65,10 @@ class ControlGroupsTest {
         write("mounts/memory/jobs/17/memory.limit_in_bytes", "8192\n");
         write("mounts/memory/jobs/17/memory.stat", "cache 1\ninactive_file 5\ntotal_inactive_file 200\n");
         assertThat(groups.availableBytes()).isEqualTo(5392);
+        assertThat(groups.limited()).containsExactly(root.resolve("mounts/memory/jobs/17"));
+        write("mounts/memory/jobs/memory.limit_in_bytes", "16384\n");
+        assertThat(groups.limited())
+                .containsExactly(root.resolve("mounts/memory/jobs"), root.resolve("mounts/memory/jobs/17"));
         assertThat(groups.limitBytes()).hasValue(8192);
     }
 
