@@ -47,6 +47,33 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
     }
 
     @Override
+    public final Optional<String> openness(URI address) {
+        if (address.getHost() == null || isLoopback(address.getHost())) {
+            // Without a host, listening fails.
+            return Optional.empty();
+        }
+        if (isHardware(address)) {
+            return Optional.of("an RDMA device knows no certificates");
+        }
+        return RdmaSettings.softwareDevices().tls().isPresent()
+                ? Optional.empty()
+                : Optional.of("the software device has no TLS");
+    }
+
+    /** Resolves no names. */
+    static boolean isLoopback(String host) {
+        if (host == null) {
+            return false;
+        }
+        try {
+            return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
+        } catch (IllegalArgumentException e) {
+            // The host is a name, not an address.
+            return false;
+        }
+    }
+
+    @Override
     public final Listener listen(URI address, Reception reception) {
         return PairListener.open(devices, address, hostAndPort(address), reception);
     }

@@ -1,6 +1,5 @@
 package dev.rackcall.rdma;
 
-import java.net.InetAddress;
 import java.net.URI;
 
 /**
@@ -27,18 +26,5 @@ public final class RdmaCarriers extends PairCarriers {
         return isHardware(listening)
                 ? listening
                 : DeviceKind.SOFTWARE.address(listening.getHost(), listening.getPort());
-    }
-
-    /** Resolves no names. */
-    private static boolean isLoopback(String host) {
-        if (host == null) {
-            return false;
-        }
-        try {
-            return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
-        } catch (IllegalArgumentException e) {
-            // The host is a name, not an address.
-            return false;
-        }
     }
 }

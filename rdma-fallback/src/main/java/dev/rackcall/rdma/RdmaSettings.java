@@ -1,6 +1,8 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.verbs.soft.SoftOptions;
+import dev.rackcall.verbs.soft.TlsOptions;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -22,6 +24,18 @@ public final class RdmaSettings {
      */
     public static void softwareDevices(SoftOptions options) {
         softwareDevices = Objects.requireNonNull(options, "options");
+    }
+
+    /**
+     * Lets software devices that are opened from now on connect only to peers with a certificate that the authority has
+     * signed. Otherwise as {@link #softwareDevices}.
+     *
+     * @param certificates this process's certificate chain, PEM
+     * @param key its private key, PKCS#8 PEM without password
+     * @param authority certificates of the authorities that sign peers' certificates, PEM
+     */
+    public static void tls(Path certificates, Path key, Path authority) {
+        softwareDevices = softwareDevices.withTls(new TlsOptions(certificates, key, authority));
     }
 
     static SoftOptions softwareDevices() {

@@ -28,7 +28,7 @@ public final class EchoServer {
         return builder(service).listen(address).start();
     }
 
-    private static RpcServer.Builder builder(EchoService service) {
+    static RpcServer.Builder builder(EchoService service) {
         return RpcServer.builder()
                 .directory(OwnDirectory.path())
                 .service(Echo.class, service)

@@ -8,6 +8,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.FreePort;
 import dev.rackcall.verbs.Context;
@@ -72,7 +73,10 @@ class RealPortCheck {
     @Test
     void shouldSayAtOnceThatThePortIsDownAndServeOnceItIsUp() throws Exception {
         URI address = URI.create("rdma://" + HOST + ":" + FreePort.find());
-        try (RpcServer server = EchoServer.at(address);
+        try (RpcServer server = EchoServer.builder(new EchoService())
+                        .listen(address)
+                        .insecure()
+                        .start();
                 RpcChannel before = open(address)) {
             assertThat(add(before)).isEqualTo(2);
             assertThat(server.connections()).isEqualTo(1);

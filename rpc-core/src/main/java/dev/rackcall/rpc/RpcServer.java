@@ -130,8 +130,9 @@ public interface RpcServer extends AutoCloseable {
 
         /**
          * Also serves clients that share no memory with this process. May be called for several addresses, which all
-         * serve the same channels. Every client that reaches the address may call, since its user is not known: choose
-         * an address that only trusted hosts reach.
+         * serve the same channels. Unless the host is a loopback address, {@link #start} requires TLS ({@code
+         * RdmaSettings.tls}) or {@link #insecure}. An agent process has TLS of its own, so {@code vq://} is not checked
+         * here.
          *
          * @param value {@code rdma://host:port} for a queue pair per client, on this host's RDMA device if it has one,
          *     else on a software device over TCP; {@code soft://host:port} for the software device in any case; {@code
@@ -139,6 +140,13 @@ public interface RpcServer extends AutoCloseable {
          *     RpcServer#addresses}
          */
         Builder listen(URI value);
+
+        /**
+         * Serves every process that reaches an address of {@link #listen}, also from other hosts and without a
+         * certificate: choose addresses that only trusted hosts reach. Needed for RDMA devices, which know no
+         * certificates.
+         */
+        Builder insecure();
 
         /**
          * Announces the server in a directory, where clients find it by the names of its channels and choose the best
@@ -158,8 +166,9 @@ public interface RpcServer extends AutoCloseable {
          *
          * @throws RpcException ALREADY_EXISTS if a living server has one of the channels, PERMISSION_DENIED or
          *     FAILED_PRECONDITION if the runtime directory cannot be used, FAILED_PRECONDITION if huge pages are
-         *     required and there are none, or if the directory has another interface for a channel, UNAVAILABLE if the
-         *     directory does not answer
+         *     required and there are none, if an address is open to other hosts without TLS and {@link #insecure} was
+         *     not called, or if the directory has another interface for a channel, UNAVAILABLE if the directory does
+         *     not answer
          */
         RpcServer start();
     }

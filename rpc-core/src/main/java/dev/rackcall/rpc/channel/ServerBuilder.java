@@ -42,6 +42,7 @@ final class ServerBuilder implements RpcServer.Builder {
     private Optional<Pool> pool = Optional.empty();
     private Optional<Wish> hugePages = Optional.empty();
     private final List<URI> addresses = new ArrayList<>();
+    private boolean insecure;
     private Optional<URI> members = Optional.empty();
     private Optional<String> host = Optional.empty();
 
@@ -138,6 +139,12 @@ final class ServerBuilder implements RpcServer.Builder {
     }
 
     @Override
+    public RpcServer.Builder insecure() {
+        insecure = true;
+        return this;
+    }
+
+    @Override
     public RpcServer.Builder directory(URI value) {
         members = Optional.of(value);
         return this;
@@ -161,7 +168,7 @@ final class ServerBuilder implements RpcServer.Builder {
                 new ServerSpec.Threads(dispatch, waiting, pollers, stuckAfter),
                 new ServerSpec.Limits(maxConnections, arenaQuota, sharedQuota),
                 new ServerSpec.Trust(minimumIsolation, sandbox),
-                new ServerSpec.Place(directory, pool, hugePages, List.copyOf(addresses)));
+                new ServerSpec.Place(directory, pool, hugePages, List.copyOf(addresses), insecure));
         List<String> channels =
                 services.stream().map(service -> service.definition().channel()).toList();
         ServerEndpoint endpoint = Transports.serve(spec);

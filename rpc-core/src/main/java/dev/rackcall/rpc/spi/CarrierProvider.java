@@ -80,6 +80,13 @@ public interface CarrierProvider {
     }
 
     /**
+     * Why a listener there would serve processes of other hosts that prove nothing, as a clause; empty if it would not.
+     */
+    default Optional<String> openness(URI address) {
+        return Optional.empty();
+    }
+
+    /**
      * Listens until it is closed.
      *
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it cannot listen there

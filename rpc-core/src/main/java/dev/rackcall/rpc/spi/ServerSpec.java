@@ -72,10 +72,12 @@ public record ServerSpec(
      * @param pool of several hosts, whose processes are served instead of this host's; open as long as the server
      * @param hugePages whether the memory of connections consists of huge pages
      * @param addresses for clients that share no memory with the server; all serve the same channels
+     * @param insecure whether they may be open to every process that reaches them
      */
-    public record Place(Path directory, Optional<Pool> pool, Optional<Wish> hugePages, List<URI> addresses) {
+    public record Place(
+            Path directory, Optional<Pool> pool, Optional<Wish> hugePages, List<URI> addresses, boolean insecure) {
         public static Place here(Path directory) {
-            return new Place(directory, Optional.empty(), Optional.empty(), List.of());
+            return new Place(directory, Optional.empty(), Optional.empty(), List.of(), false);
         }
     }
 }
