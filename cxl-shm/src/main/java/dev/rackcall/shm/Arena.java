@@ -85,6 +85,16 @@ public final class Arena {
         return id;
     }
 
+    /**
+     * Restores the header that this process has written, in case a participant has overwritten it: otherwise nobody
+     * could {@link #attach}. Only by the creator.
+     *
+     * @return whether it was overwritten
+     */
+    public boolean mendHeader() {
+        return ArenaLayout.mend(memory, id, extents.known());
+    }
+
     /** All its memory. Offsets in Refs are offsets in this segment. */
     public MemorySegment memory() {
         return memory;

@@ -51,10 +51,14 @@ final class ArenaLayout {
     }
 
     static void initialise(MemorySegment memory, int id, long reserved) {
+        memory.set(ValueLayout.JAVA_LONG, RESERVED_OFFSET, reserved);
+        identify(memory, id);
+    }
+
+    private static void identify(MemorySegment memory, int id) {
         memory.set(ValueLayout.JAVA_INT, VERSION_OFFSET, VERSION);
         memory.set(ValueLayout.JAVA_INT, ID_OFFSET, id);
         memory.set(ValueLayout.JAVA_LONG, QUOTA_OFFSET, memory.byteSize());
-        memory.set(ValueLayout.JAVA_LONG, RESERVED_OFFSET, reserved);
         // Release: pairs with the acquire in complaint. A header with this word is complete.
         LONG.setRelease(memory, MAGIC_OFFSET, MAGIC);
     }
@@ -77,6 +81,21 @@ final class ArenaLayout {
         return quota == memory.byteSize()
                 ? null
                 : "its header says " + quota + " bytes, mapped are " + memory.byteSize();
+    }
+
+    /**
+     * Restores what its creator has written, in case a participant has overwritten it. {@code reserved} bytes are known
+     * to be backed.
+     *
+     * @return whether anything differed
+     */
+    static boolean mend(MemorySegment memory, int id, long reserved) {
+        if (complaint(memory, id) == null && reserved(memory) >= reserved) {
+            return false;
+        }
+        raiseReserved(memory, reserved);
+        identify(memory, id);
+        return true;
     }
 
     /** Acquire: pairs with {@link #publishReserved} and {@link #raiseReserved}. */

@@ -77,6 +77,11 @@ final class Extents {
         known = Math.max(known, header);
     }
 
+    /** As {@link #reserved}, without what the header claims now. */
+    long known() {
+        return known;
+    }
+
     long reservedPages() {
         return Math.max(0, reserved() - firstPage) >>> ArenaLayout.PAGE_SHIFT;
     }

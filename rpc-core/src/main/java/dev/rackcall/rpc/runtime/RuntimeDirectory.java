@@ -136,6 +136,17 @@ public final class RuntimeDirectory {
         }
     }
 
+    /** Owner and mode, for a message to a process that may not use it. */
+    public String describeOwner() {
+        try {
+            return "it belongs to uid " + Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+                    + " with mode "
+                    + PosixFilePermissions.toString(Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS));
+        } catch (IOException e) {
+            return "it cannot be examined (" + e + ")";
+        }
+    }
+
     /**
      * Checks a channel's name by the rule of directories and the processor: segments of letters, digits, {@code . _ -},
      * each after a slash, except {@code .} and {@code ..}; at most 80 characters.

@@ -17,12 +17,15 @@ import java.nio.file.Files;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where clients of this host connect to one channel: the lock that proves a living server, the listening socket, and
  * the factory of its connections.
  */
 final class ChannelSocket {
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelSocket.class);
     private static final int BACKLOG = 1024;
 
     /** How long a process that only cleans up may hold the lock. */
@@ -31,10 +34,14 @@ final class ChannelSocket {
     private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final OwnerLock lock;
-    private final UnixSocket socket;
+    private final RuntimeDirectory directory;
+    /** Replaced by the accepting thread only. */
+    private volatile UnixSocket socket;
+
     private final ConnectionFactory factory;
 
-    private ChannelSocket(OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {
+    private ChannelSocket(RuntimeDirectory directory, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {
+        this.directory = directory;
         this.lock = lock;
         this.socket = socket;
         this.factory = factory;
@@ -57,7 +64,7 @@ final class ChannelSocket {
             ConnectionPlan.checkHost(channel, spec.place().hugePages());
             factory = new ConnectionFactory(spec, service, handlers);
             UnixSocket socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
-            return new ChannelSocket(lock, socket, factory);
+            return new ChannelSocket(directory, lock, socket, factory);
         } catch (IOException | RuntimeException | Error e) {
             if (factory != null) {
                 factory.close();
@@ -127,6 +134,23 @@ final class ChannelSocket {
 
     ConnectionFactory factory() {
         return factory;
+    }
+
+    /**
+     * Listens again if another process has deleted the socket's path: no client could find the server any more. Leaves
+     * a path whose lock is gone, too, to its next owner.
+     *
+     * @return whether {@link #socket} is another one now
+     */
+    boolean listenAgainIfLost() {
+        if (!socket.hasLostPath() || !lock.isAtPath()) {
+            return false;
+        }
+        UnixSocket lost = socket;
+        socket = UnixSocket.listen(directory.socket(channel()), BACKLOG);
+        lost.close();
+        LOG.warn("the socket of channel {} was deleted; the server listens at a new one", channel());
+        return true;
     }
 
     /** Stops listening; another server may take the channel. The factory is closed once its connections have ended. */

@@ -33,6 +33,8 @@ import org.slf4j.LoggerFactory;
 final class ShmServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(ShmServer.class);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** Ticks between two checks whether the sockets are still at their paths. */
+    private static final int TICKS_PER_LOOK = 5;
     /** An honest client says hello at once. */
     private static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
     /**
@@ -51,6 +53,7 @@ final class ShmServer extends PolledServer {
     private boolean mayUseDirectory;
 
     private long lastTag;
+    private int ticks;
     private volatile boolean stopping;
     private final Thread acceptor = new Thread(this::accept, "rackcall-accept");
 
@@ -107,11 +110,22 @@ final class ShmServer extends PolledServer {
                     lastTick = System.nanoTime();
                     guests.dropSilent(lastTick);
                     doors.values().forEach(door -> door.factory().tick());
+                    if (++ticks % TICKS_PER_LOOK == 0) {
+                        listenAgain();
+                    }
                 }
             } catch (RuntimeException | Error e) {
                 failed(e);
             }
         }
+    }
+
+    private void listenAgain() {
+        doors.forEach((tag, door) -> {
+            if (door.listenAgainIfLost()) {
+                door.socket().watch(events, tag);
+            }
+        });
     }
 
     /** Handles an event; its failure must not stop the relief of handlers and the dropping of silent clients. */

@@ -138,6 +138,22 @@ public final class Transports {
     }
 
     private static RpcException notReached(ClientSpec spec, RuntimeDirectory directory, OsException why) {
+        if (why.errno() == Errno.EACCES) {
+            return Status.Code.PERMISSION_DENIED
+                    .with(
+                            "channel %s: %s is closed to uid %d: %s; run as the server's user, or start a server of your own and set"
+                                    + " RACKCALL_DIR to its directory",
+                            spec.channel(), directory.path(), Uid.current(), directory.describeOwner())
+                    .asException(why);
+        }
+        if (why.errno() == Errno.ENOENT && directory.isServed(spec.channel())) {
+            return Status.Code.UNAVAILABLE
+                    .with(
+                            "channel %s: its server lives, but its socket %s is missing; if it does not listen again within a second,"
+                                    + " restart it",
+                            spec.channel(), directory.socket(spec.channel()))
+                    .asException(why);
+        }
         if (directory.clean(spec.channel()) || !Files.exists(directory.socket(spec.channel()))) {
             return notServed(spec, directory);
         }

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.shm.os.file.OwnerLock;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
@@ -51,6 +53,23 @@ class ChannelSocketTest extends RpcFixture {
         first.close();
         assertThat(socket()).exists();
         assertThat(connect(Echo.class).add(1, 2)).isEqualTo(3);
+    }
+
+    /** Something has tidied up the folder. */
+    @Test
+    void shouldListenAgainWhereItsSocketWasDeleted() throws IOException {
+        serve(Echo.class, new EchoService());
+        Files.delete(socket());
+        assertThat(connect(Echo.class).add(1, 2)).isEqualTo(3);
+    }
+
+    @Test
+    void shouldSayThatALivingServersSocketIsMissing() throws IOException {
+        try (OwnerLock _ = OwnerLock.tryAcquire(RuntimeDirectory.at(directory).lock("/test/echo"))
+                .orElseThrow()) {
+            assertFails(Status.Code.UNAVAILABLE, channel(Echo.class).connectTimeout(Duration.ofMillis(50))::open)
+                    .hasMessageContainingAll("its server lives", socket().toString(), "restart it");
+        }
     }
 
     @Test

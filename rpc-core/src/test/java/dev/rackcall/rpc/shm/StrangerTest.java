@@ -3,6 +3,8 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
@@ -23,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -60,12 +63,16 @@ class StrangerTest extends RpcFixture {
     }
 
     private static UnixSocket connectAs(int uid, Path socket) {
+        return as(uid, () -> UnixSocket.connect(socket));
+    }
+
+    private static <T> T as(int uid, Callable<T> work) {
         // On a thread that ends afterwards: nothing else may run as that user.
         return Concurrently.get(Concurrently.start(() -> {
             try {
                 effectiveUser(uid);
                 try {
-                    return UnixSocket.connect(socket);
+                    return work.call();
                 } finally {
                     effectiveUser(0);
                 }
@@ -93,6 +100,27 @@ class StrangerTest extends RpcFixture {
         }
         assertThat(server.connections()).isZero();
         assertThat(connect(Echo.class).add(1, 2)).isEqualTo(3);
+    }
+
+    @Test
+    void shouldSayWhoseFolderItIs() throws Exception {
+        assumeTrue(Uid.current() == 0, "NOT TESTED: only root can change its user");
+        serve(Echo.class, new EchoService());
+        // The kernel asks for the way to the folder, too.
+        for (Path parent = directory.getParent();
+                parent != null && !parent.equals(Path.of("/tmp"));
+                parent = parent.getParent()) {
+            Files.setPosixFilePermissions(parent, PosixFilePermissions.fromString("rwx--x--x"));
+        }
+        Status status = as(NOBODY, () -> {
+            try (RpcChannel channel = channel(Echo.class).open()) {
+                return Status.OK;
+            } catch (RpcException e) {
+                return e.status();
+            }
+        });
+        assertThat(status.code()).as(status.toString()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(status.description()).contains(directory.toString(), "belongs to uid 0", "RACKCALL_DIR");
     }
 
     @Test

@@ -93,6 +93,18 @@ public final class OwnerLock implements AutoCloseable {
         }
     }
 
+    /** Whether the lock is still at its path: another process may have deleted the file. */
+    public boolean isAtPath() {
+        if (!descriptor.tryEnter()) {
+            return false;
+        }
+        try {
+            return FileStatus.of(descriptor.fd(), path.toString()).isAt(path);
+        } finally {
+            descriptor.exit();
+        }
+    }
+
     public Path path() {
         return path;
     }

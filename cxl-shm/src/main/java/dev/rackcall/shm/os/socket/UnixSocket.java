@@ -297,6 +297,14 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
+    /** Whether the path of a listener is missing, or is another file by now. */
+    public boolean hasLostPath() {
+        return bound.filter(path -> FileStatus.of(path.path())
+                        .filter(path.status()::isSameFile)
+                        .isEmpty())
+                .isPresent();
+    }
+
     /** Removes the path, unless a successor already listens there. */
     private static void removePath(BoundPath bound) {
         FileStatus.of(bound.path())

@@ -212,7 +212,10 @@ public final class ClientMemory {
                         0));
             } catch (RefException | OsException e) {
                 throw Status.Code.FAILED_PRECONDITION
-                        .with("channel %s: its shared arena cannot be used: %s", channel, e.getMessage())
+                        .with(
+                                "channel %s: its shared arena cannot be used: %s; if another client has overwritten its header, the"
+                                        + " server mends it within a second: try again",
+                                channel, e.getMessage())
                         .asException(e);
             }
             refs.add(sharedArena);

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.TableHome;
@@ -14,6 +15,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The arena that all clients of a channel share, in its own memfd, and its participants. The server is participant 1.
@@ -24,6 +27,8 @@ import java.util.function.BooleanSupplier;
  * client that the server has disconnected may still use its memory.
  */
 public final class SharedPool implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SharedPool.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
     private static final int SERVER = Handshake.SERVER_PARTICIPANT;
     private static final int MAX_PARTICIPANTS = Handshake.MAX_PARTICIPANTS;
 
@@ -98,6 +103,7 @@ public final class SharedPool implements AutoCloseable {
 
     /** A place for a new client; {@link #leave} must be called when its connection ends. */
     synchronized Seat join() {
+        reclaim();
         SharedFile own = NamedFile.reopen(file);
         try {
             for (int number = next(); number <= MAX_PARTICIPANTS; number = next()) {
@@ -154,8 +160,14 @@ public final class SharedPool implements AutoCloseable {
         reclaim();
     }
 
-    /** Frees the numbers and memory of clients that have left after their connection ended. Called periodically. */
+    /**
+     * Frees the numbers and memory of clients that have left after their connection ended, and mends the header. Called
+     * periodically.
+     */
     synchronized void reclaim() {
+        if (!closed && arena.mendHeader() && LOG_LIMIT.allows()) {
+            LOG.warn("a client has overwritten the header of a shared arena, which was mended{}", LOG_LIMIT.skipped());
+        }
         for (int number = leaving.nextSetBit(0); number >= 0 && !closed; number = leaving.nextSetBit(number + 1)) {
             if (hasLeft(number)) {
                 arena.reclaim(number);

@@ -67,6 +67,25 @@ class SharedPoolTest {
         }
     }
 
+    /** Any client can overwrite it; later ones could not join, as long as the server lives. */
+    @Test
+    void shouldMendTheHeaderThatAClientHasOverwritten() {
+        try (SharedPool.Seat hostile = pool.join();
+                Mapping mapping = hostile.file().map()) {
+            for (byte value : new byte[] {0, 1, -1}) {
+                mapping.memory().asSlice(0, 32).fill(value);
+                try (SharedPool.Seat honest = pool.join();
+                        Mapping mine = honest.file().map()) {
+                    Scope scope = attach(mine, honest).newScope(10_000);
+                    scope.allocate(5_000);
+                    scope.close();
+                    pool.leave(honest.number());
+                }
+                assertThat(pool.arena().mendHeader()).as("mended again").isFalse();
+            }
+        }
+    }
+
     @Test
     void shouldFreeWhatALeavingClientHadAtOnceIfItIsGone() {
         SharedPool.Seat seat = pool.join();
