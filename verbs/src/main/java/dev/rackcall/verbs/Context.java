@@ -36,6 +36,14 @@ public interface Context extends AutoCloseable {
     /** An entry of a port's GID table; {@link Gid#NONE} if unused. */
     Gid gid(int port, int index);
 
+    /**
+     * Why the device with this GID could not be reached, for a message to the user after a request has failed. Only a
+     * device that makes connections of its own knows: it is always empty for a real device.
+     */
+    default Optional<Unreachable> unreachable(Gid peer) {
+        return Optional.empty();
+    }
+
     /** Creates a protection domain. */
     ProtectionDomain allocateProtectionDomain();
 

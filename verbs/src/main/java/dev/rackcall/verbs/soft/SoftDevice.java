@@ -2,8 +2,12 @@ package dev.rackcall.verbs.soft;
 
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.soft.device.SoftContext;
+import dev.rackcall.verbs.soft.wire.GidProof;
 import dev.rackcall.verbs.soft.wire.Network;
+import dev.rackcall.verbs.soft.wire.SoftGid;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 /** A software device. It listens while it is open. */
@@ -24,6 +28,14 @@ public final class SoftDevice implements Device {
         return new SoftDevice(PREFIX + name, options);
     }
 
+    /**
+     * Whether this is the GID of a software device at this address. A peer that claims another address than its own
+     * would make this host's device connect there.
+     */
+    public static boolean isAt(Gid gid, InetAddress address) {
+        return SoftGid.isAt(gid, address);
+    }
+
     @Override
     public String name() {
         return name;
@@ -31,11 +43,17 @@ public final class SoftDevice implements Device {
 
     @Override
     public Context open() {
+        byte[] publicKey = options.tls().map(TlsOptions::publicKey).orElse(GidProof.noKey());
         Network network = new Network(
                 name, options.tls().map(TlsOptions::server), options.tls().map(TlsOptions::client));
         InetSocketAddress address = new InetSocketAddress(options.address(), options.port());
         return SoftContext.open(
-                this, network, address, options.maxPeers(), options.faults().faults());
+                this,
+                network,
+                address,
+                publicKey,
+                options.maxPeers(),
+                options.faults().faults());
     }
 
     @Override

@@ -9,11 +9,15 @@ import java.util.Optional;
  *
  * @param address the IPv4 address at which it listens
  * @param port the TCP port, 0 for any free one
- * @param maxPeers maximum number of connected devices; further ones are refused
+ * @param maxPeers maximum number of connected devices. A further one takes the place of a device without queue pairs
+ *     here; if there is none, it is refused. A process has one device for {@code soft://} and each agent has one
  * @param tls certificates, or nothing for plain TCP, where every peer that reaches the port may try keys
  * @param faults injected faults
  */
 public record SoftOptions(InetAddress address, int port, int maxPeers, Optional<TlsOptions> tls, FaultPlan faults) {
+    /** The maximum number of peers unless {@link #withMaxPeers} sets another: room for a thousand processes. */
+    public static final int MAX_PEERS = 2048;
+
     /** Checks the values. */
     public SoftOptions {
         Objects.requireNonNull(address, "address");
@@ -25,9 +29,9 @@ public record SoftOptions(InetAddress address, int port, int maxPeers, Optional<
         }
     }
 
-    /** For peers on this host: 127.0.0.1, any port, 256 peers, no TLS, no faults. */
+    /** For peers on this host: 127.0.0.1, any port, {@link #MAX_PEERS}, no TLS, no faults. */
     public static SoftOptions local() {
-        return new SoftOptions(InetAddress.ofLiteral("127.0.0.1"), 0, 256, Optional.empty(), FaultPlan.none());
+        return new SoftOptions(InetAddress.ofLiteral("127.0.0.1"), 0, MAX_PEERS, Optional.empty(), FaultPlan.none());
     }
 
     /** The same at this address and port. */

@@ -5,7 +5,12 @@ import dev.rackcall.verbs.VerbsException;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
 import java.util.Objects;
 import javax.net.ssl.SSLException;
 
@@ -44,6 +49,18 @@ public record TlsOptions(Path certificates, Path key, Path authority) {
                     .endpointIdentificationAlgorithm("")
                     .build();
         } catch (SSLException | IllegalArgumentException e) {
+            throw unusable(e);
+        }
+    }
+
+    /** The public key of the own certificate. */
+    byte[] publicKey() {
+        try (InputStream in = Files.newInputStream(certificates)) {
+            return CertificateFactory.getInstance("X.509")
+                    .generateCertificate(in)
+                    .getPublicKey()
+                    .getEncoded();
+        } catch (IOException | CertificateException e) {
             throw unusable(e);
         }
     }

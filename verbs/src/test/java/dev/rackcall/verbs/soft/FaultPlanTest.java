@@ -13,7 +13,6 @@ import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.WorkRequest;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
-import dev.rackcall.verbs.soft.wire.SoftGid;
 import java.lang.foreign.ValueLayout;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -161,15 +160,15 @@ class FaultPlanTest {
     void shouldTimeOutOnASilentPeer() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 5, SoftOptions.local().address());
                 Bench a = new Bench(device)) {
-            var gid = SoftGid.of(new java.net.InetSocketAddress(silent.getInetAddress(), silent.getLocalPort()));
-            QueuePair queuePair = a.connectedTo(gid, 77, ReadyToSend.defaults().withRetries(10, 2));
+            var silentDevice =
+                    RawIdentity.at(new java.net.InetSocketAddress(silent.getInetAddress(), silent.getLocalPort()));
+            QueuePair queuePair =
+                    a.connectedTo(silentDevice.gid(), 77, ReadyToSend.defaults().withRetries(10, 2));
             queuePair.postSend(request.write(0, 0).inline(1).id(5));
             try (Socket peer = silent.accept()) {
                 byte[] hello = peer.getInputStream().readNBytes(FrameLayout.HELLO_BYTES);
                 assertThat(hello).hasSize(FrameLayout.HELLO_BYTES);
-                peer.getOutputStream()
-                        .write(RawPeer.toArray(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, a.gid())
-                                .put(FrameLayout.HELLO_SOURCE, gid.toBytes())));
+                peer.getOutputStream().write(RawPeer.toArray(silentDevice.hello(a.gid())));
                 Bench.Done done = a.next();
                 assertThat(done.id()).isEqualTo(5);
                 assertThat(done.status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);

@@ -2,7 +2,6 @@ package dev.rackcall.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.verbs.Bench;
 import dev.rackcall.verbs.Connected;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.QueuePairState;
@@ -40,11 +39,7 @@ class HostilePeerTest {
     }
 
     private RawPeer connected() throws IOException {
-        RawPeer peer = new RawPeer(victim);
-        peer.send(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, victim));
-        assertThat(peer.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER))
-                .isEqualTo(LinkHello.Answer.ACCEPTED.ordinal());
-        return peer;
+        return RawPeer.accepted(victim);
     }
 
     @Test
@@ -168,19 +163,6 @@ class HostilePeerTest {
                 assertThat(peer.read(FrameLayout.RESPONSE_BYTES).get(FrameLayout.KIND))
                         .isEqualTo((byte) FrameLayout.REFUSE);
             }
-        }
-    }
-
-    @Test
-    void shouldTurnAwayTooManyPeers() throws Exception {
-        try (Bench small = new Bench(SoftDevice.of("small", SoftOptions.local().withMaxPeers(1)));
-                RawPeer first = new RawPeer(small.gid());
-                RawPeer second = new RawPeer(small.gid())) {
-            first.send(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, small.gid()));
-            second.send(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, small.gid()));
-            int one = first.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER);
-            int two = second.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER);
-            assertThat(new int[] {one, two}).contains(LinkHello.Answer.TOO_MANY_PEERS.ordinal());
         }
     }
 }

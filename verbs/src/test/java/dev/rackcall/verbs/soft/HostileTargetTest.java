@@ -10,7 +10,6 @@ import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
-import dev.rackcall.verbs.soft.wire.SoftGid;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
@@ -35,6 +34,7 @@ class HostileTargetTest {
     private Bench victim;
     private QueuePair queuePair;
     private ServerSocket listening;
+    private RawIdentity identity;
     private Gid gid;
 
     @BeforeEach
@@ -42,7 +42,8 @@ class HostileTargetTest {
         bystanders = new Connected(SoftDevice.of("bystander", SoftOptions.local()));
         victim = bystanders.a;
         listening = new ServerSocket(0, 5, SoftOptions.local().address());
-        gid = SoftGid.of(new InetSocketAddress(listening.getInetAddress(), listening.getLocalPort()));
+        identity = RawIdentity.at(new InetSocketAddress(listening.getInetAddress(), listening.getLocalPort()));
+        gid = identity.gid();
         queuePair = victim.connectedTo(gid, 77, Bench.PATIENT);
     }
 
@@ -64,8 +65,7 @@ class HostileTargetTest {
     }
 
     private byte[] hello(int version, Gid source) {
-        return RawPeer.toArray(RawPeer.hello(FrameLayout.MAGIC, version, victim.gid())
-                .put(FrameLayout.HELLO_SOURCE, source.toBytes()));
+        return RawPeer.toArray(identity.claiming(source).hello(FrameLayout.MAGIC, version, victim.gid()));
     }
 
     private void read() {
@@ -87,6 +87,15 @@ class HostileTargetTest {
             peer.getOutputStream().write(hello(FrameLayout.VERSION, new Gid(3, 4)));
             assertThat(victim.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
         }
+        queuePair.toReset();
+        victim.connect(queuePair, gid, 77, Bench.PATIENT);
+        read();
+        try (Socket peer = accepted()) {
+            RawIdentity stranger = RawIdentity.local().claiming(gid);
+            peer.getOutputStream().write(RawPeer.toArray(stranger.hello(victim.gid())));
+            assertThat(victim.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+        }
+        assertThat(victim.context.unreachable(gid).orElseThrow().reason()).contains("another device answers");
     }
 
     @Test

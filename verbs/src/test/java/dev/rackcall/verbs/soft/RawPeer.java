@@ -1,7 +1,10 @@
 package dev.rackcall.verbs.soft;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
+import dev.rackcall.verbs.soft.wire.LinkHello;
 import dev.rackcall.verbs.soft.wire.SoftGid;
 import java.io.EOFException;
 import java.io.IOException;
@@ -21,14 +24,31 @@ final class RawPeer implements AutoCloseable {
         socket.setSoTimeout(PATIENCE_MILLIS);
     }
 
+    /** Over a connection that another kind of socket has made. */
+    RawPeer(Socket socket) throws IOException {
+        this.socket = socket;
+        socket.setSoTimeout(PATIENCE_MILLIS);
+    }
+
+    /** Connects with a GID of its own, and is accepted. */
+    static RawPeer accepted(Gid target) throws IOException {
+        return accepted(target, RawIdentity.local());
+    }
+
+    static RawPeer accepted(Gid target, RawIdentity identity) throws IOException {
+        RawPeer peer = new RawPeer(target);
+        assertThat(peer.greet(identity.hello(target))).isEqualTo(LinkHello.Answer.ACCEPTED);
+        return peer;
+    }
+
+    /** Sends a hello and returns the answer. */
+    LinkHello.Answer greet(ByteBuffer hello) throws IOException {
+        send(hello);
+        return LinkHello.Answer.values()[read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER)];
+    }
+
     static ByteBuffer hello(int magic, int version, Gid target) {
-        return ByteBuffer.allocate(FrameLayout.HELLO_BYTES)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(magic)
-                .putInt(version)
-                .put(new Gid(1, 2).toBytes())
-                .put(target.toBytes())
-                .rewind();
+        return RawIdentity.local().hello(magic, version, target);
     }
 
     static ByteBuffer request(int length, int kind) {
@@ -60,6 +80,11 @@ final class RawPeer implements AutoCloseable {
             throw new EOFException("after " + bytes.length + " bytes");
         }
         return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Reads what has arrived, so that the device can go on. */
+    void skipAnswers() throws IOException {
+        socket.getInputStream().skip(socket.getInputStream().available());
     }
 
     /** Whether the device closes the connection, within the time-out. */

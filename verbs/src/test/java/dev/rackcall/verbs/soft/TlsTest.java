@@ -12,14 +12,23 @@ import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
+import dev.rackcall.verbs.soft.wire.LinkHello;
+import dev.rackcall.verbs.soft.wire.SoftGid;
+import io.netty.handler.ssl.JdkSslContext;
+import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.CertificateFactory;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
+import javax.net.ssl.SSLSocketFactory;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -110,6 +119,37 @@ class TlsTest {
             toB.postSend(write(b));
             assertThat(pair.b.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
         }
+    }
+
+    /** The stranger's certificate is trusted, and it knows another device's GID with its proof. */
+    @Test
+    void shouldBindAGidToTheCertificateOfItsDevice() throws Exception {
+        try (Bench victim = bench("b", "a", "stranger")) {
+            RawIdentity known =
+                    RawIdentity.at(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 4242), publicKey("a"));
+            try (RawPeer stranger = peer("stranger", victim)) {
+                assertThat(stranger.greet(known.hello(victim.gid()))).isEqualTo(LinkHello.Answer.NOT_PROVEN);
+            }
+            try (RawPeer itself = peer("a", victim)) {
+                assertThat(itself.greet(known.hello(victim.gid()))).isEqualTo(LinkHello.Answer.ACCEPTED);
+            }
+        }
+    }
+
+    private static byte[] publicKey(String name) throws Exception {
+        try (InputStream in = Files.newInputStream(CERTIFICATES.get(name).certificate())) {
+            return CertificateFactory.getInstance("X.509")
+                    .generateCertificate(in)
+                    .getPublicKey()
+                    .getEncoded();
+        }
+    }
+
+    private static RawPeer peer(String name, Bench target) throws Exception {
+        SslContext context = options(name, "b").client();
+        InetSocketAddress address = SoftGid.address(target.gid());
+        SSLSocketFactory sockets = ((JdkSslContext) context).context().getSocketFactory();
+        return new RawPeer(sockets.createSocket(address.getAddress(), address.getPort()));
     }
 
     @Test

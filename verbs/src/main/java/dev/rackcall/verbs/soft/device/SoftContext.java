@@ -12,6 +12,7 @@ import dev.rackcall.verbs.Mtu;
 import dev.rackcall.verbs.PortAttributes;
 import dev.rackcall.verbs.PortState;
 import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.Unreachable;
 import dev.rackcall.verbs.soft.memory.KeyTable;
 import dev.rackcall.verbs.soft.queue.DeviceCore;
 import dev.rackcall.verbs.soft.queue.SoftCompletionChannel;
@@ -25,10 +26,11 @@ import dev.rackcall.verbs.soft.responder.ResponderLinks;
 import dev.rackcall.verbs.soft.wire.Faults;
 import dev.rackcall.verbs.soft.wire.Links;
 import dev.rackcall.verbs.soft.wire.Network;
-import dev.rackcall.verbs.soft.wire.SoftGid;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** An open software device: its queue pairs and its links to other devices. */
 public final class SoftContext implements Context, Faults.Target {
@@ -48,15 +50,15 @@ public final class SoftContext implements Context, Faults.Target {
         this.network = network;
         core = new DeviceCore(device.name(), new Links(network.eventLoop()), faults);
         requesters = new RequesterLinks(core, network, this::requester, this::ended);
-        responders = new ResponderLinks(core, maxPeers, this::receiveSide);
+        responders = new ResponderLinks(core, maxPeers, new NumberedQueuePairs(queuePairs), this::connectedPeers);
     }
 
     /** Opens a device that listens at this address. The device closes the network, even if it cannot listen. */
     public static SoftContext open(
-            Device device, Network network, InetSocketAddress address, int maxPeers, Faults faults) {
+            Device device, Network network, InetSocketAddress address, byte[] publicKey, int maxPeers, Faults faults) {
         SoftContext context = new SoftContext(device, network, maxPeers, faults);
         try {
-            context.core.listensAt(SoftGid.of(network.listen(address, context.responders::accept)));
+            context.core.listensAt(network.listen(address, context.responders::accept), publicKey);
         } catch (RuntimeException e) {
             network.close();
             throw e;
@@ -87,9 +89,21 @@ public final class SoftContext implements Context, Faults.Target {
         return queuePair == null ? null : queuePair.requester();
     }
 
-    private ReceiveSide receiveSide(int number) {
-        SoftQueuePair queuePair = queuePairs.get(number);
-        return queuePair == null ? null : queuePair.receiveSide();
+    private Set<Gid> connectedPeers() {
+        return queuePairs.all().stream().map(SoftQueuePair::peer).collect(Collectors.toSet());
+    }
+
+    private record NumberedQueuePairs(KeyTable<SoftQueuePair> table) implements ResponderLinks.QueuePairs {
+        @Override
+        public ReceiveSide get(int number) {
+            SoftQueuePair queuePair = table.get(number);
+            return queuePair == null ? null : queuePair.receiveSide();
+        }
+
+        @Override
+        public boolean hasKnown(int number) {
+            return table.hasKnown(number);
+        }
     }
 
     private void ended(RequesterLink link) {
@@ -128,6 +142,7 @@ public final class SoftContext implements Context, Faults.Target {
                 queuePair.requester().expire(now, stood);
             }
             responders.acknowledgePending();
+            responders.tick(now);
         } finally {
             core.links().later(this::expire, EXPIRY_NANOS);
         }
@@ -154,6 +169,11 @@ public final class SoftContext implements Context, Faults.Target {
     public Gid gid(int port, int index) {
         SoftLimits.checkPort(port);
         return index == 0 ? core.gid() : Gid.NONE;
+    }
+
+    @Override
+    public Optional<Unreachable> unreachable(Gid peer) {
+        return requesters.failure(peer);
     }
 
     @Override

@@ -51,6 +51,11 @@ final class SoftQueuePair implements QueuePair {
         return receiveSide;
     }
 
+    /** The device to which it is connected; NONE if it is not. */
+    Gid peer() {
+        return core.peer();
+    }
+
     private void flush() {
         requester.flush();
         receiveSide.flush();

@@ -109,6 +109,11 @@ public final class QueuePairCore {
         return init.rights().contains(right);
     }
 
+    /** The device to which an RC queue pair is connected; NONE if it is not. */
+    public Gid peer() {
+        return isReceiving() ? peer : Gid.NONE;
+    }
+
     public boolean isPeer(Gid peerDevice, int queuePair) {
         return peer.equals(peerDevice) && remote.peer() == queuePair;
     }

@@ -3,6 +3,7 @@ package dev.rackcall.verbs.soft.requester;
 import static dev.rackcall.verbs.soft.wire.FrameLayout.INT;
 
 import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.Unreachable;
 import dev.rackcall.verbs.soft.queue.DeviceCore;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
 import dev.rackcall.verbs.soft.wire.Link;
@@ -12,6 +13,7 @@ import dev.rackcall.verbs.soft.wire.SoftGid;
 import dev.rackcall.verbs.soft.wire.WireViolation;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
@@ -26,6 +28,8 @@ public final class RequesterLink extends Link {
     private final IntFunction<? extends Sender> senders;
     private final Consumer<RequesterLink> ended;
     private final AtomicBoolean fresh = new AtomicBoolean(true);
+    private volatile boolean isAccepted;
+    private volatile boolean isRefusedAsFull;
     private final ArrayDeque<Sender> active = new ArrayDeque<>();
 
     RequesterLink(DeviceCore device, Gid target, IntFunction<? extends Sender> senders, Consumer<RequesterLink> ended) {
@@ -47,20 +51,30 @@ public final class RequesterLink extends Link {
 
     @Override
     protected void established() {
-        send(LinkHello.write(device.gid(), target, LinkHello.Answer.ACCEPTED), false);
+        send(LinkHello.write(device.gid(), device.proofFor(target), target), false);
+        expectHello();
     }
 
     @Override
     protected void hello(MemorySegment hello, long at) throws WireViolation {
         LinkHello.check(hello, at);
         LinkHello.Answer answer = LinkHello.answer(hello, at);
+        isRefusedAsFull = answer == LinkHello.Answer.TOO_MANY_PEERS;
         if (answer != LinkHello.Answer.ACCEPTED) {
-            throw new WireViolation("the hello was rejected: " + answer);
+            throw new WireViolation("it rejects this device's hello (" + answer + "): " + answer.text());
         }
-        if (!LinkHello.source(hello, at).equals(target)) {
+        if (!LinkHello.source(hello, at).equals(target)
+                || !device.isProven(target, LinkHello.proof(hello, at), peerKey())) {
             throw new WireViolation("another device answers in its place");
         }
+        isAccepted = true;
+        incoming().open();
         becomeSendable();
+    }
+
+    /** Why the target cannot be reached, if this link ended before the target accepted it. */
+    Optional<Unreachable> failure() {
+        return isAccepted || !isEnded() ? Optional.empty() : Optional.of(new Unreachable(isRefusedAsFull, ending()));
     }
 
     /** Adds a sender that has requests for this link; {@link #move} sends them. */

@@ -1,11 +1,14 @@
 package dev.rackcall.verbs.soft.requester;
 
 import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.Unreachable;
 import dev.rackcall.verbs.soft.queue.DeviceCore;
 import dev.rackcall.verbs.soft.wire.Network;
 import dev.rackcall.verbs.soft.wire.SoftGid;
 import java.net.InetSocketAddress;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
@@ -13,12 +16,15 @@ import java.util.function.IntFunction;
 /** The links that a device has made, by target device. */
 public final class RequesterLinks {
     private static final String PORT_DOWN = "the port is down";
+    private static final int MAX_FAILURES = 256;
 
     private final DeviceCore device;
     private final Network network;
     private final IntFunction<? extends Sender> senders;
     private final Consumer<RequesterLink> ended;
     private final Map<Gid, RequesterLink> links = new ConcurrentHashMap<>();
+    /** Why devices could not be reached, the last time. Oldest first; guarded by itself. */
+    private final Map<Gid, Unreachable> failures = new LinkedHashMap<>();
 
     /**
      * @param senders finds a requester by its queue pair's number, or null
@@ -47,7 +53,7 @@ public final class RequesterLinks {
                 // Not on this thread: it may hold a queue pair's monitor, and the end is reported to all queue pairs.
                 device.links().execute(() -> link.end(PORT_DOWN));
             } else {
-                network.connect(address, link);
+                network.connect(SoftGid.address(device.gid()).getAddress(), address, link);
             }
         }
         return link;
@@ -56,8 +62,26 @@ public final class RequesterLinks {
     private RequesterLink newLink(Gid target) {
         return new RequesterLink(device, target, senders, link -> {
             links.remove(link.target(), link);
+            remember(link);
             ended.accept(link);
         });
+    }
+
+    private void remember(RequesterLink link) {
+        synchronized (failures) {
+            failures.remove(link.target());
+            link.failure().ifPresent(why -> failures.put(link.target(), why));
+            if (failures.size() > MAX_FAILURES) {
+                failures.remove(failures.keySet().iterator().next());
+            }
+        }
+    }
+
+    /** Why the device could not be reached, if the last link to it ended before it was accepted. */
+    public Optional<Unreachable> failure(Gid target) {
+        synchronized (failures) {
+            return Optional.ofNullable(failures.get(target));
+        }
     }
 
     /** Ends all links. */

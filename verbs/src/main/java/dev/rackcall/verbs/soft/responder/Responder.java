@@ -12,6 +12,7 @@ import dev.rackcall.verbs.soft.queue.QueuePairCore;
 import dev.rackcall.verbs.soft.queue.SoftLimits;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
 import dev.rackcall.verbs.soft.wire.Refusal;
+import dev.rackcall.verbs.soft.wire.WireViolation;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -24,6 +25,9 @@ final class Responder {
     private final ReceiveSlot slot;
     private final long[] old = new long[1];
     private int expected;
+    /** The packet number that the last connection expected at its end: its requests may still arrive. */
+    private int expectedBefore;
+
     /** Received bytes of the current message. */
     private long offset;
     /** Whether a receive request is taken for the current message. */
@@ -46,6 +50,7 @@ final class Responder {
 
     synchronized void start(int firstPacket) {
         drop();
+        expectedBefore = expected;
         expected = firstPacket;
         readsUnderWay = 0;
     }
@@ -74,9 +79,14 @@ final class Responder {
      *
      * @return the event that puts the queue pair into the error state; UNKNOWN for none
      */
-    synchronized AsyncEvent.Type handle(MemorySegment frame, long at, int payload, AnswerRing answers) {
-        if (frame.get(INT, at + FrameLayout.PACKET) != expected) {
+    synchronized AsyncEvent.Type handle(
+            MemorySegment frame, long at, int payload, AnswerRing answers, WrongPackets wrong) throws WireViolation {
+        int packet = frame.get(INT, at + FrameLayout.PACKET);
+        if (packet != expected) {
             // Sent before the peer received a refusal, or numbered wrongly. In the second case the peer times out.
+            if (!isNear(packet, expected) && !isNear(packet, expectedBefore)) {
+                wrong.add(core.number(), packet);
+            }
             return AsyncEvent.Type.UNKNOWN;
         }
         long start = Integer.toUnsignedLong(frame.get(INT, at + FrameLayout.OFFSET));
@@ -99,6 +109,12 @@ final class Responder {
             case READ -> read(frame, at, length, answers);
             case COMPARE_AND_SWAP, FETCH_AND_ADD -> atomic(opcode, frame, at, answers);
         };
+    }
+
+    /** Whether a queue of requests, the longest possible, may have both numbers. */
+    private static boolean isNear(int packet, int other) {
+        int ahead = (packet - other) & PACKET_MASK;
+        return Math.min(ahead, PACKET_MASK + 1 - ahead) <= SoftLimits.MAX_WORK_REQUESTS;
     }
 
     private AsyncEvent.Type take(

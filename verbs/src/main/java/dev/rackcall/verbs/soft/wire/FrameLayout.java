@@ -19,8 +19,8 @@ import java.nio.ByteOrder;
  *  8 source GID       5 flags                   5 reason of a refusal
  * 24 target GID       8 destination queue pair  8 destination queue pair
  * 40 answer          12 source queue pair      12 packet number
- * 44 0 ...           16 packet number          16 offset of the payload
- *                    20 message length         20 message length
+ * 44 GID's proof     16 packet number          16 offset of the payload
+ * 60 0               20 message length         20 message length
  *                    24 offset of the payload  24 old value, or RNR timer
  *                    28 immediate              32 payload ...
  *                    32 remote address
@@ -42,7 +42,7 @@ public final class FrameLayout {
     /** "RKVB" in the first four bytes. */
     public static final int MAGIC = 0x42564B52;
 
-    public static final int VERSION = 1;
+    public static final int VERSION = 2;
 
     public static final int HELLO_BYTES = 64;
     public static final int REQUEST_BYTES = 72;
@@ -55,6 +55,7 @@ public final class FrameLayout {
     public static final int HELLO_SOURCE = 8;
     public static final int HELLO_TARGET = 24;
     public static final int HELLO_ANSWER = 40;
+    public static final int HELLO_PROOF = 44;
 
     public static final int KIND = 4;
     public static final int FLAGS = 5;

@@ -1,9 +1,9 @@
 package dev.rackcall.verbs.soft.wire;
 
+import dev.rackcall.verbs.soft.wire.BufferPool.Block;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -18,20 +18,21 @@ public final class Incoming {
     private final Link link;
     private final ReentrantLock receiving = new ReentrantLock();
     private final ArrayDeque<ByteBuf> decrypted = new ArrayDeque<>();
-    private ReceiveBuffer buffer;
+    private final ReceiveBuffer buffer;
     private volatile boolean helloCame;
     /** Whether a thread polls busily. Guarded by the monitor, as are the changes of {@link #congested}. */
     private boolean polled;
 
     private volatile boolean congested;
 
-    Incoming(Link link) {
+    Incoming(Link link, BufferPool pool) {
         this.link = link;
+        buffer = new ReceiveBuffer(pool);
     }
 
-    /** The connection is established; bytes may arrive. */
-    void open() {
-        whileNotReading(() -> buffer = new ReceiveBuffer());
+    /** The peer is accepted; frames may arrive. Until then there is room for its hello only. */
+    public void open() {
+        whileNotReading(buffer::open);
     }
 
     boolean hasHello() {
@@ -68,6 +69,9 @@ public final class Incoming {
     private int receive(LinkChannel channel) {
         int total = 0;
         boolean handled = false;
+        if (buffer.isReleased()) {
+            return -1;
+        }
         try {
             handled = handleFrames();
             for (int i = 0; i < READS_AT_A_TIME && !congested; i++) {
@@ -95,6 +99,10 @@ public final class Incoming {
     /** Takes ownership of bytes that the pipeline has decrypted (TLS). On the event loop. */
     void received(ByteBuf bytes) {
         whileNotReading(() -> {
+            if (link.isEnded()) {
+                bytes.release();
+                return;
+            }
             decrypted.add(bytes);
             handleDecrypted();
         });
@@ -102,6 +110,9 @@ public final class Incoming {
 
     private void handleDecrypted() {
         boolean handled = false;
+        if (buffer.isReleased()) {
+            return;
+        }
         try {
             handled = handleFrames();
             while (!decrypted.isEmpty() && !congested) {
@@ -128,6 +139,7 @@ public final class Incoming {
             helloCame = true;
             buffer.consume(FrameLayout.HELLO_BYTES);
         }
+        int wanted = Integer.BYTES;
         while (helloCame && buffer.available() >= Integer.BYTES && !link.isCongested()) {
             int length = FrameLayout.length(buffer.memory(), buffer.position());
             if (length < link.smallestFrame() || length > FrameLayout.MAX_FRAME) {
@@ -135,6 +147,7 @@ public final class Incoming {
                         + link.smallestFrame() + " to " + FrameLayout.MAX_FRAME);
             }
             if (buffer.available() < length) {
+                wanted = length;
                 break;
             }
             link.frame(buffer.memory(), buffer.position(), length);
@@ -144,7 +157,7 @@ public final class Incoming {
         if (link.isCongested()) {
             congest();
         }
-        buffer.tidy();
+        buffer.tidy(wanted);
         return handled;
     }
 
@@ -169,11 +182,12 @@ public final class Incoming {
         }
     }
 
-    /** The pipeline is closed: releases bytes that were not handled. On the event loop. */
+    /** The pipeline is closed: releases bytes that were not handled, and the buffer. On the event loop. */
     void discard() {
         whileNotReading(() -> {
             decrypted.forEach(ByteBuf::release);
             decrypted.clear();
+            buffer.release();
         });
     }
 
@@ -219,13 +233,36 @@ public final class Incoming {
 
     /** Received bytes that are not handled yet. Used by one thread at a time. */
     private static final class ReceiveBuffer {
-        private final ByteBuffer buffer = ByteBuffer.allocateDirect(4 * FrameLayout.MAX_FRAME);
-        private final MemorySegment memory = MemorySegment.ofBuffer(buffer);
+        private final BufferPool pool;
+        /** Null when released. */
+        private Block block = BufferPool.forHello();
+
         private int start;
         private int end;
 
+        ReceiveBuffer(BufferPool pool) {
+            this.pool = pool;
+        }
+
+        void open() {
+            if (block != null) {
+                replace(BufferPool.SMALL);
+            }
+        }
+
+        boolean isReleased() {
+            return block == null;
+        }
+
+        void release() {
+            if (block != null) {
+                pool.giveBack(block);
+                block = null;
+            }
+        }
+
         MemorySegment memory() {
-            return memory;
+            return block.memory();
         }
 
         /** Position of the first byte that is not handled. */
@@ -239,15 +276,15 @@ public final class Incoming {
 
         /** Returns the number of bytes read; negative at the end of the link. */
         int read(LinkChannel channel) throws IOException {
-            int count = channel.read(buffer.limit(buffer.capacity()).position(end));
+            int count = channel.read(block.buffer().limit(block.bytes()).position(end));
             end += Math.max(0, count);
             return count;
         }
 
         /** Copies as many bytes as fit. */
         void take(ByteBuf bytes) {
-            int count = Math.min(bytes.readableBytes(), buffer.capacity() - end);
-            bytes.readBytes(buffer.limit(end + count).position(end));
+            int count = Math.min(bytes.readableBytes(), block.bytes() - end);
+            bytes.readBytes(block.buffer().limit(end + count).position(end));
             end += count;
         }
 
@@ -255,16 +292,30 @@ public final class Incoming {
             start += bytes;
         }
 
-        /** Makes room for at least one more frame, after all complete frames are consumed. */
-        void tidy() {
+        /** Makes room for the frame of so many bytes of which only a part is here, or for the length of the next. */
+        void tidy(int wanted) {
+            boolean isFull = end == block.bytes() && block.bytes() == BufferPool.SMALL;
             if (start == end) {
                 start = 0;
                 end = 0;
-            } else if (buffer.capacity() - end < FrameLayout.MAX_FRAME) {
-                MemorySegment.copy(memory, start, memory, 0, end - start);
+            }
+            if (isFull || wanted > block.bytes()) {
+                // The peer sends more at a time than a small buffer takes.
+                replace(BufferPool.LARGE);
+            } else if (start + wanted > block.bytes()) {
+                MemorySegment.copy(memory(), start, memory(), 0, end - start);
                 end -= start;
                 start = 0;
             }
+        }
+
+        private void replace(int bytes) {
+            Block old = block;
+            block = pool.take(bytes);
+            MemorySegment.copy(old.memory(), start, block.memory(), 0, end - start);
+            end -= start;
+            start = 0;
+            pool.giveBack(old);
         }
     }
 }

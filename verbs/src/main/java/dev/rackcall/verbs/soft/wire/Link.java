@@ -18,22 +18,29 @@ import org.slf4j.LoggerFactory;
  */
 public abstract class Link {
     private static final Logger LOG = LoggerFactory.getLogger(Link.class);
-    private static final long HELLO_SECONDS = 5;
+    /** How long a peer may take from the connection to its hello. */
+    protected static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final Links links;
     private final AtomicInteger wanted = new AtomicInteger();
     private final AtomicBoolean ended = new AtomicBoolean();
-    private SendBuffer outgoing;
+    private final SendBuffer outgoing;
     private final Incoming incoming;
     private volatile boolean sendable;
+    /** Whether the event loop writes what {@link #outgoing} contains. */
+    private volatile boolean handedOver;
+
     private volatile boolean direct;
     private volatile LinkChannel channel;
+    private volatile byte[] peerKey = GidProof.noKey();
+    private volatile String ending = "";
 
     /** The incoming half calls back only once the link is connected. */
     @SuppressWarnings("this-escape")
     protected Link(Links links) {
         this.links = links;
-        incoming = new Incoming(this);
+        outgoing = new SendBuffer(links.buffers());
+        incoming = new Incoming(this, links.buffers());
     }
 
     public boolean isEnded() {
@@ -48,29 +55,46 @@ public abstract class Link {
         return incoming;
     }
 
-    /** The TCP connection (and TLS) is established; the hellos follow. On the event loop. */
-    void connected(LinkChannel newChannel, boolean plain) {
-        // Not before: a peer that connects and sends nothing must cost little. The volatile fields below publish them.
-        outgoing = new SendBuffer();
-        incoming.open();
+    /** The public key of the peer's certificate; empty without TLS. */
+    protected byte[] peerKey() {
+        return peerKey;
+    }
+
+    /** Why the link has ended; empty while it has not. */
+    protected String ending() {
+        return ending;
+    }
+
+    /**
+     * The TCP connection (and TLS) is established; the hellos follow. On the event loop.
+     *
+     * @param key the public key of the peer's certificate; empty without TLS
+     */
+    void connected(LinkChannel newChannel, boolean plain, byte[] key) {
+        peerKey = key;
         channel = newChannel;
         direct = plain;
         if (plain) {
             newChannel.readBy(() -> incoming.receiveReady(newChannel));
         }
-        links.later(
-                () -> {
-                    if (!incoming.hasHello()) {
-                        fail("no hello within " + HELLO_SECONDS + " s");
-                    }
-                },
-                TimeUnit.SECONDS.toNanos(HELLO_SECONDS));
         if (isEnded()) {
             // It ended while it was being established.
             newChannel.close().addListener(LinkChannel::logFailure);
             return;
         }
         established();
+    }
+
+    /** Ends the link unless the peer's hello arrives in time. */
+    protected void expectHello() {
+        links.later(this::expireHello, HELLO_NANOS);
+    }
+
+    /** Ends the link if the peer's hello has not arrived. */
+    protected void expireHello() {
+        if (!incoming.hasHello()) {
+            fail("no hello within " + TimeUnit.NANOSECONDS.toSeconds(HELLO_NANOS) + " s");
+        }
     }
 
     /** The link is established. The connecting side sends its hello. */
@@ -103,6 +127,7 @@ public abstract class Link {
         });
     }
 
+    /** The peer is accepted: frames follow in both directions. */
     protected void becomeSendable() {
         sendable = true;
         links.opened(this);
@@ -141,21 +166,26 @@ public abstract class Link {
                 }
             } catch (IOException e) {
                 end("writing failed: " + e);
-                return;
+                break;
             }
             handOver();
+        }
+        if (ended.get() && !handedOver) {
+            outgoing.release();
         }
     }
 
     /** Lets the event loop write the rest; until then nothing else is sent. */
     private void handOver() {
         sendable = false;
+        handedOver = true;
         channel.writeAndFlush(Unpooled.wrappedBuffer(outgoing.toWrite())).addListener(sent -> {
             outgoing.clear();
+            handedOver = false;
             if (sent.isSuccess()) {
                 sendable = true;
-                move();
             }
+            move();
         });
     }
 
@@ -177,9 +207,9 @@ public abstract class Link {
     }
 
     /** Ends the link for a reason that an operator should see. */
-    void fail(String reason) {
+    protected void fail(String reason) {
         if (!isEnded()) {
-            LOG.warn("{}: {}", this, reason);
+            FailureLog.warn(this, reason);
         }
         end(reason);
     }
@@ -201,6 +231,7 @@ public abstract class Link {
         if (!ended.compareAndSet(false, true)) {
             return;
         }
+        ending = reason;
         LOG.debug("{}: {}", this, reason);
         LinkChannel current = channel;
         if (current != null) {
@@ -208,5 +239,7 @@ public abstract class Link {
         }
         links.ended(this);
         over();
+        // Gives the outgoing buffer back, unless another thread is sending, which then does.
+        move();
     }
 }

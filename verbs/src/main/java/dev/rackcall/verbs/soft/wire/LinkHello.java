@@ -12,24 +12,51 @@ public final class LinkHello {
     /** The accepting device's answer. The ordinal travels. */
     public enum Answer {
         /** Requests may follow. */
-        ACCEPTED,
+        ACCEPTED(""),
         /** The accepting device uses another version of the protocol. */
-        OTHER_VERSION,
+        OTHER_VERSION("it uses another version of the protocol; update the older side"),
         /** The target device no longer listens here. */
-        OTHER_DEVICE,
-        /** The accepting device has its maximum number of peers. */
-        TOO_MANY_PEERS;
+        OTHER_DEVICE("another device listens there now; connect again with the GID of that device"),
+        /** The accepting device has its maximum number of peers, all of them with connections. */
+        TOO_MANY_PEERS("it has its maximum number of peers, all with queue pairs (SoftOptions.withMaxPeers raises it)"),
+        /** The hello does not prove that its GID is the sender's own. */
+        NOT_PROVEN("it does not believe this device's GID: a device must connect from the address in its GID,"
+                + " and with the certificate with which it was opened"),
+        /** Another open link has this GID. */
+        GID_IN_USE("another connection has this device's GID; it may be the last one of this device, so try again");
 
         private static final Answer[] ALL = values();
+
+        private final String text;
+
+        Answer(String text) {
+            this.text = text;
+        }
+
+        /** Why the accepting device refuses, to its peer. */
+        public String text() {
+            return text;
+        }
     }
 
     private LinkHello() {}
 
-    public static ByteBuf write(Gid source, Gid target, Answer answer) {
+    /** A hello that proves the source's GID. */
+    public static ByteBuf write(Gid source, GidProof proof, Gid target) {
+        return write(source, proof, target, Answer.ACCEPTED);
+    }
+
+    /** A refusal names no GID: a peer that is turned away learns none. */
+    public static ByteBuf refusal(Answer why) {
+        return write(Gid.NONE, GidProof.NONE, Gid.NONE, why);
+    }
+
+    private static ByteBuf write(Gid source, GidProof proof, Gid target, Answer answer) {
         ByteBuf bytes = Unpooled.buffer(FrameLayout.HELLO_BYTES);
         bytes.writeIntLE(FrameLayout.MAGIC).writeIntLE(FrameLayout.VERSION);
         bytes.writeBytes(source.toBytes()).writeBytes(target.toBytes());
-        return bytes.writeIntLE(answer.ordinal()).writeZero(FrameLayout.HELLO_BYTES - bytes.writerIndex());
+        bytes.writeIntLE(answer.ordinal()).writeLong(proof.high()).writeLong(proof.low());
+        return bytes.writeZero(FrameLayout.HELLO_BYTES - bytes.writerIndex());
     }
 
     public static void check(MemorySegment hello, long at) throws WireViolation {
@@ -57,6 +84,12 @@ public final class LinkHello {
 
     public static Gid target(MemorySegment hello, long at) {
         return gid(hello, at + FrameLayout.HELLO_TARGET);
+    }
+
+    public static GidProof proof(MemorySegment hello, long at) {
+        return new GidProof(
+                FrameLayout.networkLong(hello, at + FrameLayout.HELLO_PROOF),
+                FrameLayout.networkLong(hello, at + FrameLayout.HELLO_PROOF + Long.BYTES));
     }
 
     public static Answer answer(MemorySegment hello, long at) throws WireViolation {

@@ -14,6 +14,7 @@ public final class Links {
     private static final long TICK_NANOS = 2_000_000;
 
     private final EventLoop eventLoop;
+    private final BufferPool buffers = new BufferPool();
     /** Replaced, never changed: polling threads iterate over it without an iterator. */
     private volatile Link[] open = {};
 
@@ -27,6 +28,10 @@ public final class Links {
 
     public Links(EventLoop eventLoop) {
         this.eventLoop = eventLoop;
+    }
+
+    public BufferPool buffers() {
+        return buffers;
     }
 
     public void execute(Runnable task) {

@@ -15,18 +15,30 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioChannelOption;
 import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.security.cert.Certificate;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import jdk.net.ExtendedSocketOptions;
 
 /** A device's thread and listening socket. Accepts and makes TCP connections, with or without TLS. */
 public final class Network implements AutoCloseable {
     private static final int CONNECT_MILLIS = 2000;
     private static final int CLOSE_SECONDS = 5;
+    private static final int TLS_SECONDS = 5;
+    /** TCP notices a peer whose host is gone after about {@code KEEPALIVE_IDLE + 3 * KEEPALIVE_INTERVAL} seconds. */
+    private static final int KEEPALIVE_IDLE = 10;
+
+    private static final int KEEPALIVE_INTERVAL = 5;
+    private static final int KEEPALIVE_TRIES = 3;
 
     private final MultiThreadIoEventLoopGroup group;
     private final EventLoop eventLoop;
@@ -52,7 +64,8 @@ public final class Network implements AutoCloseable {
      * @param links returns the link for a connection from this remote address, or nothing to refuse it
      * @return the bound address
      */
-    public InetSocketAddress listen(InetSocketAddress address, Function<String, Optional<? extends Link>> links) {
+    public InetSocketAddress listen(
+            InetSocketAddress address, Function<InetSocketAddress, Optional<? extends Link>> links) {
         ChannelFuture bound = new ServerBootstrap()
                 .group(group)
                 .channelFactory(LinkChannel.Listening::new)
@@ -61,9 +74,11 @@ public final class Network implements AutoCloseable {
                 .childHandler(new ChannelInitializer<LinkChannel>() {
                     @Override
                     protected void initChannel(LinkChannel channel) {
-                        Optional<? extends Link> link = links.apply(String.valueOf(channel.remoteAddress()));
+                        InetSocketAddress from = channel.remoteAddress();
+                        // Null if the peer has already gone.
+                        Optional<? extends Link> link = from == null ? Optional.empty() : links.apply(from);
                         if (link.isPresent()) {
-                            equip(channel.pipeline(), server, link.get());
+                            equip(channel, server, link.get());
                         } else {
                             channel.close().addListener(LinkChannel::logFailure);
                         }
@@ -82,19 +97,21 @@ public final class Network implements AutoCloseable {
         return (InetSocketAddress) bound.channel().localAddress();
     }
 
-    public void connect(InetSocketAddress address, Link link) {
+    /** Connects from the device's own address, by which the peer knows it. */
+    public void connect(InetAddress own, InetSocketAddress address, Link link) {
         new Bootstrap()
                 .group(group)
                 .channelFactory(LinkChannel::new)
                 .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.SO_REUSEADDR, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
                 .handler(new ChannelInitializer<LinkChannel>() {
                     @Override
                     protected void initChannel(LinkChannel channel) {
-                        equip(channel.pipeline(), client, link);
+                        equip(channel, client, link);
                     }
                 })
-                .connect(address)
+                .connect(address, new InetSocketAddress(own, 0))
                 .addListener(connected -> {
                     if (!connected.isSuccess()) {
                         // Not on this thread: it may hold a queue pair's monitor, and the end is reported to all queue
@@ -105,10 +122,18 @@ public final class Network implements AutoCloseable {
                 });
     }
 
-    private static void equip(ChannelPipeline pipeline, Optional<SslContext> tls, Link link) {
-        tls.ifPresent(context ->
-                pipeline.addLast(context.newHandler(pipeline.channel().alloc())));
-        pipeline.addLast(new LinkHandler(link, tls.isEmpty()));
+    private static void equip(LinkChannel channel, Optional<SslContext> tls, Link link) {
+        channel.config().setOption(ChannelOption.SO_KEEPALIVE, true);
+        channel.config().setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE), KEEPALIVE_IDLE);
+        channel.config().setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPINTERVAL), KEEPALIVE_INTERVAL);
+        channel.config().setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPCOUNT), KEEPALIVE_TRIES);
+        ChannelPipeline pipeline = channel.pipeline();
+        Optional<SslHandler> handler = tls.map(context -> context.newHandler(channel.alloc()));
+        handler.ifPresent(encrypting -> {
+            encrypting.setHandshakeTimeout(TLS_SECONDS, TimeUnit.SECONDS);
+            pipeline.addLast(encrypting);
+        });
+        pipeline.addLast(new LinkHandler(link, handler));
     }
 
     /** Refuses new connections. Waits a few seconds at most. */
@@ -126,25 +151,29 @@ public final class Network implements AutoCloseable {
     /** Passes the events of a channel's pipeline to its link. */
     private static final class LinkHandler extends ChannelInboundHandlerAdapter {
         private final Link link;
-        private final boolean plain;
+        private final Optional<SslHandler> tls;
 
-        LinkHandler(Link link, boolean plain) {
+        LinkHandler(Link link, Optional<SslHandler> tls) {
             this.link = link;
-            this.plain = plain;
+            this.tls = tls;
         }
 
         @Override
         public void channelActive(ChannelHandlerContext channel) {
-            if (plain) {
-                link.connected((LinkChannel) channel.channel(), true);
+            if (tls.isEmpty()) {
+                link.connected((LinkChannel) channel.channel(), true, GidProof.noKey());
             }
         }
 
         @Override
-        public void userEventTriggered(ChannelHandlerContext channel, Object event) {
+        public void userEventTriggered(ChannelHandlerContext channel, Object event) throws SSLPeerUnverifiedException {
             if (event instanceof SslHandshakeCompletionEvent handshake) {
                 if (handshake.isSuccess()) {
-                    link.connected((LinkChannel) channel.channel(), false);
+                    Certificate peer = tls.orElseThrow().engine().getSession().getPeerCertificates()[0];
+                    link.connected(
+                            (LinkChannel) channel.channel(),
+                            false,
+                            peer.getPublicKey().getEncoded());
                 } else {
                     // Some causes have no message, for example a peer that closed the connection.
                     link.fail("TLS failed: " + handshake.cause());

@@ -8,35 +8,42 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
-import java.security.SecureRandom;
 
 /**
- * A software device's GID contains its address: 0xfd726b00 (32 bits), TCP port (16), a random instance number (48),
- * IPv4 address (32). The instance number distinguishes devices that listen at the same address one after the other.
+ * A software device's GID contains its address: 0xfd72 (16 bits), TCP port (16), the hash of its {@link GidProof} (64),
+ * IPv4 address (32). The hash also distinguishes devices that listen at the same address one after the other.
  */
 public final class SoftGid {
-    private static final int PREFIX = 0xFD726B00;
-    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final long PREFIX = 0xFD72;
 
     private SoftGid() {}
 
-    public static Gid of(InetSocketAddress address) {
-        if (!(address.getAddress() instanceof Inet4Address ipv4)) {
+    static Gid of(InetSocketAddress address, long hash) {
+        if (!(address.getAddress() instanceof Inet4Address ipv4) || ipv4.isAnyLocalAddress()) {
             throw new VerbsException(
                     "a software device at " + address,
                     VerbsErrno.EADDRNOTAVAIL,
-                    "give it an IPv4 address of this host");
+                    "give it an IPv4 address of this host, at which its peers reach it");
         }
-        long instance = RANDOM.nextLong();
-        long high = Integer.toUnsignedLong(PREFIX) << 32 | (long) address.getPort() << 16 | instance >>> 48;
-        long low = instance << 32
-                | Integer.toUnsignedLong(ByteBuffer.wrap(ipv4.getAddress()).getInt());
-        return new Gid(high, low);
+        long host = Integer.toUnsignedLong(ByteBuffer.wrap(ipv4.getAddress()).getInt());
+        return new Gid(PREFIX << 48 | (long) address.getPort() << 32 | hash >>> 32, hash << 32 | host);
+    }
+
+    static boolean isSoft(Gid gid) {
+        return gid.high() >>> 48 == PREFIX && port(gid) != 0;
+    }
+
+    /** Whether this is the GID of a software device at this address. */
+    public static boolean isAt(Gid gid, InetAddress host) {
+        return isSoft(gid) && address(gid).getAddress().equals(host);
+    }
+
+    private static int port(Gid gid) {
+        return (int) (gid.high() >>> 32) & 0xFFFF;
     }
 
     public static InetSocketAddress address(Gid gid) {
-        int port = (int) (gid.high() >>> 16) & 0xFFFF;
-        if (gid.high() >>> 32 != Integer.toUnsignedLong(PREFIX) || port == 0) {
+        if (!isSoft(gid)) {
             throw new VerbsException(
                     gid + " is not a software device's GID",
                     VerbsErrno.EINVAL,
@@ -44,7 +51,7 @@ public final class SoftGid {
         }
         try {
             byte[] ipv4 = ByteBuffer.allocate(4).putInt((int) gid.low()).array();
-            return new InetSocketAddress(InetAddress.getByAddress(ipv4), port);
+            return new InetSocketAddress(InetAddress.getByAddress(ipv4), port(gid));
         } catch (UnknownHostException e) {
             throw new AssertionError("four bytes are an IPv4 address", e);
         }

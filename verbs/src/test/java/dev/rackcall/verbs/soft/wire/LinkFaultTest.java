@@ -23,7 +23,9 @@ class LinkFaultTest {
         protected void established() {}
 
         @Override
-        protected void hello(MemorySegment hello, long at) {}
+        protected void hello(MemorySegment hello, long at) {
+            incoming().open();
+        }
 
         @Override
         protected void frame(MemorySegment memory, long at, int length) {
@@ -63,7 +65,6 @@ class LinkFaultTest {
 
     @Test
     void shouldEndALinkWhoseFrameFindsNoMemory() {
-        link.incoming().open();
         ByteBuffer bytes =
                 ByteBuffer.allocateDirect(FrameLayout.HELLO_BYTES + FRAME_BYTES).order(ByteOrder.nativeOrder());
         bytes.putInt(FrameLayout.HELLO_BYTES, FRAME_BYTES);
