@@ -83,7 +83,7 @@ class ConnectedQueueTest extends VirtualQueueTest {
             ControlPort port = new ControlPort(
                     end,
                     "slow",
-                    (operation, body) -> {
+                    (operation, sender, body) -> {
                         Await.latch(mayAnswer);
                         answered.incrementAndGet();
                         throw new ControlPlaneException(Kind.REFUSED, "not here");

@@ -147,7 +147,7 @@ final class PairCarrier extends MirrorCarrier {
             String why = hasEnded()
                     ? whyEnded()
                     : "nothing came back within " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms";
-            throw new SilentDeviceException(device.describe(), why, device.adviceIfUnreachable());
+            throw device.silence(invitation.gid(), why);
         }
     }
 

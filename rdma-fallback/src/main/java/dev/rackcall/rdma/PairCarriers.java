@@ -192,7 +192,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
                                 address, timeout, RdmaDevice.portsDown())
                         .asException(e);
             case SilentDeviceException e ->
-                Status.Code.UNAVAILABLE
+                (e.isFull() ? Status.Code.RESOURCE_EXHAUSTED : Status.Code.UNAVAILABLE)
                         .with("%s answers, but %s", address, e.getMessage())
                         .asException(e);
             case EOFException e ->

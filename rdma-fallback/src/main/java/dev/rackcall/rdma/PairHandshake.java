@@ -2,6 +2,7 @@ package dev.rackcall.rdma;
 
 import dev.rackcall.rdma.end.ForeignPeerException;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.soft.SoftDevice;
 import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -167,7 +168,14 @@ final class PairHandshake {
 
     /** The peer's next hello. */
     PairHello readHello() throws IOException, ForeignPeerException {
-        return PairHello.read(said());
+        PairHello peer = PairHello.read(said());
+        if (SoftDevice.isElsewhere(peer.gid(), socket.getInetAddress())) {
+            // The device here would connect there: the peer must not choose the address.
+            throw new ForeignPeerException("its device is not at its own address, " + socket.getInetAddress()
+                    + ", but at that of GID " + peer.gid()
+                    + "; software devices work without address translation between the hosts");
+        }
+        return peer;
     }
 
     /**

@@ -7,6 +7,7 @@ import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.Unreachable;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.soft.SoftDevice;
 import java.net.Inet4Address;
@@ -217,8 +218,22 @@ final class RdmaDevice {
         return context.device().name() + " at " + place.address().getHostAddress();
     }
 
+    /**
+     * The failure of a connection whose peer's device does not answer.
+     *
+     * @param why what was observed
+     */
+    SilentDeviceException silence(Gid peer, String why) {
+        Optional<Unreachable> known = context.unreachable(peer);
+        if (known.isPresent() && known.get().full()) {
+            return SilentDeviceException.full(describe(), known.get().reason());
+        }
+        String observed = known.map(failure -> why + "; " + failure.reason()).orElse(why);
+        return SilentDeviceException.silent(describe(), observed, adviceIfUnreachable());
+    }
+
     /** What to check if the device sends and receives no answer. */
-    String adviceIfUnreachable() {
+    private String adviceIfUnreachable() {
         return isSoftware
                 ? "do both sides use TLS, or neither, and does each trust the other's certificate (RdmaSettings.softwareDevices)? The log says what failed. If the other host has an RDMA device, both need a soft:// address"
                 : "is the port of both devices up (./rackcall doctor), and does each reach the other's address? If the other host has no RDMA device, both need a soft:// address";

@@ -6,14 +6,32 @@ import java.io.IOException;
 final class SilentDeviceException extends IOException {
     private static final long serialVersionUID = 1;
 
+    private final boolean full;
+
+    private SilentDeviceException(boolean full, String message) {
+        super(message);
+        this.full = full;
+    }
+
     /**
-     * Formats the message.
+     * The device does not answer.
      *
      * @param device this side's device
      * @param why what was observed
      * @param advice what to check
      */
-    SilentDeviceException(String device, String why, String advice) {
-        super("its device acknowledges nothing that %s sends (%s): %s".formatted(device, why, advice));
+    static SilentDeviceException silent(String device, String why, String advice) {
+        return new SilentDeviceException(
+                false, "its device acknowledges nothing that %s sends (%s): %s".formatted(device, why, advice));
+    }
+
+    /** The device has no place for this one. */
+    static SilentDeviceException full(String device, String why) {
+        return new SilentDeviceException(true, "its device has no place for %s: %s".formatted(device, why));
+    }
+
+    /** Whether the peer's device has too many peers. */
+    boolean isFull() {
+        return full;
     }
 }

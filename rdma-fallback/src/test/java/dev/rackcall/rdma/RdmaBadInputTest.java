@@ -391,4 +391,49 @@ class RdmaBadInputTest extends RpcFixture {
         shouldEndOnlyTheShooter((hostile, mine, other) -> hostile.write(
                 other.hello().memory().address(), other.hello().memory().key()));
     }
+
+    // ---- devices at addresses that the peer chooses
+
+    /** The GID of a software device at this port, which is not the peer's. */
+    private static Gid gidAt(ServerSocket port) {
+        long host = Integer.toUnsignedLong(
+                ByteBuffer.wrap(port.getInetAddress().getAddress()).getInt());
+        return new Gid(0xFD72L << 48 | (long) port.getLocalPort() << 32 | 1, 1L << 32 | host);
+    }
+
+    private static ServerSocket elsewhere() throws IOException {
+        return new ServerSocket(0, 5, InetAddress.ofLiteral("127.0.0.3"));
+    }
+
+    private static void assertNoOneConnectedTo(ServerSocket port) throws IOException {
+        try (Socket marker = new Socket(port.getInetAddress(), port.getLocalPort());
+                Socket first = port.accept()) {
+            assertThat(first.getPort()).isEqualTo(marker.getLocalPort());
+        }
+    }
+
+    @Test
+    void shouldConnectToNoAddressThatAClientChooses() throws IOException {
+        byte[] packet = RawClient.hello(RawClient.PROTOCOL, RawClient.LAYOUT, "/test/echo", QUOTA);
+        RpcServer server = serve();
+        try (ServerSocket elsewhere = elsewhere();
+                Socket client = dial(server)) {
+            hello(gidAt(elsewhere), 77, ByteBuffer.wrap(packet)).write(client.getOutputStream());
+            client.setSoTimeout((int) TIMEOUT.toMillis());
+            assertThat(client.getInputStream().read()).as("no invitation").isNegative();
+            assertNoOneConnectedTo(elsewhere);
+        }
+        assertServes(server);
+    }
+
+    @Test
+    void shouldConnectToNoAddressThatAServerChooses() throws IOException {
+        try (ServerSocket elsewhere = elsewhere();
+                FakePeer peer = FakePeer.start(
+                        (client, out) -> hello(gidAt(elsewhere), 77, ByteBuffer.allocate(0)).write(out))) {
+            assertThat(refused(peer.address()))
+                    .hasMessageContainingAll("FAILED_PRECONDITION", "its device is not at its own address");
+            assertNoOneConnectedTo(elsewhere);
+        }
+    }
 }

@@ -21,6 +21,7 @@ import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.RecordTable;
 import dev.rackcall.cp.table.RegionRecord;
 import dev.rackcall.cp.table.TableReader;
+import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Device;
 import java.nio.ByteBuffer;
@@ -259,10 +260,10 @@ public final class Agent implements AutoCloseable {
         peers.sweep();
     }
 
-    private byte[] answer(int operation, ByteBuffer body) {
+    private byte[] answer(int operation, Gid sender, ByteBuffer body) {
         return switch (operation) {
             case ControlMessage.DESCRIBE -> describe(new HostId(body.getLong()));
-            case ControlMessage.CONNECT -> callers.connect(body);
+            case ControlMessage.CONNECT -> callers.connect(sender, body);
             case ControlMessage.DISCONNECT -> callers.disconnect(body);
             case ControlMessage.REGION -> region(body.getInt(), body.getInt());
             default -> throw new ControlPlaneException(Kind.REFUSED, "an agent has no operation " + operation);

@@ -88,7 +88,8 @@ public final class ConnectedCallers implements AutoCloseable {
         return callers.size();
     }
 
-    public synchronized byte[] connect(ByteBuffer body) {
+    /** Connects a queue pair of the device that asks. */
+    public synchronized byte[] connect(Gid sender, ByteBuffer body) {
         HostLife asked = new HostLife(new HostId(body.getLong()), body.getInt());
         if (!asked.equals(self)) {
             throw new ControlPlaneException(Kind.REFUSED, "this is " + self + ", not " + asked);
@@ -96,6 +97,11 @@ public final class ConnectedCallers implements AutoCloseable {
         HostLife caller = new HostLife(new HostId(body.getLong()), body.getInt());
         Name name = new Name(new Gid(body.getLong(), body.getLong()), body.getInt());
         int packet = body.getInt() & PACKET_MASK;
+        if (!name.gid().equals(sender)) {
+            // This device would connect to an address of the sender's choice.
+            throw new ControlPlaneException(
+                    Kind.REFUSED, sender + " asks for a connection of another device, " + name.gid());
+        }
         long question = body.getLong();
         Caller known = callers.get(name);
         if (known != null && known.question() == question) {

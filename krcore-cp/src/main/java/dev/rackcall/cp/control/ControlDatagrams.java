@@ -21,6 +21,7 @@ import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Iterator;
@@ -34,6 +35,8 @@ import java.util.function.Consumer;
  */
 final class ControlDatagrams {
     private static final int QUEUE_KEY = 0x52434350;
+    /** The place of the sender's GID in the global header. */
+    private static final int SENDER = 8;
     private static final int SLOTS = 64;
     /** The global header before a datagram. */
     private static final int GLOBAL_HEADER_BYTES = 40;
@@ -115,7 +118,15 @@ final class ControlDatagrams {
             // Anything that can reach the port may send such a packet, so it is not logged.
             return;
         }
-        consumer.accept(message);
+        // A reply goes to the address in the message, and the device connects to it.
+        if (end.isHardware() || message.from().gid().equals(sender(slot))) {
+            consumer.accept(message);
+        }
+    }
+
+    /** The GID in the global header, which a software device has checked. */
+    private Gid sender(int slot) {
+        return Gid.of(memory.asSlice((long) slot * SLOT_BYTES + SENDER, Gid.BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
     /** Sends a datagram. If there is no room or the device is being closed, the datagram is lost. */

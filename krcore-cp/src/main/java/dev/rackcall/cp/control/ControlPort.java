@@ -3,6 +3,7 @@ package dev.rackcall.cp.control;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.VerbsException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -31,10 +32,11 @@ public final class ControlPort implements AutoCloseable {
          * handling it twice must be harmless.
          *
          * @param operation a number of {@link ControlMessage}
+         * @param sender the device that asks; a software device has checked that it does
          * @param body in the machine's byte order; its position moves
          * @throws ControlPlaneException to refuse the request; the requester gets the message
          */
-        byte[] answer(int operation, ByteBuffer body);
+        byte[] answer(int operation, Gid sender, ByteBuffer body);
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(ControlPort.class);
@@ -171,7 +173,7 @@ public final class ControlPort implements AutoCloseable {
                         "it speaks version " + ControlMessage.VERSION + " of the control protocol, not "
                                 + question.version() + "; update the older side");
             }
-            body = handler.answer(question.kind(), question.content());
+            body = handler.answer(question.kind(), question.from().gid(), question.content());
         } catch (ControlPlaneException | VerbsException | IllegalArgumentException | BufferUnderflowException e) {
             kind = ControlMessage.REFUSAL;
             body = text(String.valueOf(e.getMessage()));

@@ -12,6 +12,7 @@ import dev.rackcall.cp.control.HostLife;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.RecordTable;
 import dev.rackcall.cp.table.TableLocation;
+import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.QueuePair;
@@ -114,13 +115,13 @@ public final class MetaServer implements AutoCloseable {
         return table.byteSize();
     }
 
-    private byte[] answer(int operation, ByteBuffer body) {
+    private byte[] answer(int operation, Gid sender, ByteBuffer body) {
         return switch (operation) {
             case ControlMessage.HELLO -> hello();
             case ControlMessage.REGISTER -> register(body, false);
             case ControlMessage.RENEW -> register(body, true);
             case ControlMessage.REMOVE -> remove(body);
-            case ControlMessage.CONNECT -> callers.connect(body);
+            case ControlMessage.CONNECT -> callers.connect(sender, body);
             case ControlMessage.DISCONNECT -> callers.disconnect(body);
             case ControlMessage.FIND -> table.get(body.getLong()).orElse(new byte[0]);
             default -> throw new ControlPlaneException(Kind.REFUSED, "a meta server has no operation " + operation);

@@ -4,11 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Hosts;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Gid;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,7 +38,7 @@ class ControlPortTest {
     }
 
     private ControlPort port() {
-        ControlPort port = new ControlPort(end, "raw", (operation, body) -> new byte[0], () -> {});
+        ControlPort port = new ControlPort(end, "raw", (operation, sender, body) -> new byte[0], () -> {});
         port.start();
         return port;
     }
@@ -106,5 +114,43 @@ class ControlPortTest {
         }
         ByteBuffer hello = port().ask(hosts.meta().address(), ControlMessage.HELLO, new byte[0], SOON);
         assertThat(hello.remaining()).isEqualTo(28);
+    }
+
+    private static Gid gidAt(ServerSocket port) {
+        long host = Integer.toUnsignedLong(
+                ByteBuffer.wrap(port.getInetAddress().getAddress()).getInt());
+        return new Gid(0xFD72L << 48 | (long) port.getLocalPort() << 32 | 1, 1L << 32 | host);
+    }
+
+    /** A reply to that address would make the meta server's device connect to it. */
+    @Test
+    void shouldAnswerNoDatagramThatNamesAnotherSender() throws Exception {
+        ControlDatagrams raw = new ControlDatagrams(end);
+        try (ServerSocket elsewhere = new ServerSocket(0, 5, InetAddress.ofLiteral("127.0.0.3"))) {
+            ControlAddress there = new ControlAddress(gidAt(elsewhere), 5);
+            raw.send(
+                    hosts.meta().address(),
+                    new ControlMessage(
+                            ControlMessage.VERSION, ControlMessage.HELLO, 1, there, ByteBuffer.allocate(0)));
+            port().ask(hosts.meta().address(), ControlMessage.HELLO, new byte[0], SOON);
+            try (Socket marker = new Socket(elsewhere.getInetAddress(), elsewhere.getLocalPort());
+                    Socket first = elsewhere.accept()) {
+                assertThat(first.getPort()).isEqualTo(marker.getLocalPort());
+            }
+        }
+    }
+
+    @Test
+    void shouldConnectOnlyTheDeviceThatAsks() {
+        HostLife self = new HostLife(HostId.named("self"), 1);
+        HostLife caller = new HostLife(HostId.named("caller"), 2);
+        ConnectedCallers callers =
+                new ConnectedCallers(end, self, EnumSet.allOf(Access.class), spec -> spec, life -> true);
+        ByteBuffer body = ByteBuffer.allocate(ConnectedCallers.QUESTION_BYTES).order(ByteOrder.nativeOrder());
+        body.putLong(self.host().value()).putInt(self.epoch());
+        body.putLong(caller.host().value()).putInt(caller.epoch());
+        Gid other = new Gid(1, 2);
+        body.putLong(other.high()).putLong(other.low()).putInt(77).putInt(0).putLong(5).flip();
+        Hosts.fails(Kind.REFUSED, "another device", () -> callers.connect(end.gid(), body));
     }
 }

@@ -39,7 +39,7 @@ class MetaLeaseTest {
     @BeforeEach
     void open() {
         end = new HostDevice(Hosts.device("hosts"));
-        ControlPort port = new ControlPort(end, "hosts", (operation, body) -> new byte[0], () -> {});
+        ControlPort port = new ControlPort(end, "hosts", (operation, sender, body) -> new byte[0], () -> {});
         port.start();
         hosts = new MetaClient(end, port, Optional.empty(), new HostLife(SILENT, 1), () -> meta.address());
     }

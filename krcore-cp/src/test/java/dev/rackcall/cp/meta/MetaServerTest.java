@@ -26,7 +26,7 @@ class MetaServerTest {
                 HostDevice end = new HostDevice(Hosts.device("hosts"))) {
             long bytes = meta.tableBytes();
             assertThat(bytes).isBetween(64L * HOSTS, MOST_BYTES);
-            ControlPort port = new ControlPort(end, "hosts", (operation, body) -> new byte[0], () -> {});
+            ControlPort port = new ControlPort(end, "hosts", (operation, sender, body) -> new byte[0], () -> {});
             port.start();
             Optional<TableReader> reader = end.isDynamic() ? Optional.of(TableReader.ofAll(end)) : Optional.empty();
             try (MetaClient client = new MetaClient(end, port, reader, new HostLife(new HostId(1), 1), meta::address)) {

@@ -29,11 +29,11 @@ public final class SoftDevice implements Device {
     }
 
     /**
-     * Whether this is the GID of a software device at this address. A peer that claims another address than its own
-     * would make this host's device connect there.
+     * Whether this is the GID of a software device at another address than this one. A peer that names such a GID would
+     * choose the address to which this host's device connects.
      */
-    public static boolean isAt(Gid gid, InetAddress address) {
-        return SoftGid.isAt(gid, address);
+    public static boolean isElsewhere(Gid gid, InetAddress address) {
+        return SoftGid.isSoft(gid) && !SoftGid.isAt(gid, address);
     }
 
     @Override

@@ -61,7 +61,8 @@ public final class RequesterLink extends Link {
         LinkHello.Answer answer = LinkHello.answer(hello, at);
         isRefusedAsFull = answer == LinkHello.Answer.TOO_MANY_PEERS;
         if (answer != LinkHello.Answer.ACCEPTED) {
-            throw new WireViolation("it rejects this device's hello (" + answer + "): " + answer.text());
+            fail("it refuses this device (" + answer + "): " + answer.text());
+            return;
         }
         if (!LinkHello.source(hello, at).equals(target)
                 || !device.isProven(target, LinkHello.proof(hello, at), peerKey())) {

@@ -141,9 +141,13 @@ public final class ResponderLink extends Link {
         } else if (answer == LinkHello.Answer.GID_IN_USE && tries < CLAIM_TRIES) {
             claimLater(tries + 1);
         } else {
-            send(LinkHello.refusal(answer), false);
-            fail("its hello was rejected: " + answer + ", GID " + peer);
+            refuse(answer, peer);
         }
+    }
+
+    private void refuse(LinkHello.Answer answer, Gid claimed) {
+        send(LinkHello.refusal(answer), false);
+        fail("refused: " + answer + ", it claims GID " + claimed);
     }
 
     /** Ends a half-open link that is too old. */

@@ -29,7 +29,8 @@ public final class SoftGid {
         return new Gid(PREFIX << 48 | (long) address.getPort() << 32 | hash >>> 32, hash << 32 | host);
     }
 
-    static boolean isSoft(Gid gid) {
+    /** Whether this has the form of a software device's GID. */
+    public static boolean isSoft(Gid gid) {
         return gid.high() >>> 48 == PREFIX && port(gid) != 0;
     }
 
