@@ -429,8 +429,8 @@ class RdmaBadInputTest extends RpcFixture {
     @Test
     void shouldConnectToNoAddressThatAServerChooses() throws IOException {
         try (ServerSocket elsewhere = elsewhere();
-                FakePeer peer = FakePeer.start(
-                        (client, out) -> hello(gidAt(elsewhere), 77, ByteBuffer.allocate(0)).write(out))) {
+                FakePeer peer = FakePeer.start((client, out) ->
+                        hello(gidAt(elsewhere), 77, ByteBuffer.allocate(0)).write(out))) {
             assertThat(refused(peer.address()))
                     .hasMessageContainingAll("FAILED_PRECONDITION", "its device is not at its own address");
             assertNoOneConnectedTo(elsewhere);

@@ -37,6 +37,7 @@ final class ControlDatagrams {
     private static final int QUEUE_KEY = 0x52434350;
     /** The place of the sender's GID in the global header. */
     private static final int SENDER = 8;
+
     private static final int SLOTS = 64;
     /** The global header before a datagram. */
     private static final int GLOBAL_HEADER_BYTES = 40;
@@ -126,7 +127,8 @@ final class ControlDatagrams {
 
     /** The GID in the global header, which a software device has checked. */
     private Gid sender(int slot) {
-        return Gid.of(memory.asSlice((long) slot * SLOT_BYTES + SENDER, Gid.BYTES).toArray(ValueLayout.JAVA_BYTE));
+        return Gid.of(
+                memory.asSlice((long) slot * SLOT_BYTES + SENDER, Gid.BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
     /** Sends a datagram. If there is no room or the device is being closed, the datagram is lost. */

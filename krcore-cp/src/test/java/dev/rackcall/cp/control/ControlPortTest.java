@@ -130,8 +130,7 @@ class ControlPortTest {
             ControlAddress there = new ControlAddress(gidAt(elsewhere), 5);
             raw.send(
                     hosts.meta().address(),
-                    new ControlMessage(
-                            ControlMessage.VERSION, ControlMessage.HELLO, 1, there, ByteBuffer.allocate(0)));
+                    new ControlMessage(ControlMessage.VERSION, ControlMessage.HELLO, 1, there, ByteBuffer.allocate(0)));
             port().ask(hosts.meta().address(), ControlMessage.HELLO, new byte[0], SOON);
             try (Socket marker = new Socket(elsewhere.getInetAddress(), elsewhere.getLocalPort());
                     Socket first = elsewhere.accept()) {
@@ -150,7 +149,12 @@ class ControlPortTest {
         body.putLong(self.host().value()).putInt(self.epoch());
         body.putLong(caller.host().value()).putInt(caller.epoch());
         Gid other = new Gid(1, 2);
-        body.putLong(other.high()).putLong(other.low()).putInt(77).putInt(0).putLong(5).flip();
+        body.putLong(other.high())
+                .putLong(other.low())
+                .putInt(77)
+                .putInt(0)
+                .putLong(5)
+                .flip();
         Hosts.fails(Kind.REFUSED, "another device", () -> callers.connect(end.gid(), body));
     }
 }
