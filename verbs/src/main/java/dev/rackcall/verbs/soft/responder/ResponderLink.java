@@ -112,10 +112,7 @@ public final class ResponderLink extends Link {
                 claiming = true;
                 claimLater(1);
             }
-            default -> {
-                send(LinkHello.refusal(answer), false);
-                throw new WireViolation("its hello was rejected: " + answer + ", GID " + LinkHello.source(hello, at));
-            }
+            default -> refuse(answer, LinkHello.source(hello, at));
         }
     }
 

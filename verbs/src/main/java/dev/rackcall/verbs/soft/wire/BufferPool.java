@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * The direct buffers of a device's links. A link takes them when its peer is accepted, larger ones only for traffic that
- * needs them, and gives them back when it ends. So their number is bounded by that of accepted links, and no link waits
- * for the garbage collector. Thread-safe.
+ * The direct buffers of a device's links: 64 bytes for a hello, more when the peer is accepted, and large ones only for
+ * traffic that needs them. A link gives them back when it ends. So their number is bounded by that of open links, and no
+ * link waits for the garbage collector. Thread-safe.
  */
 public final class BufferPool {
     /** A buffer, and the same memory as a segment. */
@@ -33,38 +33,36 @@ public final class BufferPool {
         }
     }
 
+    /** Direct like the others: code that reads both kinds of memory is compiled to slower code. */
+    static final int TINY = FrameLayout.HELLO_BYTES;
+
     static final int SMALL = 8 << 10;
     static final int LARGE = 4 * FrameLayout.MAX_FRAME;
 
+    private final ArrayDeque<Block> tiny = new ArrayDeque<>();
     private final ArrayDeque<Block> small = new ArrayDeque<>();
     private final ArrayDeque<Block> large = new ArrayDeque<>();
-    private long allocated;
-
-    /** For a hello: on the heap, not pooled. */
-    static Block forHello() {
-        return new Block(ByteBuffer.allocate(FrameLayout.HELLO_BYTES));
-    }
 
     /** The smallest block with room for so many bytes, at most {@link #LARGE}. */
     synchronized Block take(int bytes) {
-        ArrayDeque<Block> free = bytes <= SMALL ? small : large;
-        Block block = free.poll();
+        int size = bytes <= TINY ? TINY : bytes <= SMALL ? SMALL : LARGE;
+        Block block = free(size).poll();
         if (block == null) {
-            block = new Block(ByteBuffer.allocateDirect(bytes <= SMALL ? SMALL : LARGE));
-            allocated += block.bytes();
+            block = new Block(ByteBuffer.allocateDirect(size));
         }
         return block;
     }
 
     synchronized void giveBack(Block block) {
-        if (block.buffer.isDirect()) {
-            block.buffer.clear();
-            (block.bytes() == SMALL ? small : large).push(block);
-        }
+        block.buffer.clear();
+        free(block.bytes()).push(block);
     }
 
-    /** Bytes that this pool has allocated, in use or not. */
-    public synchronized long allocated() {
-        return allocated;
+    private ArrayDeque<Block> free(int size) {
+        return switch (size) {
+            case TINY -> tiny;
+            case SMALL -> small;
+            default -> large;
+        };
     }
 }

@@ -30,6 +30,11 @@ public final class Incoming {
         buffer = new ReceiveBuffer(pool);
     }
 
+    /** The connection is established; a hello may arrive. */
+    void begin() {
+        whileNotReading(buffer::begin);
+    }
+
     /** The peer is accepted; frames may arrive. Until then there is room for its hello only. */
     public void open() {
         whileNotReading(buffer::open);
@@ -69,7 +74,7 @@ public final class Incoming {
     private int receive(LinkChannel channel) {
         int total = 0;
         boolean handled = false;
-        if (buffer.isReleased()) {
+        if (buffer.isClosed()) {
             return -1;
         }
         try {
@@ -110,7 +115,7 @@ public final class Incoming {
 
     private void handleDecrypted() {
         boolean handled = false;
-        if (buffer.isReleased()) {
+        if (buffer.isClosed()) {
             return;
         }
         try {
@@ -234,8 +239,8 @@ public final class Incoming {
     /** Received bytes that are not handled yet. Used by one thread at a time. */
     private static final class ReceiveBuffer {
         private final BufferPool pool;
-        /** Null when released. */
-        private Block block = BufferPool.forHello();
+        /** Null before the connection is established, and when released. */
+        private Block block;
 
         private int start;
         private int end;
@@ -244,13 +249,17 @@ public final class Incoming {
             this.pool = pool;
         }
 
+        void begin() {
+            block = pool.take(BufferPool.TINY);
+        }
+
         void open() {
             if (block != null) {
                 replace(BufferPool.SMALL);
             }
         }
 
-        boolean isReleased() {
+        boolean isClosed() {
             return block == null;
         }
 

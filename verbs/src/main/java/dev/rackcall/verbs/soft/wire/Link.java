@@ -71,6 +71,8 @@ public abstract class Link {
      * @param key the public key of the peer's certificate; empty without TLS
      */
     void connected(LinkChannel newChannel, boolean plain, byte[] key) {
+        // Not before: a link that is never connected would not give the memory back.
+        incoming.begin();
         peerKey = key;
         channel = newChannel;
         direct = plain;

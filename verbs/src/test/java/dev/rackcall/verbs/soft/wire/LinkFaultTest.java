@@ -68,6 +68,7 @@ class LinkFaultTest {
         ByteBuffer bytes =
                 ByteBuffer.allocateDirect(FrameLayout.HELLO_BYTES + FRAME_BYTES).order(ByteOrder.nativeOrder());
         bytes.putInt(FrameLayout.HELLO_BYTES, FRAME_BYTES);
+        link.incoming().begin();
         link.incoming().received(Unpooled.wrappedBuffer(bytes));
         link.incoming().discard();
         assertThat(faults).hasValue(1);
