@@ -41,6 +41,9 @@ final class PairCarrier extends MirrorCarrier {
 
     private final RdmaDevice device;
     private final Socket socket;
+    /** The socket, or TLS over it. */
+    private final Socket stream;
+
     private final PairEnd end;
     private final PairReceiver receiver;
     private long clockAhead;
@@ -86,10 +89,11 @@ final class PairCarrier extends MirrorCarrier {
         }
     }
 
-    private PairCarrier(RdmaDevice device, Socket socket, PairEnd end) {
+    private PairCarrier(RdmaDevice device, Socket socket, Socket stream, PairEnd end) {
         super(end, new PairQueue(end), BATCH, () -> String.valueOf(socket.getRemoteSocketAddress()));
         this.device = device;
         this.socket = socket;
+        this.stream = stream;
         this.end = end;
         this.receiver = new PairReceiver(end, ending);
     }
@@ -99,9 +103,9 @@ final class PairCarrier extends MirrorCarrier {
      *
      * @throws VerbsException if the device refuses; the caller keeps the end
      */
-    static PairCarrier open(PairEnd end, Socket socket, MemorySegment memory) {
+    static PairCarrier open(PairEnd end, Socket socket, Socket stream, MemorySegment memory) {
         end.register(memory);
-        return new PairCarrier(end.device, socket, end);
+        return new PairCarrier(end.device, socket, stream, end);
     }
 
     /** For tests that make it fail, like {@link #socket} and {@link #memory}. */
@@ -292,8 +296,8 @@ final class PairCarrier extends MirrorCarrier {
     void watch() {
         Thread.ofVirtual().name("rackcall-rdma-watch").start(() -> {
             try {
-                socket.setSoTimeout(0);
-                int said = socket.getInputStream().read();
+                stream.setSoTimeout(0);
+                int said = stream.getInputStream().read();
                 end(said < 0 ? "it has hung up" : "it has said " + said + " where nothing is said");
             } catch (IOException e) {
                 end("its connection broke: " + e.getMessage());

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import javax.net.ssl.SSLException;
 
 /**
  * Connects two ends over TCP at {@code SCHEME://host:port}; then each writes into the other's memory. The scheme
@@ -114,6 +115,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
             Duration timeout = left(end, limit);
             socket.connect(place, PairHandshake.millis(timeout));
             PairHandshake handshake = PairHandshake.over(socket, devices, timeout);
+            handshake.secure(false);
             carrier = handshake.carrier(memory.mapped(), publications);
             Optional<Carrier> mine = Optional.of(carrier);
             ByteBuffer welcome = handshake.sendHello(carrier, hello);
@@ -191,6 +193,12 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
                                 "%s did not answer within %s; it may be stopped or overloaded%s",
                                 address, timeout, RdmaDevice.portsDown())
                         .asException(e);
+            case SSLException e ->
+                Status.Code.UNAVAILABLE
+                        .with(
+                                "no TLS with %s: %s; do both sides have certificates, and does each trust the other's (RdmaSettings.tls)?",
+                                address, e.getMessage())
+                        .asException(e);
             case SilentDeviceException e ->
                 (e.isFull() ? Status.Code.RESOURCE_EXHAUSTED : Status.Code.UNAVAILABLE)
                         .with("%s answers, but %s", address, e.getMessage())
@@ -198,7 +206,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
             case EOFException e ->
                 Status.Code.UNAVAILABLE
                         .with(
-                                "%s hangs up on clients: %s; if it is a Rackcall server, its log says why: it may have too many guests, or this process may be too slow for it%s",
+                                "%s hangs up on clients: %s; if it is a Rackcall server, its log says why: it may have too many guests, not trust this process's certificate, or this process may be too slow for it%s",
                                 address, e.getMessage(), RdmaDevice.portsDown())
                         .asException(e);
             case IOException e ->

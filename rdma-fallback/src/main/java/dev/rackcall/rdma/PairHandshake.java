@@ -3,6 +3,7 @@ package dev.rackcall.rdma;
 import dev.rackcall.rdma.end.ForeignPeerException;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.TlsOptions;
 import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -14,12 +15,13 @@ import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * Connects two ends over TCP. Used by one thread.
+ * Connects two ends over TCP, or over TLS if the software device has certificates. Used by one thread.
  *
  * <ol>
  *   <li>The client sends its hello. The server connects a queue pair and answers with an invitation: a hello that names
@@ -53,6 +55,9 @@ final class PairHandshake {
     private final Socket socket;
     private final DeviceKind devices;
     private final int millis;
+    /** The socket, or TLS over it. */
+    private Socket stream;
+
     /** How much longer all waits may take. */
     private long leftNanos;
 
@@ -60,6 +65,7 @@ final class PairHandshake {
 
     private PairHandshake(Socket socket, DeviceKind devices, int millis) {
         this.socket = socket;
+        this.stream = socket;
         this.devices = devices;
         this.millis = millis;
         this.leftNanos = TimeUnit.MILLISECONDS.toNanos(2L * millis);
@@ -67,7 +73,7 @@ final class PairHandshake {
 
     /** The stream of the peer's bytes; each read is bounded by the time limit. */
     private InputStream said() throws IOException {
-        return new FilterInputStream(socket.getInputStream()) {
+        return new FilterInputStream(stream.getInputStream()) {
             @Override
             public int read() throws IOException {
                 long begin = limit();
@@ -96,7 +102,7 @@ final class PairHandshake {
         if (left <= 0) {
             throw new SocketTimeoutException("the peer has not completed the handshake within " + 2L * millis + " ms");
         }
-        socket.setSoTimeout((int) Math.min(millis, left));
+        stream.setSoTimeout((int) Math.min(millis, left));
         return System.nanoTime();
     }
 
@@ -119,6 +125,14 @@ final class PairHandshake {
         return Math.clamp(timeout.plusNanos(999_999).toMillis(), 1, Integer.MAX_VALUE);
     }
 
+    /** Continues over TLS if the device here has certificates. */
+    void secure(boolean isServer) throws IOException {
+        Optional<TlsOptions> tls = RdmaDevice.tls(devices, socket.getLocalAddress());
+        if (tls.isPresent()) {
+            stream = PairTls.over(socket, tls.get(), isServer, millis);
+        }
+    }
+
     /** An end without memory, over the device with this socket's local address. */
     PairEnd end(int publications) {
         RdmaDevice device = RdmaDevice.acquire(devices, socket.getLocalAddress());
@@ -134,16 +148,21 @@ final class PairHandshake {
     PairCarrier carrier(MemorySegment memory, int publications) {
         PairEnd end = end(publications);
         try {
-            return PairCarrier.open(end, socket, memory);
+            return carrier(end, memory);
         } catch (RuntimeException | Error e) {
             end.discard();
             throw e;
         }
     }
 
+    /** A carrier for this end, as {@link PairCarrier#open}. */
+    PairCarrier carrier(PairEnd end, MemorySegment memory) {
+        return PairCarrier.open(end, socket, stream, memory);
+    }
+
     /** The client's part; returns the server's packet. */
     ByteBuffer sendHello(PairCarrier carrier, ByteBuffer hello) throws IOException, ForeignPeerException {
-        carrier.hello(hello).write(socket.getOutputStream());
+        carrier.hello(hello).write(stream.getOutputStream());
         PairHello invitation = readHello();
         if (isRefused(invitation)) {
             return invitation.hello().packet();
@@ -185,7 +204,7 @@ final class PairHandshake {
     void invite(PairEnd end, PairHello client) throws IOException, ForeignPeerException {
         MemoryRegion proof = end.makeProof();
         end.connect(client);
-        end.hello(proof, ByteBuffer.allocate(0)).write(socket.getOutputStream());
+        end.hello(proof, ByteBuffer.allocate(0)).write(stream.getOutputStream());
         hear();
         long begin = System.nanoTime();
         // Partner: the WRITE of PairCarrier.prove, by the device.
@@ -199,18 +218,18 @@ final class PairHandshake {
 
     /** The server's answer to a client that gets no connection. */
     void refuse(ByteBuffer welcome) throws IOException {
-        PairHello.refusal(welcome).write(socket.getOutputStream());
+        PairHello.refusal(welcome).write(stream.getOutputStream());
     }
 
     /** The server's hello to a client that has a seat; then {@link #say} ends the handshake. */
     void welcome(PairCarrier carrier, ByteBuffer welcome) throws IOException {
-        carrier.hello(welcome).write(socket.getOutputStream());
+        carrier.hello(welcome).write(stream.getOutputStream());
     }
 
     /** Tells the peer that this end can receive. */
     void say() throws IOException {
-        socket.getOutputStream().write(READY);
-        socket.getOutputStream().flush();
+        stream.getOutputStream().write(READY);
+        stream.getOutputStream().flush();
     }
 
     private void hear() throws IOException, ForeignPeerException {

@@ -25,6 +25,10 @@ import java.nio.ByteBuffer;
  */
 record PairHello(Gid gid, int queuePair, int firstPacket, Hello hello) {
     private static final long MAGIC = 0x524b_5244_4d41_3032L;
+    /** The first bytes of TLS records. */
+    private static final int TLS_ALERT = 0x15;
+
+    private static final int TLS_HANDSHAKE = 0x16;
     private static final int PLACE_BYTES = Gid.BYTES + 4 + 4;
     private static final int MIN_BYTES = PLACE_BYTES + Hello.FIXED_BYTES;
     private static final int MAX_BYTES = MIN_BYTES + Hello.MAX_PACKET_BYTES;
@@ -60,6 +64,9 @@ record PairHello(Gid gid, int queuePair, int firstPacket, Hello hello) {
         int first = stream.read();
         if (first < 0) {
             throw new EOFException("the peer hung up without a word");
+        }
+        if (first == TLS_ALERT || first == TLS_HANDSHAKE) {
+            throw new ForeignPeerException("it speaks TLS, but this process has no certificates (RdmaSettings.tls)");
         }
         try {
             DataInputStream head = new DataInputStream(

@@ -130,6 +130,7 @@ final class PairListener implements CarrierProvider.Listener {
 
     private void greet(Socket socket) throws IOException, ForeignPeerException {
         PairHandshake handshake = PairHandshake.over(socket, devices, RdmaSettings.helloTimeout());
+        handshake.secure(true);
         PairHello client = handshake.readHello();
         long ahead = client.hello().clock() - System.nanoTime();
         Inspection inspection = reception.inspect(client.hello().packet());
@@ -155,7 +156,7 @@ final class PairListener implements CarrierProvider.Listener {
             socket.close();
             return;
         }
-        PairCarrier carrier = seat(handshake, client, end, answer, socket);
+        PairCarrier carrier = seat(handshake, client, end, answer);
         carrier.meet(client, ahead);
         answer.seat().get().take(carrier);
         carrier.watch();
@@ -163,13 +164,13 @@ final class PairListener implements CarrierProvider.Listener {
     }
 
     /** Opens this end with the memory of its seat, and tells the client. Leaves the seat if that fails. */
-    private PairCarrier seat(PairHandshake handshake, PairHello client, PairEnd end, Answer answer, Socket socket)
+    private PairCarrier seat(PairHandshake handshake, PairHello client, PairEnd end, Answer answer)
             throws IOException, ForeignPeerException {
         MemorySegment memory = answer.seat().get().memory().mapped();
         PairCarrier carrier = null;
         try {
             client.hello().requireRoom(memory.byteSize());
-            carrier = orRefuse(handshake, () -> PairCarrier.open(end, socket, memory));
+            carrier = orRefuse(handshake, () -> handshake.carrier(end, memory));
             handshake.welcome(carrier, answer.welcome());
             return carrier;
         } catch (IOException | ForeignPeerException | RuntimeException | Error e) {

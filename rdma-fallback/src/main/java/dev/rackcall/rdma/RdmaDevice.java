@@ -10,6 +10,8 @@ import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.Unreachable;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
+import dev.rackcall.verbs.soft.TlsOptions;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -61,9 +63,11 @@ final class RdmaDevice {
     private volatile long moves;
 
     private final boolean isSoftware;
+    private final Optional<TlsOptions> tls;
 
-    private RdmaDevice(Place place, Context context, int gidIndex) {
+    private RdmaDevice(Place place, Context context, int gidIndex, Optional<TlsOptions> tls) {
         this.place = place;
+        this.tls = tls;
         this.context = context;
         this.isSoftware = context.device().name().startsWith(SoftDevice.PREFIX);
         this.gidIndex = gidIndex;
@@ -100,27 +104,39 @@ final class RdmaDevice {
             Context context = device.open();
             Optional<Integer> exact = gidOf(context, local);
             if (exact.isPresent()) {
-                return up(place, context, exact.get());
+                return up(place, context, exact.get(), Optional.empty());
             }
             context.close();
         }
         if (!real.isEmpty() && !local.isLoopbackAddress()) {
             Context context = real.getFirst().open();
-            return up(place, context, anyGid(context));
+            return up(place, context, anyGid(context), Optional.empty());
         }
-        Context soft = SoftDevice.of("rackcall", RdmaSettings.softwareDevices().at(local, 0))
-                .open();
-        return up(place, soft, 0);
+        SoftOptions options = RdmaSettings.softwareDevices().at(local, 0);
+        return up(place, SoftDevice.of("rackcall", options).open(), 0, options.tls());
     }
 
-    private static RdmaDevice up(Place place, Context context, int gidIndex) {
+    /** The certificates of the software device with that local address, whether it is open or not. */
+    static Optional<TlsOptions> tls(DeviceKind devices, InetAddress local) {
+        synchronized (OPEN) {
+            RdmaDevice device = OPEN.get(new Place(devices, local));
+            if (device != null) {
+                return device.tls;
+            }
+        }
+        return devices == DeviceKind.SOFTWARE || !isReal(local.isLoopbackAddress())
+                ? RdmaSettings.softwareDevices().tls()
+                : Optional.empty();
+    }
+
+    private static RdmaDevice up(Place place, Context context, int gidIndex, Optional<TlsOptions> tls) {
         try {
             context.requireUp(PORT);
         } catch (VerbsException e) {
             context.close();
             throw e;
         }
-        return new RdmaDevice(place, context, gidIndex);
+        return new RdmaDevice(place, context, gidIndex, tls);
     }
 
     /**

@@ -19,8 +19,8 @@ public final class RdmaSettings {
      * connection chooses address and port. An open device keeps its options until the last connection over its address
      * is closed.
      *
-     * <p>TLS protects the memory of this process: no peer without a certificate reaches it. The hellos, which precede
-     * TLS, are not encrypted. They contain keys, which are useless without a certificate.
+     * <p>TLS protects the memory of this process: no peer without a certificate reaches it. The TCP connections over
+     * which ends connect use TLS with the same certificates.
      */
     public static void softwareDevices(SoftOptions options) {
         softwareDevices = Objects.requireNonNull(options, "options");

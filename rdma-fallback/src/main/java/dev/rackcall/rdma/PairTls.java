@@ -1,0 +1,135 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.verbs.soft.TlsOptions;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.spec.InvalidKeySpecException;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManagerFactory;
+
+/**
+ * TLS of the TCP connections over which two ends connect, with the certificates of the software device. Both ends need a
+ * certificate that the other's authority has signed.
+ */
+final class PairTls {
+    private static final char[] NO_PASSWORD = {};
+
+    /** Made last: a process rarely has more than one. */
+    private static volatile Optional<Made> last = Optional.empty();
+
+    private record Made(TlsOptions options, SSLContext context) {}
+
+    private PairTls() {}
+
+    /**
+     * Makes the TLS handshake. The caller keeps the socket and closes it.
+     *
+     * @param millis bounds each wait; twice that bounds all
+     * @throws SSLException if the peer's certificate is not trusted, or the peer does not speak TLS
+     */
+    static SSLSocket over(Socket socket, TlsOptions options, boolean isServer, int millis) throws IOException {
+        // The address instead of a name: devices are identified by their certificates' authority.
+        SSLSocket tls = (SSLSocket) context(options)
+                .getSocketFactory()
+                .createSocket(socket, socket.getInetAddress().getHostAddress(), socket.getPort(), true);
+        tls.setUseClientMode(!isServer);
+        if (isServer) {
+            tls.setNeedClientAuth(true);
+        }
+        tls.setSoTimeout(millis);
+        CompletableFuture<Void> tooLate = CompletableFuture.runAsync(
+                () -> PairHandshake.giveUp(null, socket),
+                CompletableFuture.delayedExecutor(2L * millis, TimeUnit.MILLISECONDS));
+        try {
+            tls.startHandshake();
+            return tls;
+        } finally {
+            tooLate.cancel(false);
+        }
+    }
+
+    private static SSLContext context(TlsOptions options) throws IOException {
+        Optional<Made> known = last.filter(made -> made.options().equals(options));
+        if (known.isPresent()) {
+            return known.get().context();
+        }
+        try {
+            SSLContext context = make(options);
+            last = Optional.of(new Made(options, context));
+            return context;
+        } catch (GeneralSecurityException | IllegalArgumentException e) {
+            throw new SSLException(
+                    "no TLS with " + options + ": " + e.getMessage()
+                            + "; give PEM files: a certificate chain, its PKCS#8 key, the authority",
+                    e);
+        }
+    }
+
+    private static SSLContext make(TlsOptions options) throws IOException, GeneralSecurityException {
+        KeyStore own = empty();
+        own.setKeyEntry(
+                "own",
+                key(options.key()),
+                NO_PASSWORD,
+                certificates(options.certificates()).toArray(Certificate[]::new));
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(own, NO_PASSWORD);
+        KeyStore authorities = empty();
+        for (Certificate authority : certificates(options.authority())) {
+            authorities.setCertificateEntry("authority" + authorities.size(), authority);
+        }
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(authorities);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
+        return context;
+    }
+
+    private static KeyStore empty() throws IOException, GeneralSecurityException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        return store;
+    }
+
+    private static Collection<? extends Certificate> certificates(Path pem)
+            throws IOException, GeneralSecurityException {
+        try (InputStream in = Files.newInputStream(pem)) {
+            return CertificateFactory.getInstance("X.509").generateCertificates(in);
+        }
+    }
+
+    private static PrivateKey key(Path pem) throws IOException, GeneralSecurityException {
+        String text = Files.readString(pem);
+        String body = text.replaceAll("(?s).*-----BEGIN PRIVATE KEY-----(.*)-----END PRIVATE KEY-----.*", "$1");
+        PKCS8EncodedKeySpec encoded =
+                new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(body));
+        InvalidKeySpecException unknown = new InvalidKeySpecException(pem + " is no PKCS#8 key of EC, RSA or EdDSA");
+        // The PEM file does not name the algorithm.
+        for (String algorithm : new String[] {"EC", "RSA", "EdDSA"}) {
+            try {
+                return KeyFactory.getInstance(algorithm).generatePrivate(encoded);
+            } catch (InvalidKeySpecException e) {
+                unknown.addSuppressed(e);
+            }
+        }
+        throw unknown;
+    }
+}
