@@ -50,9 +50,7 @@ public final class SpinTime {
 
     /** Records a wait that ended after {@code waited} nanoseconds of spinning. */
     void met(long waited) {
-        if (2 * waited > nanos) {
-            nanos = Math.min(longest, 2 * waited);
-        }
+        nanos = Math.clamp(2 * waited, Math.max(nanos, SHORTEST_NANOS), longest);
     }
 
     /** Records a wait that had to sleep and took {@code waited} nanoseconds in total. */

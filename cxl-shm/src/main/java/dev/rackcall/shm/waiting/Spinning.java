@@ -24,6 +24,9 @@ public final class Spinning {
     private long start;
     private long last;
     private long bound;
+    /** The part of the wait in which other threads ran because this one had yielded. */
+    private long away;
+
     private boolean preempted;
 
     /** @param time how long to spin, learned from such waits; shared by all threads that wait for the same peer */
@@ -37,6 +40,7 @@ public final class Spinning {
         start = System.nanoTime();
         last = start;
         bound = time.next();
+        away = 0;
         preempted = false;
         return this;
     }
@@ -51,17 +55,58 @@ public final class Spinning {
             return strategy == WaitStrategy.BUSY_SPIN;
         }
         long now = System.nanoTime();
-        preempted |= now - last > PREEMPTED_NANOS;
-        if (preempted || now - start >= bound) {
+        return isWorth(now) && (!(shared || ONE_PROCESSOR) || yields(now));
+    }
+
+    /**
+     * As {@link #goesOn}, for an adaptive thread that shares its processor with its peer. It yields however long its
+     * last yields were: the peer has said that yields pay, and threads that yield lose to threads that sleep instead.
+     */
+    public boolean goesOnTogether() {
+        long now = System.nanoTime();
+        if (Thread.currentThread().isVirtual() || !isWorth(now)) {
             return false;
         }
+        yielded(now, Yielding.giveWay(now));
+        return true;
+    }
+
+    private boolean isWorth(long now) {
+        preempted |= now - last > PREEMPTED_NANOS;
         last = now;
-        return !(shared || ONE_PROCESSOR) || yields(now);
+        return !preempted && spun() < bound;
     }
 
     /** A virtual thread that yields only lets other virtual threads run, so it had better park. */
-    private static boolean yields(long now) {
-        return !Thread.currentThread().isVirtual() && Yielding.offer(now);
+    private boolean yields(long now) {
+        if (Thread.currentThread().isVirtual()) {
+            return false;
+        }
+        long others = Yielding.offer(now);
+        if (others == Yielding.NOT) {
+            return false;
+        }
+        yielded(now, others);
+        return true;
+    }
+
+    private void yielded(long now, long others) {
+        away += others;
+        last = now + others;
+    }
+
+    /** Whether the yields of this process's threads have been short lately. */
+    public boolean yieldsPay() {
+        return Yielding.pays(last);
+    }
+
+    private long spun() {
+        return last - start - away;
+    }
+
+    /** Whether every peer shares this process's only processor. */
+    public static boolean alwaysShares() {
+        return ONE_PROCESSOR;
     }
 
     /** Lets a thread run that may have been woken on this thread's processor, unless yields are dear just now. */
@@ -79,7 +124,7 @@ public final class Spinning {
     /** Records that the wait ended while the thread was spinning. */
     public void met() {
         if (strategy == WaitStrategy.ADAPTIVE && !preempted) {
-            time.met(last - start);
+            time.met(spun());
         }
     }
 

@@ -56,6 +56,13 @@ class SpinTimeTest {
     }
 
     @Test
+    void shouldSpinAgainOnceATrialMeetsAtOnce() {
+        sleepLong();
+        time.met(0);
+        assertThat(time.next()).isPositive();
+    }
+
+    @Test
     void shouldSpinLongerForADevice() {
         SpinTime device = SpinTime.ofDevice();
         device.slept(SHORT_WAIT);

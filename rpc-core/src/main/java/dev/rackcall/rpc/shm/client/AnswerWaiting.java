@@ -53,6 +53,8 @@ final class AnswerWaiting {
     private final long defaultTimeoutNanos;
     private final int firstSpins;
 
+    /** Whether the last slow wait found the server on its own processor: polling would only keep the server waiting. */
+    private boolean together;
     // nanoTime hints, written by all callers. A lost update costs one move too many or too few.
     private long lastWait;
     private long lastMove = System.nanoTime() - MOVE_NANOS;
@@ -64,6 +66,7 @@ final class AnswerWaiting {
         this.strategy = connection.spec.waiting();
         this.answerTime = connection.end.newAnswerTime();
         this.findsServer = strategy == WaitStrategy.ADAPTIVE && connection.end.hasServerOnThisHost();
+        this.together = findsServer && Spinning.alwaysShares();
         // More spinning threads than processors only keep each other, and the server, from running. With mirrored
         // memory a device does most of the remote server's work on this host; polling threads do the rest.
         this.mostSpinning = strategy == WaitStrategy.BUSY_SPIN
@@ -78,7 +81,7 @@ final class AnswerWaiting {
         long ticket = call.ticket();
         long slot = call.slot;
         MemorySegment local = memory;
-        for (int i = firstSpins; i >= 0; i--) {
+        for (int i = together || isWakingServer() ? 0 : firstSpins; i >= 0; i--) {
             long word = SlotLayout.responseWord(local, slot);
             if (SlotLayout.isOf(word, ticket)) {
                 return word;
@@ -92,6 +95,14 @@ final class AnswerWaiting {
         } finally {
             lastWait = System.nanoTime();
         }
+    }
+
+    /**
+     * Whether the server was rung and does not run yet. The kernel likes to wake it on the processor of the caller that
+     * rang, where it waits for that caller to sleep or yield.
+     */
+    private boolean isWakingServer() {
+        return findsServer && ControlLayout.isRung(memory);
     }
 
     /** One wait that took longer than the first polls. Confined to the waiting thread. */
@@ -121,17 +132,23 @@ final class AnswerWaiting {
                 return false;
             }
             try {
-                do {
-                    if (isAnsweredSoon()) {
-                        spinning.met();
-                        return true;
-                    }
+                boolean shares = sharesProcessor();
+                while (!(shares ? isAnswered() : isAnsweredSoon())) {
                     requireHope();
-                } while (spinning.goesOn(needsServerThisProcessor()));
-                return false;
+                    if (!goesOn(shares)) {
+                        return false;
+                    }
+                    shares = sharesProcessor();
+                }
+                spinning.met();
+                return true;
             } finally {
                 SPINNING.getAndDecrement();
             }
+        }
+
+        private boolean goesOn(boolean shares) {
+            return shares ? ControlLayout.yields(memory) && spinning.goesOnTogether() : spinning.goesOn(false);
         }
 
         private boolean isAnsweredSoon() {
@@ -205,9 +222,21 @@ final class AnswerWaiting {
             throw open ? call.timedOut(late) : call.lost(connection.end.failure());
         }
 
-        /** Whether the server runs, or last ran, on this thread's processor, and this thread could not move to another. */
-        private boolean needsServerThisProcessor() {
-            return findsServer && ControlLayout.processor(memory) == Processor.current() && !movesAside();
+        /**
+         * Whether the server runs, or last ran, on this thread's processor, and this thread could not move to another.
+         * Tells the server, which then yields rather than spins.
+         */
+        private boolean sharesProcessor() {
+            if (!findsServer || Spinning.alwaysShares()) {
+                return findsServer;
+            }
+            int processor = Processor.current();
+            boolean shares = isWakingServer() || (ControlLayout.processor(memory) == processor && !movesAside());
+            if (shares != together || shares) {
+                together = shares;
+                ControlLayout.caller(memory, shares ? processor : Processor.UNKNOWN);
+            }
+            return shares;
         }
 
         private boolean movesAside() {

@@ -18,8 +18,10 @@ import java.lang.invoke.VarHandle;
  *    256  watched    : 1 while the server polls this connection, 2 once it was rung    server, client
  *    260  state      : 1 open, 2 draining                                     server
  *    264  processor  : on which the server's poller last ran, -1: unknown     server
+ *    268  yields     : 1 while callers on that processor should yield rather than sleep    server
  *    384  consumed   : requests taken so far, published now and then          server
  *    512  reactor    : 1 while the client's reactor thread sleeps             client
+ *    516  caller     : processor of a caller that waits on the poller's, -1: none    client
  *   1024  asleep     : one bit a slot, set while its caller sleeps on a futex there    client
  *   4096  slots, 256 bytes each
  *      D  descriptors of seals, 1024                                         client
@@ -32,7 +34,7 @@ public final class ControlLayout {
     /** "RACKCALL" in ASCII, little-endian. */
     static final long MAGIC = 0x4c4c41434b434152L;
 
-    public static final int VERSION = 4;
+    public static final int VERSION = 5;
 
     private static final long MAGIC_OFFSET = 0;
     private static final long VERSION_OFFSET = 8;
@@ -43,8 +45,10 @@ public final class ControlLayout {
     public static final long WATCHED = 256;
     private static final long STATE = 260;
     private static final long PROCESSOR = 264;
+    private static final long YIELDS = 268;
     public static final long CONSUMED = 384;
     private static final long REACTOR_ASLEEP = 512;
+    private static final long CALLER = 516;
     private static final long ASLEEP = 1024;
     public static final long FIRST_SLOT = 4096;
     public static final long PAGE = 4096;
@@ -94,6 +98,7 @@ public final class ControlLayout {
         memory.set(ValueLayout.JAVA_LONG, INSTANCE_OFFSET, instance);
         memory.set(ValueLayout.JAVA_INT, WATCHED, UNWATCHED);
         memory.set(ValueLayout.JAVA_INT, PROCESSOR, Processor.UNKNOWN);
+        memory.set(ValueLayout.JAVA_INT, CALLER, Processor.UNKNOWN);
         memory.set(ValueLayout.JAVA_INT, STATE, STATE_OPEN);
         // Last: memory with this word is complete. The hand-over through the socket orders it before the client's first
         // read.
@@ -144,6 +149,11 @@ public final class ControlLayout {
         return (int) INT.getOpaque(memory, WATCHED) == UNWATCHED && INT.compareAndSet(memory, WATCHED, UNWATCHED, RUNG);
     }
 
+    /** Whether a caller has rung and the server does not poll yet. */
+    public static boolean isRung(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, WATCHED) == RUNG;
+    }
+
     /** The caller could not ring: the next one has to. */
     public static void notRung(MemorySegment memory) {
         INT.compareAndSet(memory, WATCHED, RUNG, UNWATCHED);
@@ -162,6 +172,26 @@ public final class ControlLayout {
     /** Sets what {@link #processor(MemorySegment)} returns. */
     public static void processor(MemorySegment memory, int number) {
         INT.setOpaque(memory, PROCESSOR, number);
+    }
+
+    /** Whether a caller on the poller's processor should yield rather than sleep. A hint. */
+    public static boolean yields(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, YIELDS) != 0;
+    }
+
+    /** Sets what {@link #yields(MemorySegment)} returns. */
+    public static void yields(MemorySegment memory, boolean yields) {
+        INT.setOpaque(memory, YIELDS, yields ? 1 : 0);
+    }
+
+    /** The processor of a caller that waits on the server's own; a hint for a poller that is about to spin. */
+    public static int caller(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, CALLER);
+    }
+
+    /** Sets what {@link #caller(MemorySegment)} returns. */
+    public static void caller(MemorySegment memory, int processor) {
+        INT.setOpaque(memory, CALLER, processor);
     }
 
     /** Pairs with the store in {@link #state(MemorySegment, int)}. */

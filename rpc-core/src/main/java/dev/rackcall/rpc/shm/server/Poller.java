@@ -41,8 +41,15 @@ public final class Poller {
     private final Map<Long, ShmServerConnection> connections = new HashMap<>();
     private final Mailbox mail = new Mailbox();
     private final WatchList watched = new WatchList();
+    /** Connections whose rings woke the thread and are still in their sockets. */
+    private final List<ShmServerConnection> unread = new ArrayList<>();
+
     private long lastTag;
     private int idleTurns;
+    /** Whether a caller shared the thread's processor when it last ran out of requests. */
+    private boolean together = Spinning.alwaysShares();
+
+    private int firstTurns = FIRST_TURNS;
     /** The slice at the last check of the sockets. */
     private int sliceOfLook;
 
@@ -206,7 +213,8 @@ public final class Poller {
 
     private void turn() {
         int work = 0;
-        for (int i = 0; i < watched.size(); i++) {
+        // Backwards: a connection that is dropped gives its position to the last one, which has had its turn.
+        for (int i = watched.size() - 1; i >= 0; i--) {
             work += pollOne(watched.get(i));
             if (!isMine()) {
                 return;
@@ -216,10 +224,10 @@ public final class Poller {
             }
         }
         if (work > 0) {
-            if (idleTurns >= FIRST_TURNS) {
+            if (idleTurns >= firstTurns) {
                 spinning.met();
             }
-            idleTurns = 0;
+            endIdleTurns();
             // Turns with slow handlers are long, and unwatched connections must not wait for many of them.
             if (++turns >= TURNS_PER_LOOK || relief.slice() != sliceOfLook) {
                 look(0);
@@ -232,7 +240,7 @@ public final class Poller {
     private int pollOne(ShmServerConnection connection) {
         try {
             // A lone connection is polled several times per turn.
-            int taken = connection.poll(relief, watched.size() == 1 ? PAUSES_PER_TURN : 0);
+            int taken = connection.poll(relief, watched.size() == 1 && !together ? PAUSES_PER_TURN : 0);
             if (!isMine()) {
                 // Relieved in a handler: another thread owns the connections now.
                 return taken;
@@ -280,23 +288,30 @@ public final class Poller {
     /** Whether to continue spinning after another turn without a request. */
     private boolean spins() {
         idleTurns++;
-        if (idleTurns < FIRST_TURNS && waiting != WaitStrategy.BLOCKING) {
+        if (idleTurns < firstTurns && waiting != WaitStrategy.BLOCKING) {
             return true;
         }
-        if (idleTurns > FIRST_TURNS) {
-            return spinning.goesOn(false);
+        if (idleTurns == firstTurns) {
+            spinning.begin();
+            watched.runsOn(Processor.current(), spinning.yieldsPay());
+            together = Spinning.alwaysShares() || watched.hasCallerHere();
+            if (!together) {
+                // A caller that was woken may wait for this very processor, and the kernel would let this thread use
+                // up its time slice first.
+                spinning.offer();
+            }
         }
-        watched.runsOn(Processor.current());
-        spinning.begin();
-        // A caller that was woken may wait for this very processor, and the kernel would let this thread use up its
-        // time slice first.
-        spinning.offer();
-        return spinning.goesOn(false);
+        return spinning.goesOn(together);
     }
 
     private void sleep() {
-        if (idleTurns < FIRST_TURNS) {
+        if (idleTurns < firstTurns) {
             spinning.begin();
+        }
+        if (!unread.isEmpty()) {
+            // Another turn drops those that have hung up.
+            readRings();
+            return;
         }
         if (watched.letAllRing()) {
             waitingRequests = 0;
@@ -306,7 +321,12 @@ public final class Poller {
                 spinning.slept();
             }
         }
+        endIdleTurns();
+    }
+
+    private void endIdleTurns() {
         idleTurns = 0;
+        firstTurns = together ? 1 : FIRST_TURNS;
     }
 
     /** Handles the events of the sockets (rings and deaths), then the mail. */
@@ -314,32 +334,52 @@ public final class Poller {
         turns = 0;
         sliceOfLook = relief.slice();
         int count = events.await(nanos);
-        if (sleeping) {
+        boolean slept = sleeping;
+        if (slept) {
             sleeping = false;
             watched.watchAgain();
         }
-        watched.runsOn(Processor.current());
+        watched.runsOn(Processor.current(), spinning.yieldsPay());
         for (int i = 0; i < count; i++) {
             ShmServerConnection connection = connections.get(events.tag(i));
             if (connection != null) {
-                PollerLog.guarded("reading a connection's socket", () -> rung(connection));
+                PollerLog.guarded("reading a connection's socket", () -> rung(connection, slept));
             }
         }
         mail.runAll();
     }
 
-    private void rung(ShmServerConnection connection) {
+    /** A ring that wakes the thread is read after the request that it announces has been answered. */
+    private void rung(ShmServerConnection connection, boolean woken) {
+        if (woken && !unread.contains(connection)) {
+            unread.add(connection);
+        } else {
+            unread.remove(connection);
+            readRings(connection);
+        }
+        watched.add(connection);
+    }
+
+    private void readRings() {
+        while (!unread.isEmpty()) {
+            ShmServerConnection connection = unread.removeLast();
+            PollerLog.guarded("reading a connection's socket", () -> readRings(connection));
+        }
+    }
+
+    private void readRings(ShmServerConnection connection) {
         if (connection.drainRings() < 0) {
             // A later turn drops the connection once it finds no more requests, so that one-way calls sent before the
             // end are served.
             connection.hungUp();
             connection.end.unwatch(events);
+            watched.add(connection);
         }
-        watched.add(connection);
     }
 
     private void drop(ShmServerConnection connection) {
         watched.remove(connection);
+        unread.remove(connection);
         if (connections.values().remove(connection)) {
             connectionCount.decrementAndGet();
             PollerLog.guarded("forgetting a socket", () -> connection.end.unwatch(events));

@@ -261,8 +261,14 @@ public final class ShmServerConnection implements Relief.Served {
     }
 
     /** Tells callers that are about to spin where the poller runs. */
-    void runsOn(int processor) {
+    void runsOn(int processor, boolean yields) {
         ControlLayout.processor(memory, processor);
+        ControlLayout.yields(memory, yields);
+    }
+
+    /** Whether a caller waits on that processor, on which the poller runs. */
+    boolean hasCallerOn(int processor) {
+        return ControlLayout.caller(memory) == processor;
     }
 
     /** Announces that the server polls this connection from now on. */

@@ -16,6 +16,7 @@ final class WatchList {
     private ShmServerConnection[] watched = new ShmServerConnection[16];
     private int size;
     private int processor = Processor.UNKNOWN;
+    private boolean yields = true;
 
     int size() {
         return size;
@@ -26,7 +27,7 @@ final class WatchList {
     }
 
     void add(ShmServerConnection connection) {
-        connection.runsOn(processor);
+        connection.runsOn(processor, yields);
         connection.watch();
         if (connection.position >= 0) {
             return;
@@ -38,14 +39,25 @@ final class WatchList {
         watched[size++] = connection;
     }
 
-    /** Tells the clients which processor the poller runs on. */
-    void runsOn(int number) {
-        if (number != processor) {
+    /** Tells the clients which processor the poller runs on, and whether its yields are short there. */
+    void runsOn(int number, boolean yieldsPay) {
+        if (number != processor || yieldsPay != yields) {
             processor = number;
+            yields = yieldsPay;
             for (int i = 0; i < size; i++) {
-                watched[i].runsOn(number);
+                watched[i].runsOn(number, yieldsPay);
             }
         }
+    }
+
+    /** Whether a caller waits on the poller's processor. */
+    boolean hasCallerHere() {
+        for (int i = 0; i < size; i++) {
+            if (watched[i].hasCallerOn(processor)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
