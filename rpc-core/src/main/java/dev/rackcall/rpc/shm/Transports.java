@@ -103,7 +103,7 @@ public final class Transports {
             return SealEnforcement.arrange(open(socket, answer.get(), spec), spec);
         } catch (OsException e) {
             socket.close();
-            throw Status.Code.UNAVAILABLE
+            throw (e.errno() == Errno.ENOMEM ? Status.Code.RESOURCE_EXHAUSTED : Status.Code.UNAVAILABLE)
                     .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())
                     .asException(e);
         } catch (RuntimeException | Error e) {
