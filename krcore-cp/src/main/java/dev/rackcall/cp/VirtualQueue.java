@@ -67,6 +67,12 @@ public interface VirtualQueue extends AutoCloseable {
     void look();
 
     /**
+     * Called by a thread that has called {@link #look} in its loop and is about to sleep: the software device's own
+     * thread goes on at once. Otherwise it would only do so after some milliseconds.
+     */
+    void rest();
+
+    /**
      * Whether {@link #look} has an effect: only with an agent in this process that uses the software device. Hardware
      * needs no polling thread, and an agent process polls by itself.
      */

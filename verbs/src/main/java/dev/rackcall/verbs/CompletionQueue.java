@@ -21,6 +21,12 @@ public interface CompletionQueue extends AutoCloseable {
      */
     void requestNotification(boolean solicitedOnly);
 
+    /**
+     * Called by a thread that has polled busily and is about to sleep, after its last poll. A software device then reads
+     * its connections by itself at once.
+     */
+    default void rest() {}
+
     /** Maximum number of entries; devices round up the requested capacity. */
     int capacity();
 

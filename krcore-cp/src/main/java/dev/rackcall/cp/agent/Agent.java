@@ -240,7 +240,16 @@ public final class Agent implements AutoCloseable {
      */
     public boolean poll() {
         messages.poll();
-        return lanes.pollIfBusy();
+        boolean busy = lanes.pollIfBusy();
+        if (!busy) {
+            lanes.look();
+        }
+        return busy;
+    }
+
+    /** Called by a thread that has called {@link #poll} in its loop and is about to sleep. */
+    public void rest() {
+        lanes.rest();
     }
 
     AgentMessages messages() {

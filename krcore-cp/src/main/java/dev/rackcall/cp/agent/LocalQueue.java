@@ -315,6 +315,11 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
     }
 
     @Override
+    public void rest() {
+        restLane();
+    }
+
+    @Override
     public boolean isMovedByLooks() {
         return !tenant.memory().isHardware();
     }

@@ -111,6 +111,11 @@ final class ForeignQueue extends ForeignPlace implements VirtualQueue {
     }
 
     @Override
+    public void rest() {
+        // The same.
+    }
+
+    @Override
     public boolean isMovedByLooks() {
         return false;
     }

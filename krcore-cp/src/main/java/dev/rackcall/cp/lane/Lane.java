@@ -164,6 +164,11 @@ public final class Lane {
         completions.poll();
     }
 
+    /** Called before a thread that polls sleeps. */
+    void rest() {
+        completions.rest();
+    }
+
     /** Tenants that have virtual queues on it. */
     synchronized int tenants() {
         return shares.size();

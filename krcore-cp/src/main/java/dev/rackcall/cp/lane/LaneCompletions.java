@@ -51,6 +51,11 @@ final class LaneCompletions {
         }
     }
 
+    /** Called before a thread that polls sleeps; see {@link CompletionQueue#rest}. */
+    void rest() {
+        queue.rest();
+    }
+
     /** Stops polling, before the completion queue is closed. */
     void close() {
         lock.lock();

@@ -91,6 +91,11 @@ public abstract class LaneQueue {
         route.lane().poll();
     }
 
+    /** Called before a thread that polls the lane sleeps. */
+    protected final void restLane() {
+        route.lane().rest();
+    }
+
     public final synchronized boolean isClosed() {
         return closed;
     }

@@ -15,6 +15,7 @@ import dev.rackcall.cp.table.RegionRecord;
 import dev.rackcall.cp.table.TableReader;
 import dev.rackcall.cp.table.TableReader.StaleTableException;
 import dev.rackcall.verbs.AddressHandle;
+import dev.rackcall.verbs.CompletionQueue;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
@@ -209,6 +210,27 @@ public final class Lanes {
             }
         }
         return busy;
+    }
+
+    /** Polls the device even if no request is in flight: a peer may write. */
+    public void look() {
+        Own[] all = own;
+        if (shared.isPresent()) {
+            shared.get().completions.poll();
+        } else if (all.length > 0) {
+            // One completion queue is enough to move the traffic of all.
+            all[0].lane().poll();
+        }
+    }
+
+    /** Called before a thread that polls sleeps; see {@link CompletionQueue#rest}. */
+    public void rest() {
+        Own[] all = own;
+        if (shared.isPresent()) {
+            shared.get().completions.rest();
+        } else if (all.length > 0) {
+            all[0].lane().rest();
+        }
     }
 
     /** Cancels connections in progress. */

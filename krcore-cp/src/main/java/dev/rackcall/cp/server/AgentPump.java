@@ -1,5 +1,8 @@
 package dev.rackcall.cp.server;
 
+import dev.rackcall.shm.waiting.SpinTime;
+import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
@@ -15,10 +18,8 @@ import org.slf4j.LoggerFactory;
  */
 final class AgentPump implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentPump.class);
-    /** How long it spins without work. */
+    /** How long it pauses between polls while the device has requests in flight, before it yields. */
     private static final long SPIN_NANOS = 20_000;
-    /** How long it stays awake without work. */
-    private static final long AWAKE_NANOS = 300_000;
     /** The longest sleep, in case a wake-up gets lost. */
     private static final long SLEEP_NANOS = 50_000_000;
 
@@ -29,21 +30,28 @@ final class AgentPump implements AutoCloseable {
     private static final Duration END_TIME = Duration.ofSeconds(5);
 
     private final BooleanSupplier device;
+    private final Runnable rest;
     private final Runnable failed;
     private final Thread thread;
     /** Replaced, never changed. */
     private volatile AgentSession[] sessions = {};
 
     private volatile boolean closed;
-    /** Used by the pump's thread only. */
+    /** Used by the pump's thread only, as is what follows. */
     private int faults;
+
+    private final Spinning spinning = new Spinning(WaitStrategy.adaptive(), SpinTime.ofDevice());
+    /** Whether the thread has found no work since {@link Spinning#begin}. */
+    private boolean idle;
 
     /**
      * @param device polls the device; returns whether requests are in flight
+     * @param rest runs before the pump sleeps, and polls no longer
      * @param failed runs on the pump's thread when it ends with a failure
      */
-    AgentPump(BooleanSupplier device, Runnable failed) {
+    AgentPump(BooleanSupplier device, Runnable rest, Runnable failed) {
         this.device = device;
+        this.rest = rest;
         this.failed = failed;
         thread = Thread.ofPlatform().daemon().name("rackcall-agent-pump").unstarted(this::run);
     }
@@ -91,19 +99,44 @@ final class AgentPump implements AutoCloseable {
             for (AgentSession session : now) {
                 busy |= step(session);
             }
-            long idle = busy ? 0 : System.nanoTime() - worked;
             if (busy) {
                 worked = System.nanoTime();
-            } else if (idle < SPIN_NANOS) {
-                Thread.onSpinWait();
-            } else if (waitsForDevice || idle < AWAKE_NANOS) {
-                // The device's own thread or a waiting tenant may need this processor.
-                Thread.yield();
-            } else {
+                endIdling();
+            } else if (waitsForDevice) {
+                endIdling();
+                await(System.nanoTime() - worked);
+            } else if (!goesOn()) {
                 sleep(now);
-                worked = System.nanoTime();
             }
         }
+    }
+
+    /** Between two polls of a device that has requests in flight. */
+    private static void await(long nanos) {
+        if (nanos < SPIN_NANOS) {
+            Thread.onSpinWait();
+        } else {
+            // The device's own thread or a waiting tenant may need this processor.
+            Thread.yield();
+        }
+    }
+
+    private void endIdling() {
+        if (idle) {
+            idle = false;
+            spinning.met();
+        }
+    }
+
+    private boolean goesOn() {
+        if (!idle) {
+            idle = true;
+            spinning.begin();
+            // A tenant that was told of completions may wait for this processor.
+            spinning.offer();
+        }
+        Thread.onSpinWait();
+        return spinning.goesOn(false);
     }
 
     /**
@@ -142,14 +175,23 @@ final class AgentPump implements AutoCloseable {
         watch(now, false);
         // Partner: Places.published, which publishes, fences, and then reads whether it is watched.
         VarHandle.fullFence();
-        boolean hasWork = now != sessions || closed;
-        for (AgentSession session : now) {
-            hasWork |= session.queues().map(SessionQueues::hasWork).orElse(false);
-        }
-        if (!hasWork) {
+        if (now == sessions && !closed && !hasWork(now)) {
+            rest.run();
             LockSupport.parkNanos(SLEEP_NANOS);
         }
         watch(now, true);
+        idle = false;
+        if (hasWork(now)) {
+            spinning.slept();
+        }
+    }
+
+    private static boolean hasWork(AgentSession[] now) {
+        boolean hasWork = false;
+        for (AgentSession session : now) {
+            hasWork |= session.queues().map(SessionQueues::hasWork).orElse(false);
+        }
+        return hasWork;
     }
 
     private static void watch(AgentSession[] now, boolean awake) {

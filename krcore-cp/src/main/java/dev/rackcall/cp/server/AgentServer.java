@@ -62,7 +62,7 @@ public final class AgentServer implements AutoCloseable {
         this.terms = terms;
         this.owner = owner;
         this.socket = socket;
-        pump = new AgentPump(device, this::fail);
+        pump = new AgentPump(device, terms.agent()::rest, this::fail);
         acceptor = Thread.ofPlatform().daemon().name("rackcall-agent-door").unstarted(this::accept);
     }
 

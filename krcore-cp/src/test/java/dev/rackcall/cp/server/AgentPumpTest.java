@@ -31,6 +31,7 @@ class AgentPumpTest {
                     }
                     return true;
                 },
+                () -> {},
                 told::countDown);
         pump.start();
         broken.set(true);
@@ -48,6 +49,7 @@ class AgentPumpTest {
                     goesOn.countDown();
                     throw new InternalError("a fault occurred in an unsafe memory access operation");
                 },
+                () -> {},
                 told::countDown);
         pump.start();
         Await.latch(goesOn);

@@ -327,6 +327,16 @@ final class QueueCarrier extends MirrorCarrier {
 
     @Override
     public void listen() {
+        try {
+            announce();
+        } finally {
+            if (movedByLooks) {
+                queue.rest();
+            }
+        }
+    }
+
+    private void announce() {
         long heard = rings.get();
         long begin = System.nanoTime();
         long request = FAILED;

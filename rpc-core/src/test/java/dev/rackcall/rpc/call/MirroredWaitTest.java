@@ -9,6 +9,8 @@ import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.mirror.CopyCarriers;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.net.URI;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +24,9 @@ class MirroredWaitTest extends RpcFixture {
     private static final int LOOKS = 20_000;
 
     private static final URI ADDRESS = URI.create("copy://wait");
+
+    private static final String REACTOR = "rackcall-client";
+    private static final String SLEEPER = "sleeper";
 
     private Echo echo;
 
@@ -50,5 +55,21 @@ class MirroredWaitTest extends RpcFixture {
         long before = CopyCarriers.looksOfThisThread();
         assertThat(future.join()).isEqualTo(7);
         assertThat(CopyCarriers.looksOfThisThread() - before).isBetween(0L, (long) LOOKS);
+    }
+
+    /** The ring has used up the announcement of the thread that sleeps on: the next answer would not ring. */
+    @Test
+    void shouldAnnounceItsSleepAgainAfterARingForAnEarlierAnswer() {
+        int before = CopyCarriers.listens(REACTOR);
+        CompletableFuture<Boolean> caller = Concurrently.start(() -> {
+            Thread.currentThread().setName(SLEEPER);
+            return echo.block(2_000);
+        });
+        Await.until("the caller sleeps", () -> CopyCarriers.listens(SLEEPER) > 0);
+        Await.until("the sleep is announced again", () -> {
+            CopyCarriers.ringClient(ADDRESS);
+            return CopyCarriers.listens(REACTOR) > before;
+        });
+        assertThat(Concurrently.get(caller)).isFalse();
     }
 }

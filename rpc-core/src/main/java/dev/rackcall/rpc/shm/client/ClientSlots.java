@@ -257,16 +257,24 @@ class ClientSlots {
         }
     }
 
-    /** Wakes the sleeping callers whose answers have arrived, since the server cannot wake them. */
-    void wakeSleepers() {
+    /**
+     * Wakes the sleeping callers whose answers have arrived, since the server cannot wake them.
+     *
+     * @return whether others sleep on
+     */
+    boolean wakeSleepers() {
+        boolean anySleepsOn = false;
         for (int first = 0; first < slots.length; first += Long.SIZE) {
             for (long left = ControlLayout.asleep(memory, first); left != 0; left &= left - 1) {
                 ShmClientCall call = slots[(first + Long.numberOfTrailingZeros(left)) & mask];
                 if (call.isAnswered()) {
                     Futex.wake(memory, call.slot + SlotLayout.RESPONSE_WORD, 1);
+                } else {
+                    anySleepsOn = true;
                 }
             }
         }
+        return anySleepsOn;
     }
 
     /** Whether no call uses the connection's memory any more. */

@@ -222,7 +222,11 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     @Override
     public void rung() {
         try {
-            if (open && end.isRungAlways()) {
+            if (open && end.isRungAlways() && slots.wakeSleepers()) {
+                // The server rings once for each announcement, and this ring may be for an earlier answer. A thread
+                // that
+                // sleeps on needs another announcement, and a look at what came before that.
+                end.listen();
                 slots.wakeSleepers();
             }
             if (open && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {

@@ -28,12 +28,27 @@ public final class CopyCarriers implements CarrierProvider {
     private static final Map<URI, Reception> LISTENERS = new ConcurrentHashMap<>();
     private static final ThreadLocal<long[]> LOOKS = ThreadLocal.withInitial(() -> new long[1]);
 
+    /** How often threads of each name have announced that they sleep. */
+    private static final Map<String, Integer> LISTENS = new ConcurrentHashMap<>();
+
+    private static final Map<URI, CopyCarrier> CLIENTS = new ConcurrentHashMap<>();
+
     /** For the service loader. */
     public CopyCarriers() {}
 
     /** How often the calling thread has looked for what may have arrived. */
     public static long looksOfThisThread() {
         return LOOKS.get()[0];
+    }
+
+    /** How often threads of this name have announced that they sleep. */
+    public static int listens(String thread) {
+        return LISTENS.getOrDefault(thread, 0);
+    }
+
+    /** Rings the last client of an address, as for an earlier answer. */
+    public static void ringClient(URI address) {
+        CLIENTS.get(address).arrivals.published();
     }
 
     @Override
@@ -60,6 +75,7 @@ public final class CopyCarriers implements CarrierProvider {
         Seat seat = answer.seat().get();
         CopyCarrier client = new CopyCarrier(memory.mapped());
         CopyCarrier server = new CopyCarrier(seat.memory().mapped());
+        CLIENTS.put(address, client);
         client.peer = server;
         server.peer = client;
         seat.take(server);
@@ -161,6 +177,7 @@ public final class CopyCarriers implements CarrierProvider {
         public void listen() {
             // Everything is reported, once started.
             assert peer != null;
+            LISTENS.merge(Thread.currentThread().getName(), 1, Integer::sum);
         }
 
         @Override

@@ -82,6 +82,13 @@ public final class SoftCompletionQueue implements CompletionQueue {
         }
     }
 
+    @Override
+    public void rest() {
+        if (busyPolled) {
+            device.links().stopPolling();
+        }
+    }
+
     /**
      * Adds a completion.
      *

@@ -12,6 +12,13 @@ import java.util.stream.Stream;
  */
 public final class Links {
     private static final long TICK_NANOS = 2_000_000;
+    /** Polls this close to each other are busy ones. */
+    private static final long BUSY_NANOS = 20_000;
+    /**
+     * Busy polls in a row before polling threads take over. A thread that polls now and then must not: nobody would
+     * read until its next poll.
+     */
+    private static final int BUSY_POLLS = 8;
 
     private final EventLoop eventLoop;
     private final BufferPool buffers = new BufferPool();
@@ -19,6 +26,9 @@ public final class Links {
     private volatile Link[] open = {};
 
     private final AtomicLong polls = new AtomicLong();
+    // Hints, written by all polling threads. A lost update delays a change of the reading thread by some polls.
+    private long lastPoll = System.nanoTime();
+    private int busyPolls;
     /** Whether polling threads read. Changed with this object's monitor, so all links see the same order. */
     private volatile boolean polled;
     /** Number of times that polling threads have taken over. With the monitor. */
@@ -72,8 +82,11 @@ public final class Links {
     public boolean poll() {
         // Not atomic: two concurrent polls may count as one, which is enough to see that a thread polls.
         polls.lazySet(polls.get() + 1);
+        long now = System.nanoTime();
+        busyPolls = now - lastPoll < BUSY_NANOS ? busyPolls + 1 : 0;
+        lastPoll = now;
         boolean any = read();
-        if (any && !polled) {
+        if (any && !polled && busyPolls >= BUSY_POLLS) {
             startPolling();
         }
         return any;
@@ -105,6 +118,11 @@ public final class Links {
                 }
             }
         }
+    }
+
+    /** Whether polling threads read, and the event loop does not. */
+    public boolean isPolled() {
+        return polled;
     }
 
     private void setPolled(boolean now) {

@@ -38,6 +38,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -210,6 +211,45 @@ class SoftDeviceTest {
                 assertThat(pair.a.next().status()).isEqualTo(CompletionStatus.SUCCESS);
             }
             pair.succeed(request.inline(-1).signaled());
+        }
+    }
+
+    @Test
+    void shouldReadByItselfAsSoonAsAPollingThreadRests() throws Exception {
+        CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
+        try (Connected pair =
+                new Connected(new Bench(device, busy), new Bench(device), Bench.PATIENT, InitAttributes.connected())) {
+            Links links = ((SoftContext) pair.a.context).core().links();
+            pair.b.write(request);
+            Bench.waitUntil("this thread reads A's links", () -> {
+                pair.succeed(request.inline(1).signaled());
+                return links.isPolled();
+            });
+            pair.a.completions.rest();
+            assertThat(links.isPolled()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldReadByItselfWhereAThreadPollsNowAndThen() throws Exception {
+        CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
+        try (Connected pair =
+                new Connected(new Bench(device, busy), new Bench(device), Bench.PATIENT, InitAttributes.connected())) {
+            Links links = ((SoftContext) pair.a.context).core().links();
+            Completions batch = Completions.create(1);
+            pair.b.write(request);
+            pair.succeed(request.inline(1).signaled());
+            pair.a.completions.rest();
+            CountDownLatch still = new CountDownLatch(1);
+            links.execute(() -> awaitUninterruptibly(still));
+            pair.qa.postSend(request.inline(2).signaled());
+            Bench.waitUntil("this thread takes the answer", () -> {
+                // Longer than busy polls are apart.
+                LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
+                return pair.a.completions.poll(batch) == 1;
+            });
+            assertThat(links.isPolled()).isFalse();
+            still.countDown();
         }
     }
 
