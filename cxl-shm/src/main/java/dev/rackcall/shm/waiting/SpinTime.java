@@ -24,28 +24,41 @@ public final class SpinTime {
     /** Where spinning does not pay, one of this many waits spins all the same, to find out whether it does by now. */
     private static final int WAITS_PER_TRIAL = 32;
 
+    /** Longer between two checks of memory means that another thread had the processor. */
+    private static final long MEMORY_STEP_NANOS = 20_000;
+
+    /** The same if each check polls a device, which may take some system calls. */
+    private static final long DEVICE_STEP_NANOS = 200_000;
+
     private final long longest;
+    private final long longestStep;
     private long nanos;
     private int waits;
 
-    private SpinTime(long longest) {
+    private SpinTime(long longest, long longestStep) {
         this.longest = longest;
+        this.longestStep = longestStep;
         this.nanos = longest / 2;
     }
 
     /** For waits for another process that shares memory. */
     public static SpinTime ofMemory() {
-        return new SpinTime(WAKE_UP_NANOS);
+        return new SpinTime(WAKE_UP_NANOS, MEMORY_STEP_NANOS);
     }
 
     /** For waits in which the thread polls a device. */
     public static SpinTime ofDevice() {
-        return new SpinTime(WAKE_UPS_OF_DEVICE * WAKE_UP_NANOS);
+        return new SpinTime(WAKE_UPS_OF_DEVICE * WAKE_UP_NANOS, DEVICE_STEP_NANOS);
     }
 
     /** How long the next wait may spin, in nanoseconds; 0 not to spin. */
     long next() {
         return nanos == 0 && ++waits % WAITS_PER_TRIAL == 0 ? longest : nanos;
+    }
+
+    /** The longest time between two checks in which the thread kept its processor, in nanoseconds. */
+    long longestStep() {
+        return longestStep;
     }
 
     /** Records a wait that ended after {@code waited} nanoseconds of spinning. */

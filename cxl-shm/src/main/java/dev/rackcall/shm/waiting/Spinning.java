@@ -7,14 +7,11 @@ import dev.rackcall.shm.os.Affinity;
  * a microsecond. When that returns false, the thread sleeps. Reusable, confined to the waiting thread.
  *
  * <p>Spinning helps only while the peer runs on another processor. A thread that may be on the peer's processor yields
- * instead of pausing, unless yields were long lately. A thread that was off its processor for {@link #PREEMPTED_NANOS}
- * stops spinning: other threads want the processor, and a thread that sleeps gets it back sooner than one that has used
- * up its share.
+ * instead of pausing, unless yields were long lately. A thread that was off its processor stops
+ * spinning: other threads want the processor, and a thread that sleeps gets it back sooner than one that has used up
+ * its share.
  */
 public final class Spinning {
-    /** Two checks this far apart mean that another thread had the processor in between. */
-    private static final long PREEMPTED_NANOS = 20_000;
-
     /** A peer on the only processor cannot run while this thread spins. */
     private static final boolean ONE_PROCESSOR = Affinity.ofProcess().length == 1;
 
@@ -72,7 +69,7 @@ public final class Spinning {
     }
 
     private boolean isWorth(long now) {
-        preempted |= now - last > PREEMPTED_NANOS;
+        preempted |= now - last > time.longestStep();
         last = now;
         return !preempted && spun() < bound;
     }
