@@ -120,6 +120,8 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
             Optional<Carrier> mine = Optional.of(carrier);
             ByteBuffer welcome = handshake.sendHello(carrier, hello);
             if (handshake.isRefused()) {
+                // Ended first: its last data would wait for a queue pair that the server has closed.
+                carrier.end("the server refuses this client");
                 carrier.close();
                 mine = Optional.empty();
             }

@@ -1,7 +1,6 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.rdma.end.ForeignPeerException;
-import java.io.IOException;
 import java.net.Socket;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -31,7 +30,7 @@ final class PairGuests {
     private int threads;
 
     /** Takes a place for a client; false if there is none. A client that was admitted {@link #leaves}. */
-    synchronized boolean admit(Socket socket) throws IOException {
+    synchronized boolean admit(Socket socket) {
         if (threads == MAX_THREADS) {
             return false;
         }
@@ -42,7 +41,7 @@ final class PairGuests {
             }
             guests.remove(least.get());
             // Ends the wait of its thread.
-            least.get().close();
+            PairHandshake.giveUp(null, least.get());
         }
         guests.put(socket, Stage.SILENT);
         threads++;

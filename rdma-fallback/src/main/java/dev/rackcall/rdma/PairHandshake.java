@@ -209,6 +209,9 @@ final class PairHandshake {
         long begin = System.nanoTime();
         // Partner: the WRITE of PairCarrier.prove, by the device.
         while ((long) ValueLayout.JAVA_LONG.varHandle().getAcquire(proof.memory(), 0L) != PROOF) {
+            if (socket.isClosed()) {
+                throw new EOFException("its place was given to a newer client");
+            }
             if (System.nanoTime() - begin > PROOF_NANOS) {
                 throw new ForeignPeerException("it says that it is ready, but its device has written nothing here");
             }
@@ -249,6 +252,8 @@ final class PairHandshake {
     /** Closes the carrier, if there is one, and the socket. */
     static void giveUp(PairCarrier carrier, Socket socket) {
         if (carrier != null) {
+            // Ended first: its last data would wait for a queue pair that the peer has closed.
+            carrier.end("the handshake failed");
             carrier.close();
         }
         try {

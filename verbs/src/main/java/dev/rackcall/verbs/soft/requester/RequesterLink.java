@@ -73,6 +73,10 @@ public final class RequesterLink extends Link {
         becomeSendable();
     }
 
+    boolean isAccepted() {
+        return isAccepted;
+    }
+
     /** Why the target cannot be reached, if this link ended before the target accepted it. */
     Optional<Unreachable> failure() {
         return isAccepted || !isEnded() ? Optional.empty() : Optional.of(new Unreachable(isRefusedAsFull, ending()));

@@ -79,6 +79,10 @@ public final class RequesterLinks {
 
     /** Why the device could not be reached, if the last link to it ended before it was accepted. */
     public Optional<Unreachable> failure(Gid target) {
+        RequesterLink present = links.get(target);
+        if (present != null && present.isAccepted()) {
+            return Optional.empty();
+        }
         synchronized (failures) {
             return Optional.ofNullable(failures.get(target));
         }

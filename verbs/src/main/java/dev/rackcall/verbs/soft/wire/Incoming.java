@@ -79,7 +79,7 @@ public final class Incoming {
         }
         try {
             handled = handleFrames();
-            for (int i = 0; i < READS_AT_A_TIME && !congested; i++) {
+            for (int i = 0; i < READS_AT_A_TIME && !congested && !link.isEnded(); i++) {
                 int count = buffer.read(channel);
                 if (count <= 0) {
                     total = count < 0 ? -1 : total;
@@ -120,7 +120,7 @@ public final class Incoming {
         }
         try {
             handled = handleFrames();
-            while (!decrypted.isEmpty() && !congested) {
+            while (!decrypted.isEmpty() && !congested && !link.isEnded()) {
                 ByteBuf first = decrypted.element();
                 buffer.take(first);
                 if (!first.isReadable()) {
@@ -143,6 +143,10 @@ public final class Incoming {
             link.hello(buffer.memory(), buffer.position());
             helloCame = true;
             buffer.consume(FrameLayout.HELLO_BYTES);
+            if (link.isEnded()) {
+                // The peer was refused, and what follows its hello does not count.
+                return false;
+            }
         }
         int wanted = Integer.BYTES;
         while (helloCame && buffer.available() >= Integer.BYTES && !link.isCongested()) {

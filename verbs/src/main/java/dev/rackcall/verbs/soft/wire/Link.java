@@ -31,6 +31,9 @@ public abstract class Link {
     private volatile boolean handedOver;
 
     private volatile boolean direct;
+    /** From the start of the TCP connection; {@link #channel} follows once TLS is established, too. */
+    private volatile LinkChannel attached;
+
     private volatile LinkChannel channel;
     private volatile byte[] peerKey = GidProof.noKey();
     private volatile String ending = "";
@@ -63,6 +66,14 @@ public abstract class Link {
     /** Why the link has ended; empty while it has not. */
     protected String ending() {
         return ending;
+    }
+
+    /** The link's TCP connection, which ends with the link even before TLS is established. */
+    void attach(LinkChannel newChannel) {
+        attached = newChannel;
+        if (isEnded()) {
+            newChannel.close().addListener(LinkChannel::logFailure);
+        }
     }
 
     /**
@@ -235,7 +246,7 @@ public abstract class Link {
         }
         ending = reason;
         LOG.debug("{}: {}", this, reason);
-        LinkChannel current = channel;
+        LinkChannel current = attached;
         if (current != null) {
             current.close().addListener(LinkChannel::logFailure);
         }

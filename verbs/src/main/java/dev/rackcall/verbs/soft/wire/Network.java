@@ -123,6 +123,7 @@ public final class Network implements AutoCloseable {
     }
 
     private static void equip(LinkChannel channel, Optional<SslContext> tls, Link link) {
+        link.attach(channel);
         channel.config().setOption(ChannelOption.SO_KEEPALIVE, true);
         channel.config().setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE), KEEPALIVE_IDLE);
         channel.config().setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPINTERVAL), KEEPALIVE_INTERVAL);
