@@ -32,6 +32,7 @@ public final class Arena {
 
     private final ArenaTable self = ArenaTable.create();
     private final RefSpace.Window window = new RefSpace.Window();
+    private final RefSpace.Window readOnlyWindow = new RefSpace.Window();
 
     private Arena(ArenaSpec spec, Extents extents, boolean allocates) {
         this.id = spec.id();
@@ -51,7 +52,8 @@ public final class Arena {
                         PageTable.inHeap(allocates ? count : 0), participant, extents::reservedPages, generations);
         this.growing = new GrowingPages(spec, extents, pages);
         this.handed = new HandedRuns(this, pages, spec.home());
-        window.set(memory, 0, memory.byteSize());
+        readOnlyWindow.set(memory.asReadOnly(), 0, memory.byteSize());
+        window.set(allocates ? memory : readOnlyWindow.memory(), 0, memory.byteSize());
         self.add(this);
     }
 
@@ -100,8 +102,14 @@ public final class Arena {
         return memory;
     }
 
+    /** Its objects may be written if this process may allocate here; a peer's objects may only be read. */
     RefSpace.Window window() {
         return window;
+    }
+
+    /** As {@link #window}, for objects that may only be read. */
+    RefSpace.Window readOnlyWindow() {
+        return readOnlyWindow;
     }
 
     /** Maximum length of the arena in bytes. */

@@ -7,12 +7,20 @@ import java.util.Arrays;
  * peer can refer to. Adding copies the table; a look-up takes no lock. Thread-safe.
  */
 public final class ArenaTable extends RefSpace {
+    private final boolean readOnly;
     private volatile Arena[] arenas = new Arena[0];
 
-    private ArenaTable() {}
+    private ArenaTable(boolean readOnly) {
+        this.readOnly = readOnly;
+    }
 
     public static ArenaTable create() {
-        return new ArenaTable();
+        return new ArenaTable(false);
+    }
+
+    /** A table whose objects may only be read; a store to one throws {@link ReadOnlyObjectException}. */
+    public static ArenaTable createReadOnly() {
+        return new ArenaTable(true);
     }
 
     /**
@@ -51,7 +59,7 @@ public final class ArenaTable extends RefSpace {
                 if (complaint != null) {
                     throw new RefException(Ref.describe(ref) + " cannot be followed: " + complaint);
                 }
-                return arena.window();
+                return readOnly ? arena.readOnlyWindow() : arena.window();
             }
         }
         NullRefException.throwIfNull(ref);

@@ -17,6 +17,7 @@ public final class MethodDescriptor {
     private final Kind kind;
     private final boolean idempotent;
     private final Isolation isolation;
+    private final boolean writes;
     /** Cached because the call path uses it in messages. */
     private final String fullName;
 
@@ -29,6 +30,7 @@ public final class MethodDescriptor {
      * @param kind how the method is called
      * @param idempotent whether the runtime may repeat it
      * @param isolation of its shared arguments, unless the caller chooses another
+     * @param writes whether its handler may store into its shared arguments
      */
     public MethodDescriptor(
             String service,
@@ -37,7 +39,8 @@ public final class MethodDescriptor {
             int index,
             Kind kind,
             boolean idempotent,
-            Isolation isolation) {
+            Isolation isolation,
+            boolean writes) {
         this.service = service;
         this.name = name;
         this.signature = signature;
@@ -45,6 +48,7 @@ public final class MethodDescriptor {
         this.kind = kind;
         this.idempotent = idempotent;
         this.isolation = isolation.or(Isolation.TRUSTED);
+        this.writes = writes;
         fullName = service + "/" + name;
     }
 
@@ -80,6 +84,11 @@ public final class MethodDescriptor {
     /** The isolation of its shared arguments, unless the caller chooses another; never {@link Isolation#DEFAULT}. */
     public Isolation isolation() {
         return isolation;
+    }
+
+    /** Whether its handler may store into its shared arguments; see {@link Rpc#writes}. */
+    public boolean writes() {
+        return writes;
     }
 
     /** {@code /shop/search/put}, the form of grpc-java's full method names. */

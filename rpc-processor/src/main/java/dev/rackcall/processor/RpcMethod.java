@@ -13,6 +13,7 @@ import javax.lang.model.element.ExecutableElement;
  * @param style how it is called
  * @param idempotent from the annotation
  * @param isolation name of a constant of {@code Isolation}, from the annotation or else from the service's
+ * @param writes whether the handler may store into its shared arguments, from the annotation
  * @param returns what the Java method returns
  * @param parameters in order
  * @param result the type that is sent back, once or per element; empty if nothing is
@@ -23,6 +24,7 @@ record RpcMethod(
         Style style,
         boolean idempotent,
         String isolation,
+        boolean writes,
         TypeName returns,
         List<Parameter> parameters,
         Optional<Value> result,
@@ -51,7 +53,9 @@ record RpcMethod(
                 + parameters.stream()
                         .map(parameter -> TypeText.of(parameter.type()) + " " + parameter.name())
                         .collect(Collectors.joining(", ", "(", ")"));
-        return varargs ? text.replaceFirst("\\[\\]( [^ ]*\\)$)", "...$1") : text;
+        String readable = varargs ? text.replaceFirst("\\[\\]( [^ ]*\\)$)", "...$1") : text;
+        // Both ends must agree: a caller that does not expect stores has its scope changed by them.
+        return writes ? readable + " writes" : readable;
     }
 
     /** What tells overloads apart: the name and the parameter types; also the order of methods. */

@@ -128,6 +128,10 @@ final class ServiceReader {
         }
         Style style = style(method, resolved.getReturnType(), ServiceAnnotation.flag(rpc, "oneWay"), where);
         Optional<Value> result = result(method, values, resolved.getReturnType(), style, where);
+        boolean writes = ServiceAnnotation.flag(rpc, "writes");
+        if (writes && problems.size() == before) {
+            requireStoresToReturn(method, style, parameters, where);
+        }
         return problems.size() > before
                 ? Optional.empty()
                 : Optional.of(new RpcMethod(
@@ -139,6 +143,7 @@ final class ServiceReader {
                                         Declarations.annotation(service, RpcNames.RPC_SERVICE)
                                                 .orElseThrow()))
                                 .orElse(ServiceAnnotation.DEFAULT_ISOLATION),
+                        writes,
                         TypeName.get(resolved.getReturnType()),
                         parameters,
                         result,
@@ -157,6 +162,24 @@ final class ServiceReader {
                                 + ", but a failed call always arrives as RpcException; remove the declaration,"
                                 + " and let the handler throw RpcException with the status that it means");
             }
+        }
+    }
+
+    private void requireStoresToReturn(
+            ExecutableElement method, Style style, List<Parameter> parameters, String where) {
+        if (style == Style.ONE_WAY || style == Style.SERVER_STREAM) {
+            problem(
+                    method,
+                    where
+                            + ": with @Rpc(writes = true) the caller sees the handler's stores when the one answer arrives, and "
+                            + (style == Style.ONE_WAY ? "a one-way call has none" : "a stream has many")
+                            + "; return a value, void or a CompletableFuture, or remove writes");
+        }
+        if (parameters.stream().noneMatch(parameter -> parameter.value().mentionsShared())) {
+            problem(
+                    method,
+                    where + ": @Rpc(writes = true) lets the handler store into shared objects, but no parameter is one;"
+                            + " values arrive as copies. Remove writes, or pass a @Shared interface");
         }
     }
 

@@ -68,7 +68,7 @@ final class ServiceWriter {
                     RpcNames.METHOD_DESCRIPTOR,
                     names.constant(method),
                     CodeBlock.of(
-                            "new $T(\n$>$>$S, $S, $S, $L, $T.$L, $L, $T.$L)$<$<",
+                            "new $T(\n$>$>$S, $S, $S, $L, $T.$L, $L, $T.$L, $L)$<$<",
                             RpcNames.METHOD_DESCRIPTOR,
                             model.channel(),
                             method.name(),
@@ -78,7 +78,8 @@ final class ServiceWriter {
                             method.style(),
                             method.idempotent(),
                             RpcNames.ISOLATION,
-                            method.isolation())));
+                            method.isolation(),
+                            method.writes())));
         }
         CodeBlock all = model.methods().stream()
                 .map(method -> CodeBlock.of("$L", names.constant(method)))

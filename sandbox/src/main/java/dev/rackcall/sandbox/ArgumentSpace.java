@@ -10,11 +10,15 @@ import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.ScopeRuns;
 import dev.rackcall.shm.os.ByteSize;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
  * Confines the Refs of one call's arguments. They may lead into the runs of the scope that was passed, read in place
  * or from a private copy, and into the arenas that the service declared. All others cause a {@link SandboxException}.
+ *
+ * <p>Objects may only be read, except for those in the scope of a call whose method {@linkplain Stores declares} that it
+ * writes.
  *
  * <p>It lives as long as the slot whose calls it serves. A call begins with {@link #fence} or {@link #snapshot} and
  * ends with {@link #leave}. They allocate nothing once the slot is warm. One thread at a time changes it. During a
@@ -24,7 +28,22 @@ public final class ArgumentSpace extends RefSpace {
     /** A run into which no Ref leads. */
     private static final Run NOWHERE = new Run();
 
+    /** Whether the objects of the passed scope may be written. */
+    public enum Stores {
+        REFUSED,
+        /** In place, or into a snapshot, whose changes {@link #changes} reports. */
+        ALLOWED
+    }
+
+    /** Receives what a handler has stored into a snapshot. */
+    @FunctionalInterface
+    public interface Changes {
+        /** Bytes {@code at} of the copy belong at {@code ref} of the original. */
+        void add(long ref, MemorySegment copy, long at, long length);
+    }
+
     private final RefSpace declared;
+    private final boolean confined;
     private final SnapshotMemory buffers;
     private final SnapshotBudget budget;
     private final long maxSteps;
@@ -34,7 +53,15 @@ public final class ArgumentSpace extends RefSpace {
     private int count;
     private MemorySegment memory;
     private MemorySegment buffer;
-    /** Bytes of the snapshot that are counted in the budget. */
+    /** The snapshot as it was taken; null if it may only be read. */
+    private MemorySegment original;
+    /** Kept by the slot for {@link #original}; may be null. */
+    private MemorySegment spare;
+    /** Where objects are read from, for the last memory that was to be only read; kept so that calls allocate nothing. */
+    private MemorySegment readOnly = MemorySegment.NULL;
+    /** The memory that {@link #readOnly} is a view of. */
+    private MemorySegment viewed = MemorySegment.NULL;
+    /** Bytes of snapshots that are counted in the budget. */
     private long counted;
     /** The run of the last Ref, because the next Ref usually leads into the same run. Only a hint, so races on it are
      * harmless. */
@@ -51,7 +78,13 @@ public final class ArgumentSpace extends RefSpace {
      * @param maxSteps number of Refs that one call may follow; {@link Long#MAX_VALUE} for no limit
      */
     public ArgumentSpace(RefSpace declared, SnapshotMemory buffers, SnapshotBudget budget, long maxSteps) {
-        this.declared = declared;
+        this(declared, true, buffers, budget, maxSteps);
+    }
+
+    private ArgumentSpace(
+            RefSpace elsewhere, boolean confined, SnapshotMemory buffers, SnapshotBudget budget, long maxSteps) {
+        this.declared = elsewhere;
+        this.confined = confined;
         this.buffers = buffers;
         this.budget = budget;
         this.maxSteps = maxSteps;
@@ -59,20 +92,42 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     /**
-     * Lets Refs lead into a scope, which is read in place. Changes by any process that can write there are visible
+     * A space for arguments that are trusted: Refs may lead wherever {@code elsewhere} leads, which throws its own
+     * exceptions. It distinguishes the passed scope only so that stores reach no other one.
+     */
+    public static ArgumentSpace trusting(RefSpace elsewhere, SnapshotMemory buffers, SnapshotBudget budget) {
+        return new ArgumentSpace(elsewhere, false, buffers, budget, Long.MAX_VALUE);
+    }
+
+    /** As {@link #fence(Arena, long, Stores)}, for a scope that is only read. */
+    public void fence(Arena arena, long firstRun) {
+        fence(arena, firstRun, Stores.REFUSED);
+    }
+
+    /**
+     * Lets Refs lead into a scope, which is used in place. Changes by any process that can write there are visible
      * at once.
      *
      * @param firstRun Ref of the scope's first run, as a peer gave it
      * @throws RefException if there is no such scope
      */
-    public void fence(Arena arena, long firstRun) {
+    public void fence(Arena arena, long firstRun, Stores stores) {
         leave();
         read.read(arena, firstRun);
-        memory = arena.memory();
+        memory = stores == Stores.ALLOWED ? arena.memory() : readOnly(arena.memory());
         for (int i = 0; i < read.count(); i++) {
             add(i, read.objectsAt(i));
         }
         steps = maxSteps;
+    }
+
+    @SuppressWarnings("MemorySegmentReferenceEquality") // a view of an equal segment would do as well
+    private MemorySegment readOnly(MemorySegment written) {
+        if (viewed != written) {
+            readOnly = written.asReadOnly();
+            viewed = written;
+        }
+        return readOnly;
     }
 
     /**
@@ -98,18 +153,26 @@ public final class ArgumentSpace extends RefSpace {
         }
     }
 
+    /** As {@link #snapshot(Arena, long, Stores)}, for a scope that is only read. */
+    public void snapshot(Arena arena, long firstRun) {
+        snapshot(arena, firstRun, Stores.REFUSED);
+    }
+
     /**
-     * Copies a scope's used bytes once into memory of this process and lets Refs lead into the copy. The copy does not
-     * change until {@link #leave}.
+     * Copies a scope's used bytes once into memory of this process and lets Refs lead into the copy. Until {@link
+     * #leave}, only stores through this space change the copy. If they are allowed, a second copy shows what they have
+     * changed.
      *
      * @param firstRun Ref of the scope's first run, as a peer gave it
      * @throws RefException if there is no such scope
      * @throws OutOfArenaException if the scope exceeds the limit of one snapshot, or of all snapshots of this peer
      */
-    public void snapshot(Arena arena, long firstRun) {
+    public void snapshot(Arena arena, long firstRun, Stores stores) {
         leave();
         read.read(arena, firstRun);
+        boolean written = stores == Stores.ALLOWED;
         buffer = buffers.take(read.totalBytes(), buffer);
+        // The second copy is not counted: otherwise a scope of more than half the quota could not be written at all.
         if (!budget.take(read.totalBytes())) {
             buffer = buffers.give(buffer);
             throw new OutOfArenaException("a snapshot of " + ByteSize.describe(read.totalBytes())
@@ -117,7 +180,7 @@ public final class ArgumentSpace extends RefSpace {
                     + " raise the quota");
         }
         counted = read.totalBytes();
-        memory = buffer;
+        memory = written ? buffer : readOnly(buffer);
         MemorySegment source = arena.memory();
         long at = 0;
         for (int i = 0; i < read.count(); i++) {
@@ -125,7 +188,51 @@ public final class ArgumentSpace extends RefSpace {
             add(i, at);
             at += (read.objectBytes(i) + Long.BYTES - 1) & -Long.BYTES;
         }
+        if (written) {
+            original = buffers.take(read.totalBytes(), spare);
+            MemorySegment.copy(buffer, 0, original, 0, at);
+        }
         steps = maxSteps;
+    }
+
+    /** Whether {@link #changes} may have something to report. */
+    public boolean isWrittenCopy() {
+        return original != null;
+    }
+
+    /**
+     * Reports what was stored into a snapshot since it was taken, in pieces of whole 8-byte words, and takes that as the
+     * state to compare with from now on.
+     */
+    public void changes(Changes changes) {
+        for (int i = 0; i < count; i++) {
+            Run run = runs[i];
+            long shift = run.window.at(run.first) - Ref.offset(run.first);
+            long from = run.window.at(run.first);
+            long end = from + run.bytes;
+            while (from < end) {
+                long same = MemorySegment.mismatch(buffer, from, end, original, from, end);
+                if (same < 0) {
+                    break;
+                }
+                long start = (from + same) & -Long.BYTES;
+                long stop = endOfChange(start, end);
+                changes.add(run.first + (start - shift - Ref.offset(run.first)), buffer, start, stop - start);
+                MemorySegment.copy(buffer, start, original, start, stop - start);
+                from = stop;
+            }
+        }
+    }
+
+    /** Offset behind the last of the adjacent words from {@code start} on that were changed. */
+    private long endOfChange(long start, long end) {
+        long stop = Math.min(start + Long.BYTES, end);
+        while (stop + Long.BYTES <= end
+                && buffer.get(ValueLayout.JAVA_LONG_UNALIGNED, stop)
+                        != original.get(ValueLayout.JAVA_LONG_UNALIGNED, stop)) {
+            stop += Long.BYTES;
+        }
+        return stop;
     }
 
     private void add(int index, long at) {
@@ -147,11 +254,26 @@ public final class ArgumentSpace extends RefSpace {
         if (count != 0) {
             count = 0;
             last = NOWHERE;
-            buffer = buffers.give(buffer);
+            giveBuffer();
+            if (original != null) {
+                spare = buffers.give(original);
+                original = null;
+            }
             memory = null;
             if (counted != 0) {
                 budget.give(counted);
                 counted = 0;
+            }
+        }
+    }
+
+    private void giveBuffer() {
+        if (buffer != null) {
+            buffer = buffers.give(buffer);
+            if (buffer == null) {
+                // The view would keep a large buffer from being freed.
+                readOnly = MemorySegment.NULL;
+                viewed = MemorySegment.NULL;
             }
         }
     }
@@ -197,6 +319,9 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     private Window elsewhere(long ref) {
+        if (!confined) {
+            return declared.window(ref);
+        }
         NullRefException.throwIfNull(ref);
         try {
             return declared.window(ref);

@@ -206,6 +206,22 @@ public final class PayloadReader {
         return value;
     }
 
+    /** Skips that many bytes. */
+    public void skip(long length) {
+        if (length < 0) {
+            throw new PayloadException("a length of " + length + " bytes");
+        }
+        claim(length);
+    }
+
+    /** Reads {@code length} bytes into native memory. */
+    public void read(MemorySegment into, long offset, long length) {
+        if (length < 0) {
+            throw new PayloadException("a length of " + length + " bytes");
+        }
+        MemorySegment.copy(buffer, claim(length), into, offset, length);
+    }
+
     /**
      * Enters a value that may contain itself.
      *

@@ -237,6 +237,12 @@ public final class PayloadWriter {
         memory.write(at + Integer.BYTES, value, offset, length);
     }
 
+    /** Writes bytes of native memory, without their number. */
+    public void write(MemorySegment from, long offset, long length) {
+        long at = claim(length);
+        MemorySegment.copy(from, offset, buffer, at, length);
+    }
+
     /**
      * Enters a value that may contain itself.
      *

@@ -1,5 +1,6 @@
 package dev.rackcall.shm.types;
 
+import dev.rackcall.shm.ReadOnlyObjectException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
@@ -210,13 +211,26 @@ public abstract class SharedObject {
      * pages. The check only provides a clear exception.
      *
      * @throws SealedScopeException if a call has the object's scope sealed
+     * @throws ReadOnlyObjectException if the object may only be read
      */
     final MemorySegment writable() {
         Scope owner = scope;
         if (owner != null && owner.hasSeal()) {
             owner.checkStore(ref, objectBytes());
         }
-        return memory();
+        MemorySegment attached = memory();
+        // The store would check this anyway, but its exception would not name the object.
+        if (attached.isReadOnly()) {
+            throw readOnly();
+        }
+        return attached;
+    }
+
+    private ReadOnlyObjectException readOnly() {
+        return new ReadOnlyObjectException(this
+                + " may only be read here, since it belongs to the other side of a call. A handler may store into its"
+                + " arguments if the method declares @Rpc(writes = true); otherwise change a copy made by"
+                + " DeepCopy.DEFAULT.copy");
     }
 
     /** Length of the object under this flyweight, or of the object that contains it, according to the header. */
@@ -226,10 +240,13 @@ public abstract class SharedObject {
     }
 
     final Scope allocatingScope(String what) {
-        memory();
+        if (memory().isReadOnly()) {
+            throw readOnly();
+        }
         if (scope == null) {
             throw new ScopeException(what + ": " + this + " was not created here, so there is no scope to allocate in;"
-                    + " attach it with a scope, or copy it with DeepCopy.DEFAULT.copy");
+                    + " attach it with a scope, or copy it with DeepCopy.DEFAULT.copy; a handler allocates in"
+                    + " RpcContext.replyScope()");
         }
         return scope;
     }

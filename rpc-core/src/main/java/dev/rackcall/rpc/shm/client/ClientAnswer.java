@@ -7,6 +7,7 @@ import dev.rackcall.rpc.shm.protocol.MetadataCodec;
 import dev.rackcall.rpc.shm.protocol.PayloadBuffer;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.SealedScopeException;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
@@ -40,8 +41,13 @@ final class ClientAnswer {
         outsideBytes = 0;
     }
 
-    /** Opens the answer that {@code word} announces; throws the failure of a failed call. */
-    PayloadReader open(long word) {
+    /**
+     * Opens the answer that {@code word} announces, and makes the stores that it brings; throws the failure of a failed
+     * call.
+     *
+     * @param written where the call's handler may store; null: nowhere
+     */
+    PayloadReader open(long word, WrittenScope written) {
         if (SlotLayout.isEmptySuccess(word)) {
             reader.beginEmpty();
             return reader;
@@ -66,7 +72,25 @@ final class ClientAnswer {
         if (SlotLayout.methodOrStatus(word) != 0) {
             throw failure(SlotLayout.methodOrStatus(word), flags);
         }
+        if ((flags & SlotLayout.STORES) != 0) {
+            store(written);
+        }
         return reader;
+    }
+
+    private void store(WrittenScope written) {
+        if (written == null) {
+            throw malformed("stores, though the method does not write");
+        }
+        try {
+            written.store(reader);
+        } catch (PayloadException e) {
+            throw malformed(e.getMessage());
+        } catch (SealedScopeException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("%s: what its handler stored cannot be stored here: %s", name.get(), e.getMessage())
+                    .asException(e);
+        }
     }
 
     private RpcException failure(int number, int flags) {

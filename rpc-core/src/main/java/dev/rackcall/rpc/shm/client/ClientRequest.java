@@ -23,6 +23,11 @@ final class ClientRequest {
 
     private Metadata headers = Metadata.EMPTY;
     private boolean isolated;
+    /** Whether the method's handler may store into the arguments. */
+    private boolean writes;
+    /** Where it may; null or empty if the call passes no shared argument. */
+    private WrittenScope written;
+
     private Isolation isolation = Isolation.TRUSTED;
     /** Null until the slot's first isolated call with a shared argument. */
     private SentArguments sharedArguments;
@@ -42,8 +47,11 @@ final class ClientRequest {
         this.writer = PayloadWriter.create(buffer).objects(objects);
     }
 
-    void begin(Metadata callHeaders, Isolation callIsolation) {
-        isolated = callIsolation != Isolation.TRUSTED;
+    void begin(Metadata callHeaders, Isolation asked, boolean callWrites) {
+        isolated = asked != Isolation.TRUSTED;
+        writes = callWrites;
+        // Sealed pages are for reading.
+        Isolation callIsolation = isolated && writes ? Isolation.SNAPSHOT : asked;
         // A reference store costs a garbage collector's barrier, often with a full fence. Most calls change neither.
         if (headers != callHeaders) {
             headers = callHeaders;
@@ -52,9 +60,12 @@ final class ClientRequest {
             if (isolation != callIsolation) {
                 isolation = callIsolation;
             }
-            if (sharedArguments != null) {
-                sharedArguments.begin();
-            }
+        }
+        if ((isolated || writes) && sharedArguments != null) {
+            sharedArguments.begin();
+        }
+        if (written != null) {
+            written.forget();
         }
         encoding = false;
         fetched = false;
@@ -75,8 +86,8 @@ final class ClientRequest {
     /** The Ref under which the server finds a shared argument. */
     long share(Object sharedObject, MethodDescriptor method, String argument) {
         long ref = PassedObjects.pass(arenas, sharedObject, method.fullName(), argument);
-        fetched |= arenas.carryOver(ref, !isolated, method.fullName(), argument);
-        if (isolated) {
+        fetched |= arenas.carryOver(ref, !isolated && !writes, method.fullName(), argument);
+        if (isolated || writes) {
             if (sharedArguments == null) {
                 sharedArguments = new SentArguments(arenas);
             }
@@ -105,9 +116,8 @@ final class ClientRequest {
                 SlotLayout.requestOutside(memory, slot, writer.length(), buffer.ref());
             }
         }
-        if (isolated && sharedArguments != null && !sharedArguments.isEmpty()) {
-            seal = sharedArguments.isolate(isolation, method, memory, slot);
-            allFlags |= seal == SentArguments.NO_SEAL ? SlotLayout.SNAPSHOT : SlotLayout.SEALED;
+        if ((isolated || writes) && sharedArguments != null && !sharedArguments.isEmpty()) {
+            allFlags |= isolate(method);
         }
         if (fetched) {
             allFlags |= SlotLayout.FETCHED;
@@ -117,6 +127,26 @@ final class ClientRequest {
             SlotLayout.requestDeadline(memory, slot, deadline);
         }
         return SlotLayout.word(ticket, methodOrOp, allFlags, inlineLength);
+    }
+
+    /** Records the scope of the arguments in the slot; returns the flags that say how it is passed. */
+    private int isolate(MethodDescriptor method) {
+        if (writes) {
+            if (written == null) {
+                written = new WrittenScope(arenas);
+            }
+            written.of(sharedArguments.firstRun(), sharedArguments.requireWritable(method));
+        }
+        seal = sharedArguments.isolate(isolated ? isolation : Isolation.TRUSTED, method, memory, slot);
+        if (!isolated) {
+            return SlotLayout.FETCHED;
+        }
+        return seal == SentArguments.NO_SEAL ? SlotLayout.SNAPSHOT : SlotLayout.SEALED;
+    }
+
+    /** The scope in which the handler may store; may be null or empty. */
+    WrittenScope written() {
+        return written;
     }
 
     /**

@@ -49,13 +49,13 @@ final class SentArguments {
             holder = arenas.argumentArena(ref).scopeOf(ref);
         } catch (RefException e) {
             throw Status.Code.INVALID_ARGUMENT
-                    .with("%s: argument '%s' cannot be isolated: %s", method, argument, e.getMessage())
+                    .with("%s: argument '%s' cannot be isolated or written: %s", method, argument, e.getMessage())
                     .asException(e);
         }
         if (firstRun != Ref.NULL && firstRun != holder) {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
-                            "%s: argument '%s' lies in another scope than the ones before it; an isolated call passes one scope:"
+                            "%s: argument '%s' lies in another scope than the ones before it; a call that is isolated, or writes, passes one scope:"
                                     + " create all its arguments in it, or copy them there with DeepCopy.DEFAULT.copy",
                             method, argument)
                     .asException();
@@ -106,6 +106,27 @@ final class SentArguments {
                 && !arenas.isMirrored()
                 && arenas.canSeal(scope)
                 && (isolation == Isolation.SEALED || (isolation == Isolation.AUTO && arenas.mayChooseSeals()));
+    }
+
+    /** Ref of the first run of the arguments' scope; null if there are none. */
+    long firstRun() {
+        return firstRun;
+    }
+
+    /**
+     * The arguments' scope, into which the handler will store.
+     *
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if another call has it sealed
+     */
+    Optional<Scope> requireWritable(MethodDescriptor method) {
+        if (scope != null && scope.isSealed() && !scope.sealedByOr(() -> true).releaseIfDone()) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "%s: it would write to %s, which %s has sealed; wait until that call has ended, or use another scope",
+                            method, scope, scope.sealedByOr(() -> true))
+                    .asException();
+        }
+        return scope == null ? Optional.empty() : scope.present();
     }
 
     /** The caller has its answer. Called before the seal is released. */

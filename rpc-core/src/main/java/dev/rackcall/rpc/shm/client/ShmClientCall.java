@@ -75,7 +75,7 @@ final class ShmClientCall extends ClientSlot {
             request = new ClientRequest(connection.arenas, connection.end.objects(), slot);
             answer = new ClientAnswer(connection.arenas, connection.end.objects(), slot, this::name);
         }
-        request.begin(callHeaders, callIsolation);
+        request.begin(callHeaders, callIsolation, callee != null && callee.writes());
         answer.begin();
     }
 
@@ -212,7 +212,7 @@ final class ShmClientCall extends ClientSlot {
 
     private PayloadReader open(long word) {
         try {
-            return answer.open(word);
+            return answer.open(word, request.written());
         } catch (RpcException e) {
             ended = e.status();
             throw e;

@@ -45,7 +45,8 @@ final class FetchedArena {
         this.place = place;
         this.file = file;
         this.mapping = mapping;
-        window.set(mapping.memory(), 0, place.bytes());
+        // A store would change this copy only.
+        window.set(mapping.memory().asReadOnly(), 0, place.bytes());
     }
 
     /** @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if the host has no room for it */

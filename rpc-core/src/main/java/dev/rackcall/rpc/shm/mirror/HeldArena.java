@@ -230,7 +230,8 @@ final class HeldArena {
             throw e;
         }
         file = made;
-        window.set(mapped.memory(), 0, bytes);
+        // A store would change this copy only.
+        window.set(mapped.memory().asReadOnly(), 0, bytes);
         tags = new AtomicReferenceArray<>((int) Math.ceilDiv(bytes, (long) TAGS * PAGE));
         mapping = mapped;
     }

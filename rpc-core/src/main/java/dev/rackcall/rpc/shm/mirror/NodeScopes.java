@@ -66,7 +66,8 @@ final class NodeScopes {
         this.channel = channel;
         this.arena = arena;
         this.teller = teller;
-        window.set(arena.memory(), 0, arena.quota());
+        // A store would change the mirror only.
+        window.set(arena.memory().asReadOnly(), 0, arena.quota());
     }
 
     ChannelScopes channel() {

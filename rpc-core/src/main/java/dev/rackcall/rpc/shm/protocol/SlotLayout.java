@@ -71,9 +71,13 @@ public final class SlotLayout {
      */
     public static final int HELD = 64;
 
+    /** In a response: the payload begins with what the handler stored into a copy of its arguments. */
+    public static final int STORES = 128;
+
     /**
-     * Both isolation flags together: nothing is isolated, and the server fetches what the shared arguments' Refs point
-     * to. Only with mirrored memory.
+     * Both isolation flags together: nothing is isolated. If the method writes, the isolation field names the first run
+     * of the scope in which it may. Otherwise the server fetches what the shared arguments' Refs point to, which happens
+     * only with mirrored memory.
      */
     public static final int FETCHED = SNAPSHOT | SEALED;
 

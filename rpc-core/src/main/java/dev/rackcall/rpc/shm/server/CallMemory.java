@@ -17,6 +17,7 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
+import java.util.Optional;
 
 /**
  * A call's memory at the server besides its slot: the space that resolves the Refs of its isolated arguments, and its
@@ -28,7 +29,11 @@ final class CallMemory {
 
     private final ServerEnd end;
     private final ServiceBinding service;
+    private final SnapshotBudget budget;
     private final ArgumentSpace arguments;
+    /** The arguments of trusted calls that write; null until the slot's first one. */
+    private ArgumentSpace written;
+
     private Scope temporary;
     /** The seal of the call's arguments; 0: none. */
     private long seal;
@@ -38,6 +43,7 @@ final class CallMemory {
     CallMemory(ServerEnd end, ServiceBinding service, SnapshotBudget budget) {
         this.end = end;
         this.service = service;
+        this.budget = budget;
         this.arguments = service.newArgumentSpace(budget);
     }
 
@@ -54,7 +60,10 @@ final class CallMemory {
     RefSpace arguments(int flags, long scopeOrSeal, Isolation demanded, MethodDescriptor method) {
         if (!arguments.isEntered()) {
             if ((flags & SlotLayout.SEALED) == 0) {
-                arguments.snapshot(end.argumentArena(scopeOrSeal), scopeOrSeal);
+                arguments.snapshot(
+                        end.argumentArena(scopeOrSeal),
+                        scopeOrSeal,
+                        method.writes() ? ArgumentSpace.Stores.ALLOWED : ArgumentSpace.Stores.REFUSED);
             } else {
                 boolean held = end.seals().areEnforced();
                 if (!held && service.demandsEnforcedSeals()) {
@@ -66,6 +75,36 @@ final class CallMemory {
             }
         }
         return arguments;
+    }
+
+    /**
+     * The space of the arguments of a trusted call that writes. In shared memory its handler stores in place. In a mirror
+     * it stores into a copy, so that the mirror still equals what the client knows of it.
+     *
+     * @param firstRun of the scope in which the handler may store
+     * @throws RefException if there is no such scope
+     */
+    RefSpace written(long firstRun) {
+        if (written == null) {
+            written = service.newTrustingSpace(end.refs(), budget);
+        }
+        if (!written.isEntered()) {
+            Arena arena = end.argumentArena(firstRun);
+            if (end.isMirrored()) {
+                written.snapshot(arena, firstRun, ArgumentSpace.Stores.ALLOWED);
+            } else {
+                written.fence(arena, firstRun, ArgumentSpace.Stores.ALLOWED);
+            }
+        }
+        return written;
+    }
+
+    /** The copy into which the handler has stored; empty if it has none. */
+    Optional<ArgumentSpace> writtenCopy() {
+        if (arguments.isWrittenCopy()) {
+            return Optional.of(arguments);
+        }
+        return Optional.ofNullable(written).filter(ArgumentSpace::isWrittenCopy);
     }
 
     private void sealed(long number, boolean copy) {
@@ -114,7 +153,11 @@ final class CallMemory {
      * same Ref names the original.
      */
     boolean isArgument(Object sharedObject) {
-        return SharedObject.spaceOf(sharedObject) == arguments && arguments.holds(SharedObject.refOf(sharedObject));
+        return isIn(arguments, sharedObject) || (written != null && isIn(written, sharedObject));
+    }
+
+    private static boolean isIn(ArgumentSpace space, Object sharedObject) {
+        return SharedObject.spaceOf(sharedObject) == space && space.holds(SharedObject.refOf(sharedObject));
     }
 
     /** Refuses arguments that are less isolated than demanded. */
@@ -146,6 +189,9 @@ final class CallMemory {
     /** The call has ended. */
     void leave() {
         arguments.leave();
+        if (written != null) {
+            written.leave();
+        }
         if (seal != 0) {
             end.seals().markDone(seal);
             seal = 0;

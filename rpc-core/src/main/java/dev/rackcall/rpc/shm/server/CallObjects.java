@@ -63,7 +63,10 @@ final class CallObjects {
     }
 
     private RefSpace trusted() {
-        return request.isFetched() ? end.fetched(request.deadline()) : end.refs();
+        if (!request.namesScope()) {
+            return end.refs();
+        }
+        return request.method().writes() ? memory().written(request.isolation()) : end.fetched(request.deadline());
     }
 
     private RefSpace isolated() {
@@ -107,6 +110,13 @@ final class CallObjects {
             reply.returned(shared);
         }
         return shared;
+    }
+
+    /** Encodes what the handler has stored into a copy of its arguments, before the result. */
+    void returnStores() {
+        if (memory != null) {
+            memory.writtenCopy().ifPresent(response::stores);
+        }
     }
 
     // ---- the end

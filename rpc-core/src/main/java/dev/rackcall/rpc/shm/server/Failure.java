@@ -7,7 +7,9 @@ import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.shm.NullRefException;
 import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.ReadOnlyObjectException;
 import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.ScopeException;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.types.SharedDataException;
 import java.util.concurrent.CompletionException;
@@ -49,6 +51,8 @@ record Failure(Status status, Metadata trailers) {
             case SharedDataException e when isolated -> plain(breach(method, e));
             case RefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case SharedDataException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case ReadOnlyObjectException e -> misuse(method, e);
+            case ScopeException e -> misuse(method, e);
             case OutOfArenaException e ->
                 plain(Status.Code.RESOURCE_EXHAUSTED.with(
                         "%s: %s (shared results fill the caller's arena until it gives them back by RpcChannel.release)",
@@ -68,6 +72,15 @@ record Failure(Status status, Metadata trailers) {
                         method, cause.getClass().getSimpleName()));
             }
         };
+    }
+
+    /** The handler has stored or allocated where it may not. */
+    private static Failure misuse(String method, RuntimeException cause) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn("{}: the handler misused a shared object{}", method, LOG_LIMIT.skipped(), cause);
+        }
+        return plain(
+                Status.Code.INTERNAL.with("%s: its handler misused a shared object: %s", method, cause.getMessage()));
     }
 
     /**

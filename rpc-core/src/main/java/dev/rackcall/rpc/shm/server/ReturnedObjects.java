@@ -8,6 +8,7 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -74,6 +75,13 @@ final class ReturnedObjects {
         }
     }
 
+    /** Lets a handler write an object that is now the server's own. */
+    private <T> void own(T argument, long ref) {
+        @SuppressWarnings("unchecked") // a flyweight's type object makes flyweights of the same class
+        SharedType<T> type = (SharedType<T>) SharedObject.typeOf(argument);
+        type.move(argument, new OwnSpace(shared, end.refs()), ref);
+    }
+
     private boolean isShared(MemorySegment.Scope mapped) {
         return mapped.equals(shared.memory().scope());
     }
@@ -114,7 +122,9 @@ final class ReturnedObjects {
                     .asException();
         }
         try {
-            return shared.adopt(ref, serverHello.participant());
+            Scope adopted = shared.adopt(ref, serverHello.participant());
+            own(argument, ref);
+            return adopted;
         } catch (RefException e) {
             throw Status.Code.FAILED_PRECONDITION
                     .with("%s: the argument cannot be taken over: %s", method, e.getMessage())

@@ -37,7 +37,9 @@ public final class ServerEnd {
 
     private final Arena requestArena;
     private final MemorySegment requestMemory;
+    /** All memory that both sides map, only to be read. */
     private final ArenaTable refs;
+
     private final ConnectionCount count;
     private final AtomicBoolean released = new AtomicBoolean();
     private volatile boolean told;
@@ -67,18 +69,18 @@ public final class ServerEnd {
         this.requestMemory = requestArena.memory();
         this.seals = new ReceivedSeals(memory.file(), memory.all(), serverHello, requestArena);
         this.count = count;
-        this.refs = ArenaTable.create();
+        this.refs = ArenaTable.createReadOnly();
         refs.add(requestArena);
         refs.add(replyArena);
         refs.add(shared.arena());
-        this.replies = new ReplyScopes(replyArena, refs);
+        this.replies = new ReplyScopes(replyArena, new OwnSpace(replyArena, refs));
         this.objects = new ReturnedObjects(this, serverHello, shared.arena());
     }
 
     /** The client has memory of its own: returned objects are carried over. */
     public void mirroredBy(MirroredClient client) {
         mirrored = client;
-        replies = new ReplyScopes(replyArena, client.refs());
+        replies = new ReplyScopes(replyArena, new OwnSpace(replyArena, client.refs()));
         // Marks the client's reactor as always asleep, so that answers are pushed.
         ControlLayout.reactorAsleep(memory(), true);
     }

@@ -53,7 +53,7 @@ final class ServerRequest {
         ticket = takenTicket;
         methodIndex = SlotLayout.methodOrStatus(word);
         flags = SlotLayout.flags(word);
-        if (isIsolated()) {
+        if ((flags & SlotLayout.FETCHED) != 0) {
             isolation = SlotLayout.requestIsolation(memory, slot);
         }
         deadline = (flags & SlotLayout.DEADLINE) == 0 ? 0 : SlotLayout.requestDeadline(memory, slot);
@@ -141,12 +141,15 @@ final class ServerRequest {
         return (flags & SlotLayout.FETCHED) == SlotLayout.SEALED;
     }
 
-    /** Whether the shared arguments' objects have stayed with the client. */
-    boolean isFetched() {
+    /**
+     * Whether the trusted arguments are not simply where their Refs lead: their objects have stayed with the client, or
+     * the method writes and {@link #isolation} is the scope in which it may.
+     */
+    boolean namesScope() {
         return (flags & SlotLayout.FETCHED) == SlotLayout.FETCHED;
     }
 
-    /** The first run of the arguments' scope, or their seal's number. Only of an isolated request. */
+    /** The first run of the arguments' scope, or their seal's number. Only of an isolated request, or one that writes. */
     long isolation() {
         return isolation;
     }

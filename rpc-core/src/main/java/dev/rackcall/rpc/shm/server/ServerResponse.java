@@ -4,6 +4,7 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.shm.protocol.MetadataCodec;
 import dev.rackcall.rpc.shm.protocol.PayloadBuffer;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.sandbox.ArgumentSpace;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -16,6 +17,8 @@ import java.lang.invoke.VarHandle;
 final class ServerResponse {
     /** Characters of a failure's description that fit into the slot, if they are ASCII. */
     private static final int SHORT_DESCRIPTION = 80;
+
+    private static final long NO_STORES = -1;
 
     private static final VarHandle UNWOKEN;
 
@@ -34,6 +37,11 @@ final class ServerResponse {
     private boolean encoding;
     /** The result names an object that the client has to fetch. */
     private boolean held;
+    /** The payload begins with what the handler stored into a copy of its arguments. */
+    private boolean stored;
+
+    private long storesAt;
+    private int storeCount;
 
     /** Whether a response was published whose sleeper has not been woken yet. */
     @SuppressWarnings("unused") // UNWOKEN
@@ -55,11 +63,33 @@ final class ServerResponse {
         if (held) {
             held = false;
         }
+        if (stored) {
+            stored = false;
+        }
     }
 
     /** The result names an object outside the connection's arenas. */
     void namesHeld() {
         held = true;
+    }
+
+    /** Encodes what was stored into a copy of the arguments. Called before the result is begun. */
+    void stores(ArgumentSpace copy) {
+        storesAt = NO_STORES;
+        storeCount = 0;
+        copy.changes((ref, changed, at, length) -> {
+            if (storesAt == NO_STORES) {
+                storesAt = result().reserveCount();
+            }
+            storeCount++;
+            writer.writeLong(ref);
+            writer.writeLong(length);
+            writer.write(changed, at, length);
+        });
+        if (storesAt != NO_STORES) {
+            writer.setCount(storesAt, storeCount);
+            stored = true;
+        }
     }
 
     /** The last response was read or is unwanted: a large payload returns to the arena. */
@@ -86,7 +116,7 @@ final class ServerResponse {
         if (!encoding) {
             return SlotLayout.word(ticket, 0, 0, 0);
         }
-        int flags = held ? SlotLayout.HELD : 0;
+        int flags = (held ? SlotLayout.HELD : 0) | (stored ? SlotLayout.STORES : 0);
         if (buffer.isInline()) {
             return SlotLayout.word(ticket, 0, flags, (int) writer.length());
         }

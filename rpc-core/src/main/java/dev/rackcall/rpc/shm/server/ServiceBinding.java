@@ -12,6 +12,7 @@ import dev.rackcall.sandbox.ArgumentSpace;
 import dev.rackcall.sandbox.SnapshotBudget;
 import dev.rackcall.sandbox.SnapshotMemory;
 import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.codec.ObjectCodec;
 
 /** One service of a server, ready to be called: its dispatcher, its methods, and the server's interceptors. */
@@ -26,7 +27,7 @@ final class ServiceBinding {
     private final Scratch scratch;
     private final Isolation[] demanded;
     private final boolean enforced;
-    private final ArenaTable declared = ArenaTable.create();
+    private final ArenaTable declared = ArenaTable.createReadOnly();
     private final SnapshotMemory snapshots;
     private final long maxRefs;
     private final ServerSpec.Service<?> service;
@@ -104,6 +105,11 @@ final class ServiceBinding {
     /** A new space for the isolated arguments of one slot's calls. */
     ArgumentSpace newArgumentSpace(SnapshotBudget budget) {
         return new ArgumentSpace(declared, snapshots, budget, maxRefs);
+    }
+
+    /** A new space for the trusted arguments of one slot's calls that write. */
+    ArgumentSpace newTrustingSpace(RefSpace elsewhere, SnapshotBudget budget) {
+        return ArgumentSpace.trusting(elsewhere, snapshots, budget);
     }
 
     /** Where handlers allocate their temporary scopes. */

@@ -152,7 +152,15 @@ final class ShmServerCall extends DeferrableCall {
 
     @Override
     public PayloadWriter result() {
+        returnStores();
         return response.result();
+    }
+
+    /** What the handler stored precedes its result. */
+    private void returnStores() {
+        if (!response.isEncoding()) {
+            objects.returnStores();
+        }
     }
 
     @Override
@@ -289,6 +297,7 @@ final class ShmServerCall extends DeferrableCall {
                     .asException());
             return false;
         }
+        returnStores();
         long word = response.success(request.ticket());
         if (objects.hasReply()) {
             objects.handOver(() -> unwanted);

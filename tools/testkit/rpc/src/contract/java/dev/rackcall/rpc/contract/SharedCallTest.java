@@ -25,28 +25,30 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Shared objects as arguments and results: passed by pointer, never copied, owned as documented. */
+/** Shared objects as arguments and results: passed by pointer, owned and written as documented. */
 @Timeout(60)
-public class SharedCallTest extends RpcFixture {
+public class SharedCallTest extends StoreContract {
     private final LibraryService service = new LibraryService();
     RpcServer server;
     RpcChannel channel;
     Library library;
 
-    /** Places the server; subclasses override it to test other transports. */
+    @Override
     protected RpcServer.Builder place(RpcServer.Builder builder) {
         return builder.directory(directory);
     }
 
-    /** As {@link #place(RpcServer.Builder)}. */
+    @Override
     protected RpcChannel.Builder place(RpcChannel.Builder builder) {
         return builder.directory(directory).connectTimeout(Await.BOUND);
     }
 
     @BeforeEach
     void start() {
-        server = serve(
-                place(RpcServer.builder().service(Library.class, service).service(Echo.class, new EchoService())));
+        server = serve(place(RpcServer.builder()
+                .service(Library.class, service)
+                .service(Echo.class, new EchoService())
+                .service(Ledger.class, new LedgerService())));
         channel = open(place(RpcChannel.builder("/test/library")));
         library = channel.stub(Library.class);
     }
@@ -64,7 +66,7 @@ public class SharedCallTest extends RpcFixture {
 
     @Test
     void shouldServeSeveralServicesEachOnItsChannel() {
-        assertThat(server.channels()).containsExactly("/test/library", "/test/echo");
+        assertThat(server.channels()).containsExactly("/test/library", "/test/echo", "/test/ledger");
         RpcChannel echo = open(place(RpcChannel.builder("/test/echo")));
         assertThat(echo.stub(Echo.class).add(1, 2)).isEqualTo(3);
         assertFails(Status.Code.FAILED_PRECONDITION, () -> echo.stub(Library.class))

@@ -1,0 +1,80 @@
+package dev.rackcall.rpc.contract;
+
+import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.Status;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** Implements {@link Ledger}. */
+public final class LedgerService implements Ledger {
+    @Override
+    public long balance(Account account) {
+        return account.balance();
+    }
+
+    @Override
+    public long steal(Account account) {
+        account.balance(account.balance() + 100);
+        return account.balance();
+    }
+
+    @Override
+    public void renameUnasked(Account account) {
+        account.owner("the server");
+    }
+
+    @Override
+    public long deposit(Account account, long amount) {
+        account.balance(account.balance() + amount);
+        account.open(true);
+        return account.balance();
+    }
+
+    @Override
+    public CompletableFuture<Long> depositLater(Account account, long amount) {
+        return CompletableFuture.supplyAsync(() -> deposit(account, amount));
+    }
+
+    @Override
+    public void depositEach(List<Account> accounts, long amount) {
+        accounts.forEach(account -> deposit(account, amount));
+    }
+
+    @Override
+    public Account depositAlong(Account first, long amount) {
+        do {
+            deposit(first, amount);
+        } while (first.next(first));
+        return first;
+    }
+
+    @Override
+    public void count(Account account) {
+        for (int i = 0; i < account.totals().length(); i++) {
+            account.totals().set(i, i);
+        }
+    }
+
+    @Override
+    public void enter(Account account, long entry) {
+        account.entries().add(entry);
+    }
+
+    @Override
+    public void rename(Account account) {
+        account.owner("the server");
+    }
+
+    @Override
+    public void failAfterDeposit(Account account) {
+        deposit(account, 100);
+        throw Status.Code.ABORTED.with("after the deposit").asException();
+    }
+
+    @Override
+    public Account openAccount(long balance) {
+        Account account = RpcContext.current().orElseThrow().replyScope().create(Account.class);
+        account.balance(balance);
+        return account;
+    }
+}
