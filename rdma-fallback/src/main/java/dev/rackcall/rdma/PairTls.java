@@ -17,8 +17,6 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.Collection;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -40,12 +38,11 @@ final class PairTls {
     private PairTls() {}
 
     /**
-     * Makes the TLS handshake. The caller keeps the socket and closes it.
+     * TLS over this socket, whose handshake the caller starts. The caller keeps the socket and closes it.
      *
-     * @param millis bounds each wait; twice that bounds all
-     * @throws SSLException if the peer's certificate is not trusted, or the peer does not speak TLS
+     * @throws SSLException if this process's files cannot be used
      */
-    static SSLSocket over(Socket socket, TlsOptions options, boolean isServer, int millis) throws IOException {
+    static SSLSocket over(Socket socket, TlsOptions options, boolean isServer) throws IOException {
         // The address instead of a name: devices are identified by their certificates' authority.
         SSLSocket tls = (SSLSocket) context(options)
                 .getSocketFactory()
@@ -54,16 +51,7 @@ final class PairTls {
         if (isServer) {
             tls.setNeedClientAuth(true);
         }
-        tls.setSoTimeout(millis);
-        CompletableFuture<Void> tooLate = CompletableFuture.runAsync(
-                () -> PairHandshake.giveUp(null, socket),
-                CompletableFuture.delayedExecutor(2L * millis, TimeUnit.MILLISECONDS));
-        try {
-            tls.startHandshake();
-            return tls;
-        } finally {
-            tooLate.cancel(false);
-        }
+        return tls;
     }
 
     private static SSLContext context(TlsOptions options) throws IOException {

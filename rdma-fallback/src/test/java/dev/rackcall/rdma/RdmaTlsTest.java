@@ -10,12 +10,18 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.testkit.TestCertificate;
 import dev.rackcall.verbs.soft.SoftOptions;
 import dev.rackcall.verbs.soft.TlsOptions;
 import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -106,6 +112,35 @@ class RdmaTlsTest {
             byte[] hello = RawClient.hello(RawClient.PROTOCOL, RawClient.LAYOUT, "/test/echo", 1 << 20);
             assertThatThrownBy(() -> plain.knock(hello)).hasMessageContaining("speaks TLS");
             assertThat(endpoint.connections()).isZero();
+        }
+    }
+
+    /** Its TLS record comes byte by byte, each within the time of a step. */
+    @Test
+    void shouldBoundTheWholeHandshakeWithASlowPeer() throws Exception {
+        TlsOptions own = trusting(server, server);
+        RdmaSettings.softwareDevices(SoftOptions.local().withTls(own));
+        InetAddress host = InetAddress.ofLiteral("127.0.0.3");
+        try (ServerSocket port = new ServerSocket(0, 1, host);
+                SlowRelay relay = new SlowRelay(host, port.getLocalPort());
+                Socket accepted = port.accept();
+                Socket dialed = relay.dial();
+                SSLSocket slow = PairTls.over(dialed, own, false)) {
+            PairHandshake handshake = PairHandshake.over(accepted, DeviceKind.SOFTWARE, Duration.ofSeconds(2));
+            CompletableFuture<Void> started = Concurrently.start(() -> {
+                slow.startHandshake();
+                return null;
+            });
+            handshake.secure(true);
+            Concurrently.get(started);
+            // The watch over the TLS handshake is gone together with its wait.
+            Await.equal("watches", 0, PairWatchdog::pending);
+
+            relay.slowDown();
+            slow.getOutputStream().write(new byte[10_000]);
+            assertThatThrownBy(handshake::readHello)
+                    .isInstanceOf(SocketTimeoutException.class)
+                    .hasMessageContaining("has not completed the handshake within 4000 ms");
         }
     }
 }
