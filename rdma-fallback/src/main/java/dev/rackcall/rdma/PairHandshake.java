@@ -16,6 +16,7 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -148,6 +149,11 @@ final class PairHandshake {
                 return 0;
             });
         }
+    }
+
+    /** The names in the peer's certificate; none without TLS. */
+    Set<String> names() throws IOException {
+        return stream instanceof SSLSocket secured ? PairTls.names(secured.getSession()) : Set.of();
     }
 
     /** An end without memory, over the device with this socket's local address. */

@@ -9,6 +9,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.testkit.TestCertificate;
@@ -18,6 +19,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -141,6 +143,43 @@ class RdmaTlsTest {
             assertThatThrownBy(handshake::readHello)
                     .isInstanceOf(SocketTimeoutException.class)
                     .hasMessageContaining("has not completed the handshake within 4000 ms");
+        }
+    }
+
+    /** A call by {@link #client} to a server with an access list of these names. */
+    private static long callListed(String... names) {
+        RdmaSettings.softwareDevices(SoftOptions.local().withTls(trusting(server, client)));
+        RdmaDevice device = RdmaDevice.acquire(DeviceKind.BEST, InetAddress.ofLiteral(SERVER));
+        RdmaSettings.softwareDevices(SoftOptions.local().withTls(trusting(client, server)));
+        try (RpcServer endpoint = EchoServer.builder(new EchoService())
+                        .allowCertificates(Echo.class, names)
+                        .listen(URI.create("rdma://" + SERVER + ":0"))
+                        .start();
+                RpcChannel channel = EchoServer.channelTo(Echo.class, endpoint)
+                        .connectTimeout(TIMEOUT)
+                        .open()) {
+            return channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT))
+                    .add(1, 2);
+        } finally {
+            device.release();
+        }
+    }
+
+    @Test
+    void shouldServeOnlyCertificatesOnTheAccessList() {
+        assertThat(callListed("somebody", "client")).isEqualTo(3);
+        assertFails(Status.Code.PERMISSION_DENIED, () -> callListed("somebody"))
+                .hasMessageContainingAll("/test/echo", "client", "allowCertificates");
+    }
+
+    @Test
+    void shouldServeNobodyWithoutACertificateIfThereIsAnAccessList() {
+        try (RpcServer endpoint = EchoServer.builder(new EchoService())
+                .allowCertificates(Echo.class, "client")
+                .listen(URI.create("rdma://127.0.0.1:0"))
+                .start()) {
+            assertFails(Status.Code.PERMISSION_DENIED, () -> EchoServer.channel(endpoint))
+                    .hasMessageContainingAll("/test/echo", "without a certificate");
         }
     }
 }

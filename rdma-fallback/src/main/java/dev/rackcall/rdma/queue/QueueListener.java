@@ -25,6 +25,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -152,7 +153,8 @@ final class QueueListener implements CarrierProvider.Listener {
 
     private void greet(QueueHub hub, HostId from, QueueHello client, QueueGuests.Guest guest)
             throws ForeignPeerException {
-        Inspection inspection = reception.inspect(client.hello().packet());
+        // A certificate belongs to an agent, not to its tenants.
+        Inspection inspection = reception.inspect(client.hello().packet(), Set.of());
         if (inspection.refusal().isPresent()) {
             refuse(hub, from, client, guest, inspection.refusal().get());
             return;
