@@ -8,6 +8,7 @@ import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.Socket;
@@ -254,8 +255,10 @@ final class PairHandshake {
 
     /** Tells the peer that this end can receive. */
     void say() throws IOException {
-        stream.getOutputStream().write(READY);
-        stream.getOutputStream().flush();
+        // Taken once: the peer may call, close and so end this socket right after the byte.
+        OutputStream out = stream.getOutputStream();
+        out.write(READY);
+        out.flush();
     }
 
     private void hear() throws IOException, ForeignPeerException {
