@@ -1,21 +1,26 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.rdma.end.ForeignPeerException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * A listener's clients that are not connected yet. An honest client is one for a few milliseconds. If all places are
- * taken, a new client gets that of the client that has come least far, and of those the oldest. Clients that have proven
- * themselves keep their places. Thread-safe.
+ * A listener's clients that are not connected yet. An honest client is one for a few milliseconds. Each stage of the
+ * handshake has its own places, so clients that stop at a later stage take none from newcomers. If a stage is full, a
+ * client that reaches it gets the place of the oldest client of the address that holds most of them. In the last stage,
+ * in which the server reserves memory, an address gives up places only to one that holds fewer. Thread-safe.
  */
 final class PairGuests {
-    /** Clients before or in their handshake. */
-    static final int MOST = 64;
+    /** Clients in one stage. */
+    static final int MOST_PER_STAGE = 32;
     /** Evicted clients count until their threads have ended. */
-    private static final int MAX_THREADS = 2 * MOST;
+    private static final int MAX_THREADS = 4 * MOST_PER_STAGE;
 
     /** How far a client has come. */
     enum Stage {
@@ -24,8 +29,11 @@ final class PairGuests {
         PROVEN
     }
 
-    /** Oldest first. Guarded by the monitor. */
-    private final Map<Socket, Stage> guests = new LinkedHashMap<>();
+    /** @param address of the client; the network part (64 bits) of an IPv6 address, because a host has all of those */
+    private record Guest(Stage stage, Object address) {}
+
+    /** In each stage, the client that has reached it first comes first. Guarded by the monitor. */
+    private final Map<Socket, Guest> guests = new LinkedHashMap<>();
 
     private int threads;
 
@@ -34,43 +42,67 @@ final class PairGuests {
         if (threads == MAX_THREADS) {
             return false;
         }
-        if (guests.size() == MOST) {
-            Optional<Socket> least = leastFar();
-            if (least.isEmpty()) {
-                return false;
-            }
-            guests.remove(least.get());
-            // Ends the wait of its thread.
-            PairHandshake.giveUp(null, least.get());
-        }
-        guests.put(socket, Stage.SILENT);
+        enter(socket, new Guest(Stage.SILENT, address(socket.getInetAddress())));
         threads++;
         return true;
     }
 
-    private Optional<Socket> leastFar() {
-        Optional<Socket> least = Optional.empty();
-        Stage stage = Stage.PROVEN;
-        for (Map.Entry<Socket, Stage> guest : guests.entrySet()) {
-            if (guest.getValue().compareTo(stage) < 0) {
-                least = Optional.of(guest.getKey());
-                stage = guest.getValue();
-            }
+    /** @throws ForeignPeerException if the client has lost its place, or there is none for it in that stage */
+    synchronized void reaches(Socket socket, Stage stage) throws ForeignPeerException {
+        Guest guest = guests.remove(socket);
+        if (guest == null || !enter(socket, new Guest(stage, guest.address()))) {
+            throw new ForeignPeerException("more than " + MOST_PER_STAGE
+                    + " clients are connecting at once, and its place was given to another");
         }
-        return least;
     }
 
-    /** @throws ForeignPeerException if the client has lost its place */
-    synchronized void reaches(Socket socket, Stage stage) throws ForeignPeerException {
-        if (guests.replace(socket, stage) == null) {
-            throw new ForeignPeerException(
-                    "its place was given to a newer client, because " + MOST + " are connecting at once");
+    private boolean enter(Socket socket, Guest guest) {
+        if (countOf(guest.stage()) == MOST_PER_STAGE) {
+            Optional<Socket> loser = loser(guest);
+            if (loser.isEmpty()) {
+                return false;
+            }
+            guests.remove(loser.get());
+            // Ends the wait of its thread.
+            PairHandshake.giveUp(null, loser.get());
         }
+        guests.put(socket, guest);
+        return true;
+    }
+
+    private long countOf(Stage stage) {
+        return guests.values().stream().filter(guest -> guest.stage() == stage).count();
+    }
+
+    /** The client that makes room for this one. */
+    private Optional<Socket> loser(Guest newcomer) {
+        Map<Object, Integer> counts = new HashMap<>();
+        guests.values().stream()
+                .filter(guest -> guest.stage() == newcomer.stage())
+                .forEach(guest -> counts.merge(guest.address(), 1, Integer::sum));
+        int most = counts.values().stream().mapToInt(count -> count).max().orElseThrow();
+        if (newcomer.stage() == Stage.PROVEN && counts.getOrDefault(newcomer.address(), 0) + 1 >= most) {
+            return Optional.empty();
+        }
+        return guests.entrySet().stream()
+                .filter(entry -> entry.getValue().stage() == newcomer.stage())
+                .filter(entry -> counts.get(entry.getValue().address()) == most)
+                .map(Map.Entry::getKey)
+                .findFirst();
+    }
+
+    private static Object address(InetAddress address) {
+        return address instanceof Inet6Address ? ByteBuffer.wrap(address.getAddress(), 0, 8) : address;
     }
 
     /** The client is connected or was turned away, and its thread ends. */
     synchronized void leaves(Socket socket) {
         guests.remove(socket);
         threads--;
+    }
+
+    /** Threads of clients that were admitted, also of those that have lost their places. */
+    synchronized int threads() {
+        return threads;
     }
 }

@@ -8,6 +8,7 @@ import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.Socket;
@@ -16,8 +17,11 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import javax.net.ssl.SSLSocket;
 import jdk.net.ExtendedSocketOptions;
 
 /**
@@ -76,34 +80,44 @@ final class PairHandshake {
         return new FilterInputStream(stream.getInputStream()) {
             @Override
             public int read() throws IOException {
-                long begin = limit();
-                try {
-                    return super.read();
-                } finally {
-                    leftNanos -= System.nanoTime() - begin;
-                }
+                return bounded(super::read);
             }
 
             @Override
             public int read(byte[] bytes, int from, int length) throws IOException {
-                long begin = limit();
-                try {
-                    return super.read(bytes, from, length);
-                } finally {
-                    leftNanos -= System.nanoTime() - begin;
-                }
+                return bounded(() -> super.read(bytes, from, length));
             }
         };
     }
 
-    /** Bounds the wait that begins now; returns the current time. */
-    private long limit() throws IOException {
-        long left = left();
-        if (left <= 0) {
-            throw new SocketTimeoutException("the peer has not completed the handshake within " + 2L * millis + " ms");
+    /** Something that waits for the peer. */
+    private interface Wait {
+        int await() throws IOException;
+    }
+
+    private int bounded(Wait wait) throws IOException {
+        long begin = System.nanoTime();
+        if (left() <= 0) {
+            throw tooLate(null);
         }
-        stream.setSoTimeout((int) Math.min(millis, left));
-        return System.nanoTime();
+        stream.setSoTimeout((int) Math.min(millis, left()));
+        Optional<Future<?>> watch =
+                stream == socket ? Optional.empty() : Optional.of(PairWatchdog.watch(socket, leftNanos));
+        try {
+            return wait.await();
+        } catch (IOException e) {
+            throw System.nanoTime() - begin >= leftNanos ? tooLate(e) : e;
+        } finally {
+            watch.ifPresent(running -> running.cancel(false));
+            leftNanos -= System.nanoTime() - begin;
+        }
+    }
+
+    private SocketTimeoutException tooLate(IOException cause) {
+        SocketTimeoutException late =
+                new SocketTimeoutException("the peer has not completed the handshake within " + 2L * millis + " ms");
+        late.initCause(cause);
+        return late;
     }
 
     /** Milliseconds left for the rest of the handshake. */
@@ -129,8 +143,18 @@ final class PairHandshake {
     void secure(boolean isServer) throws IOException {
         Optional<TlsOptions> tls = RdmaDevice.tls(devices, socket.getLocalAddress());
         if (tls.isPresent()) {
-            stream = PairTls.over(socket, tls.get(), isServer, millis);
+            SSLSocket secured = PairTls.over(socket, tls.get(), isServer);
+            stream = secured;
+            bounded(() -> {
+                secured.startHandshake();
+                return 0;
+            });
         }
+    }
+
+    /** The names in the peer's certificate; none without TLS. */
+    Set<String> names() throws IOException {
+        return stream instanceof SSLSocket secured ? PairTls.names(secured.getSession()) : Set.of();
     }
 
     /** An end without memory, over the device with this socket's local address. */
@@ -231,8 +255,10 @@ final class PairHandshake {
 
     /** Tells the peer that this end can receive. */
     void say() throws IOException {
-        stream.getOutputStream().write(READY);
-        stream.getOutputStream().flush();
+        // Taken once: the peer may call, close and so end this socket right after the byte.
+        OutputStream out = stream.getOutputStream();
+        out.write(READY);
+        out.flush();
     }
 
     private void hear() throws IOException, ForeignPeerException {

@@ -133,7 +133,7 @@ final class PairListener implements CarrierProvider.Listener {
         handshake.secure(true);
         PairHello client = handshake.readHello();
         long ahead = client.hello().clock() - System.nanoTime();
-        Inspection inspection = reception.inspect(client.hello().packet());
+        Inspection inspection = reception.inspect(client.hello().packet(), handshake.names());
         if (inspection.refusal().isPresent()) {
             handshake.refuse(inspection.refusal().get());
             socket.close();

@@ -12,16 +12,23 @@ import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
 import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.Set;
+import javax.naming.InvalidNameException;
+import javax.naming.ldap.LdapName;
+import javax.naming.ldap.Rdn;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 
@@ -31,6 +38,8 @@ import javax.net.ssl.TrustManagerFactory;
  */
 final class PairTls {
     private static final char[] NO_PASSWORD = {};
+    /** The kind of a DNS name in {@link X509Certificate#getSubjectAlternativeNames}. */
+    private static final int DNS_NAME = 2;
 
     /** Made last: a process rarely has more than one. */
     private static volatile Optional<Made> last = Optional.empty();
@@ -40,12 +49,11 @@ final class PairTls {
     private PairTls() {}
 
     /**
-     * Makes the TLS handshake. The caller keeps the socket and closes it.
+     * TLS over this socket, whose handshake the caller starts. The caller keeps the socket and closes it.
      *
-     * @param millis bounds each wait; twice that bounds all
-     * @throws SSLException if the peer's certificate is not trusted, or the peer does not speak TLS
+     * @throws SSLException if this process's files cannot be used
      */
-    static SSLSocket over(Socket socket, TlsOptions options, boolean isServer, int millis) throws IOException {
+    static SSLSocket over(Socket socket, TlsOptions options, boolean isServer) throws IOException {
         // The address instead of a name: devices are identified by their certificates' authority.
         SSLSocket tls = (SSLSocket) context(options)
                 .getSocketFactory()
@@ -54,16 +62,34 @@ final class PairTls {
         if (isServer) {
             tls.setNeedClientAuth(true);
         }
-        tls.setSoTimeout(millis);
-        CompletableFuture<Void> tooLate = CompletableFuture.runAsync(
-                () -> PairHandshake.giveUp(null, socket),
-                CompletableFuture.delayedExecutor(2L * millis, TimeUnit.MILLISECONDS));
+        return tls;
+    }
+
+    /**
+     * The common name and the DNS names in the peer's certificate, which is verified.
+     *
+     * @throws SSLException if the certificate cannot be read
+     */
+    static Set<String> names(SSLSession session) throws SSLException {
+        X509Certificate peer = (X509Certificate) session.getPeerCertificates()[0];
+        Set<String> names = new HashSet<>();
         try {
-            tls.startHandshake();
-            return tls;
-        } finally {
-            tooLate.cancel(false);
+            for (Rdn part : new LdapName(peer.getSubjectX500Principal().getName()).getRdns()) {
+                if (part.getType().equalsIgnoreCase("CN")) {
+                    names.add(part.getValue().toString());
+                }
+            }
+            if (peer.getSubjectAlternativeNames() != null) {
+                for (List<?> name : peer.getSubjectAlternativeNames()) {
+                    if (name.get(0).equals(DNS_NAME)) {
+                        names.add((String) name.get(1));
+                    }
+                }
+            }
+        } catch (InvalidNameException | CertificateParsingException e) {
+            throw new SSLException("the peer's certificate has no readable names: " + e.getMessage(), e);
         }
+        return names;
     }
 
     private static SSLContext context(TlsOptions options) throws IOException {

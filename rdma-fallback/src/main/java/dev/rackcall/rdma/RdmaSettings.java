@@ -45,7 +45,7 @@ public final class RdmaSettings {
     /**
      * How long servers wait for each step of a client's handshake; 5 s by default. Over TCP, all steps together may
      * take twice that. On an emulated processor, a client that first loads and compiles its code may need longer. With
-     * a longer time, unknown clients can occupy the port's 64 places for longer.
+     * a longer time, unknown clients can occupy the port's places for longer.
      */
     public static void helloTimeout(Duration atMost) {
         if (!atMost.isPositive()) {

@@ -133,6 +133,8 @@ final class RawClient implements AutoCloseable {
 
     @Override
     public void close() {
+        // Ended first: otherwise it waits for a queue pair that a server which has refused it does not have.
+        carrier.end("the test is over");
         carrier.close();
         mapping.close();
         file.close();

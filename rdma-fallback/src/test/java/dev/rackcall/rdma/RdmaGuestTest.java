@@ -58,7 +58,7 @@ class RdmaGuestTest extends RpcFixture {
         long before = arenas();
         List<RawClient> guests = new ArrayList<>();
         try {
-            for (int i = 0; i < PairGuests.MOST; i++) {
+            for (int i = 0; i < PairGuests.MOST_PER_STAGE; i++) {
                 RawClient guest = RawClient.dial(address);
                 guests.add(guest);
                 assertThat(guest.knock(hello()).hello().memory().bytes())

@@ -9,13 +9,21 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.testkit.TestCertificate;
 import dev.rackcall.verbs.soft.SoftOptions;
 import dev.rackcall.verbs.soft.TlsOptions;
 import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -106,6 +114,72 @@ class RdmaTlsTest {
             byte[] hello = RawClient.hello(RawClient.PROTOCOL, RawClient.LAYOUT, "/test/echo", 1 << 20);
             assertThatThrownBy(() -> plain.knock(hello)).hasMessageContaining("speaks TLS");
             assertThat(endpoint.connections()).isZero();
+        }
+    }
+
+    /** Its TLS record comes byte by byte, each within the time of a step. */
+    @Test
+    void shouldBoundTheWholeHandshakeWithASlowPeer() throws Exception {
+        TlsOptions own = trusting(server, server);
+        RdmaSettings.softwareDevices(SoftOptions.local().withTls(own));
+        InetAddress host = InetAddress.ofLiteral("127.0.0.3");
+        try (ServerSocket port = new ServerSocket(0, 1, host);
+                SlowRelay relay = new SlowRelay(host, port.getLocalPort());
+                Socket accepted = port.accept();
+                Socket dialed = relay.dial();
+                SSLSocket slow = PairTls.over(dialed, own, false)) {
+            PairHandshake handshake = PairHandshake.over(accepted, DeviceKind.SOFTWARE, Duration.ofSeconds(2));
+            CompletableFuture<Void> started = Concurrently.start(() -> {
+                slow.startHandshake();
+                return null;
+            });
+            handshake.secure(true);
+            Concurrently.get(started);
+            // The watch over the TLS handshake is gone together with its wait.
+            Await.equal("watches", 0, PairWatchdog::pending);
+
+            relay.slowDown();
+            slow.getOutputStream().write(new byte[10_000]);
+            assertThatThrownBy(handshake::readHello)
+                    .isInstanceOf(SocketTimeoutException.class)
+                    .hasMessageContaining("has not completed the handshake within 4000 ms");
+        }
+    }
+
+    /** A call by {@link #client} to a server with an access list of these names. */
+    private static long callListed(String... names) {
+        RdmaSettings.softwareDevices(SoftOptions.local().withTls(trusting(server, client)));
+        RdmaDevice device = RdmaDevice.acquire(DeviceKind.BEST, InetAddress.ofLiteral(SERVER));
+        RdmaSettings.softwareDevices(SoftOptions.local().withTls(trusting(client, server)));
+        try (RpcServer endpoint = EchoServer.builder(new EchoService())
+                        .allowCertificates(Echo.class, names)
+                        .listen(URI.create("rdma://" + SERVER + ":0"))
+                        .start();
+                RpcChannel channel = EchoServer.channelTo(Echo.class, endpoint)
+                        .connectTimeout(TIMEOUT)
+                        .open()) {
+            return channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT))
+                    .add(1, 2);
+        } finally {
+            device.release();
+        }
+    }
+
+    @Test
+    void shouldServeOnlyCertificatesOnTheAccessList() {
+        assertThat(callListed("somebody", "client")).isEqualTo(3);
+        assertFails(Status.Code.PERMISSION_DENIED, () -> callListed("somebody"))
+                .hasMessageContainingAll("/test/echo", "client", "allowCertificates");
+    }
+
+    @Test
+    void shouldServeNobodyWithoutACertificateIfThereIsAnAccessList() {
+        try (RpcServer endpoint = EchoServer.builder(new EchoService())
+                .allowCertificates(Echo.class, "client")
+                .listen(URI.create("rdma://127.0.0.1:0"))
+                .start()) {
+            assertFails(Status.Code.PERMISSION_DENIED, () -> EchoServer.channel(endpoint))
+                    .hasMessageContainingAll("/test/echo", "without a certificate");
         }
     }
 }

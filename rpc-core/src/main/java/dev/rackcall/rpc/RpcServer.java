@@ -103,6 +103,24 @@ public interface RpcServer extends AutoCloseable {
          */
         Builder minimumIsolation(Isolation value);
 
+        /**
+         * Lets only listed clients open the channel of a service, which was added before. A client of this host's memory
+         * is listed by its effective user id, a client over a network by {@link #allowCertificates}; others are refused
+         * with PERMISSION_DENIED, a log line and a JFR event {@code rackcall.AccessRefused}. Without a list, this host's
+         * memory is open to the server's own user, and an address of {@link #listen} to every certificate that the
+         * authority has signed. Other users also need the right to reach the runtime directory. Cannot be combined with a
+         * {@link #pool}, whose clients prove no user.
+         */
+        Builder allowUsers(Class<?> service, int... uids);
+
+        /**
+         * As {@link #allowUsers}, for clients over a network.
+         *
+         * @param names each the common name of a certificate's subject, or one of its DNS names. Without TLS, and over
+         *     {@code vq://}, clients prove no name and are all refused
+         */
+        Builder allowCertificates(Class<?> service, String... names);
+
         /** What handlers may reach from the arguments of isolated calls; {@link SandboxPolicy#STRICT} by default. */
         Builder sandbox(SandboxPolicy value);
 

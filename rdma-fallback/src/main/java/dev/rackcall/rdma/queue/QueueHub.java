@@ -373,7 +373,7 @@ final class QueueHub {
     }
 
     private void rest(long atMost) {
-        if (!attended.isEmpty() || isDry()) {
+        if (!attended.isEmpty() || isBlocked()) {
             LockSupport.parkNanos(TICK_NANOS);
             return;
         }
@@ -388,13 +388,13 @@ final class QueueHub {
         }
     }
 
-    /** Whether a port has no memory for messages, and so would not report them. */
-    private boolean isDry() {
-        boolean dry = inbox.isDry();
+    /** Whether a port has no memory for messages, and so would not report them, or a listener no place for a client. */
+    private boolean isBlocked() {
+        boolean blocked = inbox.isDry();
         for (QueueListener listener : listeners) {
-            dry |= listener.isDry();
+            blocked |= listener.isBlocked();
         }
-        return dry;
+        return blocked;
     }
 
     private void hear(HostId from, ByteBuffer bytes) {

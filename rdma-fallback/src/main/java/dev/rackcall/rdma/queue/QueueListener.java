@@ -25,8 +25,8 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -39,9 +39,6 @@ import org.slf4j.LoggerFactory;
  */
 final class QueueListener implements CarrierProvider.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(QueueListener.class);
-    /** Clients whose handshake is not complete. Others wait at the port, which keeps some hellos. */
-    private static final int MAX_GUESTS = 64;
-
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     /** The pause between two attempts to listen again. Each attempt also waits for an agent. */
     private static final long AGAIN_MILLIS = 500;
@@ -70,7 +67,7 @@ final class QueueListener implements CarrierProvider.Listener {
     private final Tenant tenant;
     private final URI address;
     private final Reception reception;
-    private final Semaphore room = new Semaphore(MAX_GUESTS);
+    private final QueueGuests guests = new QueueGuests();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Object taking = new Object();
     /** Empty while there is no agent, and after closing. Guarded by taking. */
@@ -102,7 +99,7 @@ final class QueueListener implements CarrierProvider.Listener {
     int take() {
         // Not while the inbox is being closed: a message could go into memory that is already unmapped.
         synchronized (taking) {
-            if (place.isEmpty() || room.availablePermits() < QueueInbox.PIECES) {
+            if (place.isEmpty() || !guests.hasRoom(QueueInbox.PIECES)) {
                 return 0;
             }
             Place now = place.get();
@@ -110,10 +107,10 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    /** As {@link QueueInbox#isDry}. */
-    boolean isDry() {
+    /** Whether the hub's thread must check soon without a wake-up: for memory for hellos, or for guests to evict. */
+    boolean isBlocked() {
         synchronized (taking) {
-            return place.isPresent() && place.get().inbox().isDry();
+            return place.isPresent() && (place.get().inbox().isDry() || guests.isFull());
         }
     }
 
@@ -124,9 +121,6 @@ final class QueueListener implements CarrierProvider.Listener {
                 throw new ForeignPeerException("it says a message of kind " + message.kind() + " where hello is due");
             }
             QueueHello client = QueueHello.read(bytes);
-            if (!room.tryAcquire()) {
-                throw new IllegalStateException("more than " + QueueInbox.PIECES + " have come at a time");
-            }
             start(hub, from, client);
         } catch (ForeignPeerException e) {
             QueueHub.turnedAway(from, e.getMessage());
@@ -134,40 +128,43 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     private void start(QueueHub hub, HostId from, QueueHello client) {
+        QueueGuests.Guest guest = guests.admit(from);
         try {
             Thread.ofVirtual().name("rackcall-queue-guest").start(() -> {
                 try {
-                    greet(hub, from, client);
+                    greet(hub, from, client, guest);
                 } catch (ForeignPeerException e) {
-                    turnAway(hub, from, client, 0, e.getMessage());
+                    turnAway(hub, from, client, guest, 0, e.getMessage());
                 } catch (ControlPlaneException | VerbsException e) {
-                    turnAway(hub, from, client, Farewell.value(e), e.getMessage());
+                    turnAway(hub, from, client, guest, Farewell.value(e), e.getMessage());
                 } catch (RuntimeException | Error e) {
-                    turnAway(hub, from, client, 0, e.toString());
+                    turnAway(hub, from, client, guest, 0, e.toString());
                 } finally {
-                    room.release();
+                    guest.leaves();
                     // Hellos that wait at the port were already reported.
                     hub.wake();
                 }
             });
         } catch (RuntimeException | Error e) {
-            room.release();
+            guest.leaves();
             throw e;
         }
     }
 
-    private void greet(QueueHub hub, HostId from, QueueHello client) throws ForeignPeerException {
-        Inspection inspection = reception.inspect(client.hello().packet());
+    private void greet(QueueHub hub, HostId from, QueueHello client, QueueGuests.Guest guest)
+            throws ForeignPeerException {
+        // A certificate belongs to an agent, not to its tenants.
+        Inspection inspection = reception.inspect(client.hello().packet(), Set.of());
         if (inspection.refusal().isPresent()) {
-            refuse(hub, from, client, inspection.refusal().get());
+            refuse(hub, from, client, guest, inspection.refusal().get());
             return;
         }
-        requireMemory(hub, from, client);
+        requireMemory(hub, from, client, guest);
         Answer answer = reception.greet(client.hello().packet());
         if (answer.seat().isEmpty()) {
-            refuse(hub, from, client, answer.welcome());
+            refuse(hub, from, client, guest, answer.welcome());
         } else {
-            seat(hub, from, client, answer.welcome(), answer.seat().get());
+            seat(hub, from, client, guest, answer);
         }
     }
 
@@ -175,7 +172,8 @@ final class QueueListener implements CarrierProvider.Listener {
      * Checks that the client's process has the memory that its hello names, before any is reserved for it. The word that
      * this writes is a beat.
      */
-    private static void requireMemory(QueueHub hub, HostId from, QueueHello client) throws ForeignPeerException {
+    private static void requireMemory(QueueHub hub, HostId from, QueueHello client, QueueGuests.Guest guest)
+            throws ForeignPeerException {
         PeerMemory memory = client.hello().memory();
         PeerMemory words = client.words();
         WorkRequest touch = WorkRequest.create(1, Long.BYTES)
@@ -185,21 +183,26 @@ final class QueueListener implements CarrierProvider.Listener {
                 .write(words.at(QueueEnd.BEAT, Long.BYTES), words.key())
                 .inline(System.nanoTime())
                 .signaled();
+        guest.await();
         try (VirtualQueue queue = hub.connect(from)) {
-            if (!push(queue, touch) || !push(queue, beat) || !isDone(queue)) {
+            if (!push(queue, touch, guest) || !push(queue, beat, guest) || !isDone(queue, guest)) {
+                guest.requirePlace();
                 throw new ForeignPeerException("it does not let this server write to the memory that it names"
                         + queue.failure().map(why -> ": " + why).orElse(""));
             }
+        } finally {
+            guest.goesOn();
         }
     }
 
-    private void seat(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome, Seat seat)
+    private void seat(QueueHub hub, HostId from, QueueHello client, QueueGuests.Guest guest, Answer answer)
             throws ForeignPeerException {
+        Seat seat = answer.seat().orElseThrow();
         QueueCarrier carrier = null;
         try {
             client.hello().requireRoom(seat.memory().mapped().byteSize());
-            carrier = carrier(hub, from, client, welcome, seat);
-            meet(carrier, client, welcome);
+            carrier = carrier(hub, from, client, guest, answer);
+            meet(carrier, client, guest, answer.welcome());
         } catch (ForeignPeerException | RuntimeException | Error e) {
             if (carrier != null) {
                 carrier.close();
@@ -211,31 +214,36 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     /** Opens this end, or tells the client why it cannot. */
-    private QueueCarrier carrier(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome, Seat seat) {
+    private QueueCarrier carrier(QueueHub hub, HostId from, QueueHello client, QueueGuests.Guest guest, Answer answer) {
+        Seat seat = answer.seat().orElseThrow();
         try {
-            return QueueCarrier.open(hub.tenant(), seat.memory(), welcome.remaining(), from, client.port());
+            return QueueCarrier.open(
+                    hub.tenant(), seat.memory(), answer.welcome().remaining(), from, client.port());
         } catch (ControlPlaneException | VerbsException e) {
             Status why =
                     QueueCarriers.code(e).with("no connection over virtual queues at the server: %s", e.getMessage());
-            refuse(hub, from, client, reception.refusal(why));
+            refuse(hub, from, client, guest, reception.refusal(why));
             throw e;
         }
     }
 
     /** Checks that the client takes the server's hello. */
-    private static void meet(QueueCarrier carrier, QueueHello client, ByteBuffer welcome) throws ForeignPeerException {
+    private static void meet(QueueCarrier carrier, QueueHello client, QueueGuests.Guest guest, ByteBuffer welcome)
+            throws ForeignPeerException {
         Duration timeout = RdmaSettings.helloTimeout();
         carrier.connect(client, client.hello().clock() - System.nanoTime());
         carrier.sendHello(QueueMessage.SERVER_HELLO, client.number(), welcome);
-        long begin = System.nanoTime();
-        while (!carrier.isHeard()) {
-            if (carrier.hasEnded()) {
-                throw new ForeignPeerException("it does not take the server's hello: " + carrier.whyEnded());
-            }
-            if (System.nanoTime() - begin > timeout.toNanos()) {
+        guest.await();
+        try {
+            if (!within(() -> carrier.isHeard() || carrier.hasEnded(), guest)) {
+                guest.requirePlace();
                 throw new ForeignPeerException("it does not take the server's hello within " + timeout);
             }
-            LockSupport.parkNanos(PAUSE_NANOS);
+        } finally {
+            guest.goesOn();
+        }
+        if (!carrier.isHeard()) {
+            throw new ForeignPeerException("it does not take the server's hello: " + carrier.whyEnded());
         }
     }
 
@@ -335,7 +343,8 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     /** Tells a client, which waits for an answer, that its handshake failed. */
-    private static void turnAway(QueueHub hub, HostId from, QueueHello client, long farewell, String why) {
+    private static void turnAway(
+            QueueHub hub, HostId from, QueueHello client, QueueGuests.Guest guest, long farewell, String why) {
         QueueHub.turnedAway(from, why);
         try {
             MemorySegment bytes = Arena.ofAuto().allocate(QueueMessage.BYTES);
@@ -344,6 +353,7 @@ final class QueueListener implements CarrierProvider.Listener {
             say(
                     hub,
                     from,
+                    guest,
                     WorkRequest.create(1, QueueMessage.BYTES)
                             .sendWithImmediate(client.port())
                             .inline(bytes, 0, QueueMessage.BYTES));
@@ -352,7 +362,8 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    private static void refuse(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome) {
+    private static void refuse(
+            QueueHub hub, HostId from, QueueHello client, QueueGuests.Guest guest, ByteBuffer welcome) {
         QueueHello refusal = QueueHello.refusal(welcome);
         QueueMessage header = new QueueMessage(QueueMessage.REFUSAL, client.number(), 0);
         int bytes = refusal.messageBytes();
@@ -362,6 +373,7 @@ final class QueueListener implements CarrierProvider.Listener {
             say(
                     hub,
                     from,
+                    guest,
                     WorkRequest.create(1, 0).sendWithImmediate(client.port()).from(region, 0, bytes));
         } finally {
             region.close();
@@ -369,29 +381,34 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     /** Sends one message to a process, and gives up if that process does not take it in time. */
-    private static void say(QueueHub hub, HostId host, WorkRequest message) {
+    private static void say(QueueHub hub, HostId host, QueueGuests.Guest guest, WorkRequest message) {
+        guest.await();
         try (VirtualQueue queue = hub.connect(host)) {
-            if (push(queue, message.signaled()) && !isDone(queue)) {
+            if (push(queue, message.signaled(), guest) && !isDone(queue, guest)) {
                 LOG.debug("a client at {} has not taken a message", host);
             }
+        } finally {
+            guest.goesOn();
         }
     }
 
     /** Whether the queue has taken the request within the time limit. */
-    private static boolean push(VirtualQueue queue, WorkRequest request) {
-        return within(() -> queue.push(request));
+    private static boolean push(VirtualQueue queue, WorkRequest request, QueueGuests.Guest guest) {
+        return within(() -> queue.push(request), guest);
     }
 
     /** Whether a request of the queue was successful within the time limit. */
-    private static boolean isDone(VirtualQueue queue) {
+    private static boolean isDone(VirtualQueue queue, QueueGuests.Guest guest) {
         Completions done = Completions.create(1);
-        return within(() -> queue.pop(done) > 0) && done.isSuccess(0);
+        return within(() -> queue.pop(done) > 0, guest) && done.isSuccess(0);
     }
 
-    private static boolean within(BooleanSupplier condition) {
+    /** False once the time is over or the guest has lost its place. */
+    private static boolean within(BooleanSupplier condition, QueueGuests.Guest guest) {
         long begin = System.nanoTime();
         while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - begin >= RdmaSettings.helloTimeout().toNanos()) {
+            if (guest.isEvicted()
+                    || System.nanoTime() - begin >= RdmaSettings.helloTimeout().toNanos()) {
                 return false;
             }
             LockSupport.parkNanos(PAUSE_NANOS);

@@ -11,6 +11,7 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.rdma.EchoServer;
 import dev.rackcall.rdma.OneReception;
+import dev.rackcall.rdma.RdmaSettings;
 import dev.rackcall.rdma.end.Hello;
 import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.RpcChannel;
@@ -48,6 +49,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class QueueBadInputTest extends RpcFixture {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+    /** Where strangers claim to receive messages. */
+    private static final int SILENT_PORT = 70_000;
 
     private final QueueHosts hosts = keep(QueueHosts.open());
     /** Another tenant at the clients' host. */
@@ -240,6 +244,25 @@ class QueueBadInputTest extends RpcFixture {
         }
     }
 
+    /** Clients whose processes take no messages. The server waits for each for a long time, unless others come. */
+    @Test
+    void shouldServeANewClientWhileSlowOnesOccupyAllPlaces() {
+        Duration before = RdmaSettings.helloTimeout();
+        RdmaSettings.helloTimeout(Duration.ofHours(1));
+        ByteBuffer packet = honestHello();
+        try (MessagePort silent = stranger.bind(SILENT_PORT)) {
+            assertThat(silent.number()).isEqualTo(SILENT_PORT);
+            for (int i = 0; i < QueueGuests.MOST; i++) {
+                ByteBuffer hello = ByteBuffer.allocate(QueueHello.MAX_BYTES);
+                hello(77, 64 << 20, packet).write(new QueueMessage(QueueMessage.HELLO, 0, 0), hello);
+                say(port(), hello.flip());
+            }
+            assertServes();
+        } finally {
+            RdmaSettings.helloTimeout(before);
+        }
+    }
+
     private static CarrierProvider.Answer refusalOnce(CountDownLatch open) {
         Await.latch(open);
         return new CarrierProvider.Answer(ByteBuffer.wrap(new byte[] {7}), Optional.empty());
@@ -268,7 +291,7 @@ class QueueBadInputTest extends RpcFixture {
 
     private static QueueHello hello(int key, long bytes, ByteBuffer packet) {
         PeerMemory words = new PeerMemory(8192, key, QueueHello.WORDS_BYTES);
-        return new QueueHello(5, 70_000, words, new Hello(new PeerMemory(4096, key, bytes), 0, packet));
+        return new QueueHello(5, SILENT_PORT, words, new Hello(new PeerMemory(4096, key, bytes), 0, packet));
     }
 
     private static ByteBuffer hello(int key, long bytes, int packetBytes, int claimed) {

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.shm.Transports;
+import dev.rackcall.rpc.spi.AccessList;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
@@ -18,9 +19,14 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Collects the settings of a server and starts it. */
 final class ServerBuilder implements RpcServer.Builder {
@@ -38,6 +44,7 @@ final class ServerBuilder implements RpcServer.Builder {
     private long sharedQuota = 4L << 30;
     private Isolation minimumIsolation = Isolation.TRUSTED;
     private SandboxPolicy sandbox = SandboxPolicy.STRICT;
+    private final Map<String, AccessList> access = new HashMap<>();
     private Duration stuckAfter = Duration.ofMillis(20);
     private Optional<Pool> pool = Optional.empty();
     private Optional<Wish> hugePages = Optional.empty();
@@ -109,6 +116,32 @@ final class ServerBuilder implements RpcServer.Builder {
     }
 
     @Override
+    public RpcServer.Builder allowUsers(Class<?> service, int... uids) {
+        Set<Integer> users = Arrays.stream(uids).boxed().collect(Collectors.toSet());
+        access.merge(added(service), AccessList.EMPTY.withUsers(users), (before, now) -> before.withUsers(users));
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder allowCertificates(Class<?> service, String... names) {
+        Set<String> all = Set.copyOf(Arrays.asList(names));
+        access.merge(
+                added(service), AccessList.EMPTY.withCertificates(all), (before, now) -> before.withCertificates(all));
+        return this;
+    }
+
+    /** The channel of a service that this server has. */
+    private String added(Class<?> service) {
+        String channel = ServiceDefinition.of(service).channel();
+        if (services.stream().noneMatch(known -> known.definition().channel().equals(channel))) {
+            // Otherwise a mistake would leave a channel open to all.
+            throw new IllegalArgumentException("the server does not serve " + service.getName() + "; add it by service("
+                    + service.getSimpleName() + ".class, ...) before its access list");
+        }
+        return channel;
+    }
+
+    @Override
     public RpcServer.Builder sandbox(SandboxPolicy value) {
         sandbox = Objects.requireNonNull(value, "sandbox");
         return this;
@@ -162,12 +195,16 @@ final class ServerBuilder implements RpcServer.Builder {
             throw new IllegalStateException(
                     "a server needs at least one service; call service(Type.class, implementation)");
         }
+        if (pool.isPresent() && !access.isEmpty()) {
+            throw new IllegalStateException("the clients of a pool prove no user; serve " + access.keySet()
+                    + " without allowUsers and allowCertificates, or" + " without a pool");
+        }
         ServerSpec spec = new ServerSpec(
                 List.copyOf(services),
                 List.copyOf(interceptors),
                 new ServerSpec.Threads(dispatch, waiting, pollers, stuckAfter),
                 new ServerSpec.Limits(maxConnections, arenaQuota, sharedQuota),
-                new ServerSpec.Trust(minimumIsolation, sandbox),
+                new ServerSpec.Trust(minimumIsolation, sandbox, Map.copyOf(access)),
                 new ServerSpec.Place(directory, pool, hugePages, List.copyOf(addresses), insecure));
         List<String> channels =
                 services.stream().map(service -> service.definition().channel()).toList();

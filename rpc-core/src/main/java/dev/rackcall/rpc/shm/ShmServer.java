@@ -157,8 +157,10 @@ final class ShmServer extends PolledServer {
     private void admit(UnixSocket socket, ChannelSocket door) {
         try {
             PeerCredentials peer = socket.peer();
-            if (peer.uid() != Uid.current()) {
-                refuseStranger(socket, peer, door.channel());
+            // Another user takes no place of a client that has sent no hello.
+            Optional<Status> refusal = peer.uid() == Uid.current() ? Optional.empty() : refusal(peer, door.channel());
+            if (refusal.isPresent()) {
+                refuse(socket, refusal.get());
                 return;
             }
             // Most clients have sent their hello by now.
@@ -175,14 +177,8 @@ final class ShmServer extends PolledServer {
         }
     }
 
-    private static void refuseStranger(UnixSocket socket, PeerCredentials peer, String channel) {
-        if (LOG_LIMIT.allows()) {
-            LOG.warn("uid {} (pid {}) may not use channel {}{}", peer.uid(), peer.pid(), channel, LOG_LIMIT.skipped());
-        }
-        refuse(
-                socket,
-                Status.Code.PERMISSION_DENIED.with(
-                        "channel %s is served for uid %d only, not for uid %d", channel, Uid.current(), peer.uid()));
+    private Optional<Status> refusal(PeerCredentials client, String channel) {
+        return access.refusesUser(channel, client.uid(), client.pid(), Uid.current());
     }
 
     /** Answers a client's hello; returns false if it has not arrived yet. */
@@ -200,6 +196,12 @@ final class ShmServer extends PolledServer {
             message.get().closeFds();
             Handshake.ClientHello hello =
                     Handshake.ClientHello.decode(message.get().bytes());
+            // Not earlier: a client whose hello is not read gets a reset connection instead of the reason.
+            Optional<Status> refusal = refusal(guest.credentials(), guest.door().channel());
+            if (refusal.isPresent()) {
+                refuse(socket, refusal.get());
+                return true;
+            }
             requireRoom(hello.channel());
             connect(guest, hello);
         } catch (Handshake.MalformedException e) {

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.Set;
 
 /** Connects processes that share no memory. Found by {@link ServiceLoader}; stateless and thread-safe. */
 public interface CarrierProvider {
@@ -105,8 +106,12 @@ public interface CarrierProvider {
 
     /** Answers peers. Called by the listener's threads, which may be blocked. */
     interface Reception {
-        /** Checks the hello of a peer that has proven nothing. Reserves nothing and takes no place. */
-        Inspection inspect(ByteBuffer hello);
+        /**
+         * Checks the hello of a peer that has not proven that it has a device. Reserves nothing and takes no place.
+         *
+         * @param names in the peer's certificate, which the listener has verified; none if it has shown no certificate
+         */
+        Inspection inspect(ByteBuffer hello, Set<String> names);
 
         /**
          * Called once a peer whose hello has passed {@link #inspect} has sent something over its device. Reserves the

@@ -11,6 +11,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -20,7 +21,7 @@ import java.util.Optional;
  * @param interceptors that see every call, in order
  * @param threads which threads poll and run handlers
  * @param limits bounds on what clients may use
- * @param trust what is required of calls that pass shared objects
+ * @param trust what is required of clients, and of calls that pass shared objects
  * @param place where clients connect
  */
 public record ServerSpec(
@@ -58,12 +59,13 @@ public record ServerSpec(
     public record Limits(int connections, long arenaQuota, long sharedQuota) {}
 
     /**
-     * What is required of calls that pass shared objects.
+     * What is required of clients, and of calls that pass shared objects.
      *
      * @param minimum the minimum isolation, in addition to what methods declare
      * @param sandbox what handlers may reach from isolated arguments
+     * @param access by channel; a channel that is missing here has no access list
      */
-    public record Trust(Isolation minimum, SandboxPolicy sandbox) {}
+    public record Trust(Isolation minimum, SandboxPolicy sandbox, Map<String, AccessList> access) {}
 
     /**
      * Where clients connect.

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -102,7 +103,7 @@ class PendingClientsTest extends RpcFixture {
                 List.of(),
                 new ServerSpec.Threads(Dispatch.direct(), WaitStrategy.adaptive(), 1, Duration.ofSeconds(1)),
                 new ServerSpec.Limits(4, 1 << 20, 1 << 20),
-                new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT),
+                new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT, Map.of()),
                 ServerSpec.Place.here(directory));
         try (ShmServer server = ShmServer.start(spec, Duration.ofSeconds(1).toNanos())) {
             Path door = RuntimeDirectory.at(directory).socket("/test/echo");

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.rackcall.rpc.RpcChannel;
@@ -25,7 +26,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -129,5 +134,48 @@ class StrangerTest extends RpcFixture {
         PeerCredentials another = new PeerCredentials(77, Uid.current() + 1, 1);
         assertFails(Status.Code.PERMISSION_DENIED, () -> Transports.requireOwn(another, "/test/echo"))
                 .hasMessageContainingAll("pid 77", "RACKCALL_DIR");
+    }
+
+    @Test
+    void shouldServeOnlyUsersOnTheAccessList() throws Exception {
+        List<RecordedEvent> events = new CopyOnWriteArrayList<>();
+        try (RecordingStream recording = new RecordingStream()) {
+            recording.enable("rackcall.AccessRefused");
+            recording.onEvent("rackcall.AccessRefused", events::add);
+            recording.startAsync();
+            serve(serving(Echo.class, new EchoService()).allowUsers(Echo.class, Uid.current() + 1));
+            assertFails(Status.Code.PERMISSION_DENIED, () -> connect(Echo.class))
+                    .hasMessageContainingAll("/test/echo", "uid " + Uid.current(), "allowUsers");
+            recording.stop();
+        }
+        assertThat(events).anySatisfy(event -> {
+            assertThat(event.getString("channel")).isEqualTo("/test/echo");
+            assertThat(event.getString("client")).contains("uid " + Uid.current(), "pid ");
+        });
+    }
+
+    @Test
+    void shouldServeAnotherUserOnTheAccessList() throws Exception {
+        assumeTrue(Uid.current() == 0, "NOT TESTED: only root can change its user");
+        RpcServer server = serve(serving(Echo.class, new EchoService()).allowUsers(Echo.class, Uid.current(), NOBODY));
+        assertThat(connect(Echo.class).add(1, 2)).isEqualTo(3);
+        Path socket = RuntimeDirectory.at(directory).socket("/test/echo");
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));
+        Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
+        try (UnixSocket other = connectAs(NOBODY, socket)) {
+            other.send(new byte[] {1});
+            Message answer = other.receive(Duration.ofSeconds(30)).orElseThrow();
+            // Not refused for its user, but for what it has sent.
+            assertThat(Handshake.ServerHello.decode(answer.bytes()).status().code())
+                    .isEqualTo(Status.Code.FAILED_PRECONDITION);
+        }
+        assertThat(server.connections()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldRefuseAnAccessListOfAServiceThatIsNotServed() {
+        assertThatThrownBy(() -> RpcServer.builder().allowUsers(Echo.class, 0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("does not serve");
     }
 }

@@ -5,15 +5,21 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.testkit.MemoryGroup;
+import java.io.BufferedReader;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +33,14 @@ class ReservationTurnTest {
 
     @TempDir
     private Path folder;
+
+    private volatile boolean stillInterrupted;
+
+    /** Each test begins as a process that has not waited in vain yet. */
+    @BeforeEach
+    void forget() {
+        ReservationTurn.forget();
+    }
 
     @Test
     void shouldRefuseTheSurplusInsteadOfBeingKilled() throws Exception {
@@ -86,10 +100,52 @@ class ReservationTurnTest {
         Concurrently.get(waiting);
 
         int stopped = lockedElsewhere();
+        long pause = ReservationTurn.unlockedNanos();
         ReservationTurn.take(List.of(folder), 1).close();
         // Not again.
         ReservationTurn.take(List.of(folder), TimeUnit.HOURS.toNanos(1)).close();
+        assertThat(ReservationTurn.unlockedNanos()).isEqualTo(2 * pause);
         Descriptor.close(stopped);
+    }
+
+    @Test
+    void shouldPauseWhileItWaitsEvenIfInterrupted() {
+        int other = lockedElsewhere();
+        Thread waiting = Thread.ofPlatform().unstarted(() -> {
+            Thread.currentThread().interrupt();
+            ReservationTurn.take(List.of(folder), TimeUnit.MINUTES.toNanos(5)).close();
+            stillInterrupted = Thread.currentThread().isInterrupted();
+        });
+        waiting.start();
+        // A thread that is interrupted does not pause, so it keeps that for later.
+        Await.until("it can pause", () -> !waiting.isInterrupted());
+        Descriptor.close(other);
+        Await.until("it has had its turn", () -> waiting.getState() == Thread.State.TERMINATED);
+        assertThat(stillInterrupted).isTrue();
+    }
+
+    @Test
+    void shouldNotWaitForAProcessOfAnotherUser() throws Exception {
+        assumeTrue(Uid.current() == 0, "NOT TESTED: only root can start a process of another user");
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Process stranger = new ProcessBuilder(
+                        "setpriv",
+                        "--reuid=65534",
+                        "--clear-groups",
+                        "flock",
+                        folder.toString(),
+                        "sh",
+                        "-c",
+                        "echo locked; exec sleep 600")
+                .redirectErrorStream(true)
+                .start();
+        try (BufferedReader said = stranger.inputReader()) {
+            assertThat(said.readLine()).isEqualTo("locked");
+            // Without the check of the user, it waits for longer than the test may take.
+            ReservationTurn.take(List.of(folder), TimeUnit.HOURS.toNanos(1)).close();
+        } finally {
+            stranger.destroyForcibly().waitFor();
+        }
     }
 
     private int lockedElsewhere() {

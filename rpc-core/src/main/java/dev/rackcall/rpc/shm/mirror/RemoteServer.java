@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -121,10 +122,15 @@ public final class RemoteServer extends PolledServer {
     /** Clients that are not connected yet. */
     private final class Guests implements CarrierProvider.Reception {
         @Override
-        public CarrierProvider.Inspection inspect(ByteBuffer packet) {
+        public CarrierProvider.Inspection inspect(ByteBuffer packet, Set<String> names) {
             try {
                 Handshake.ClientHello hello = Handshake.ClientHello.decode(RemoteClient.bytes(packet));
-                factory(hello).check(hello);
+                ConnectionFactory factory = factory(hello);
+                Optional<Status> stranger = access.refusesNames(hello.channel(), names);
+                if (stranger.isPresent()) {
+                    return CarrierProvider.Inspection.refused(refusal(stranger.get()));
+                }
+                factory.check(hello);
                 requireRoom(hello.channel());
                 return CarrierProvider.Inspection.passed(2 * hello.slots());
             } catch (Handshake.MalformedException e) {

@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -64,7 +65,7 @@ public final class CopyCarriers implements CarrierProvider {
                     .with("no server listens at %s", address)
                     .asException();
         }
-        Inspection inspection = reception.inspect(hello.duplicate());
+        Inspection inspection = reception.inspect(hello.duplicate(), Set.of());
         if (inspection.refusal().isPresent()) {
             return new Greeted(inspection.refusal().get(), Optional.empty());
         }

@@ -104,7 +104,7 @@ class HandlerWallsTest {
                 List.of(),
                 new ServerSpec.Threads(Dispatch.direct(), WaitStrategy.adaptive(), 1, Duration.ofSeconds(1)),
                 new ServerSpec.Limits(count, 1 << 20, 1 << 20),
-                new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT),
+                new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT, Map.of()),
                 ServerSpec.Place.here(Path.of("unused")));
         ConnectionFactory factory = new ConnectionFactory(
                 spec,
