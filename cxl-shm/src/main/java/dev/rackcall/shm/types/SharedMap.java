@@ -208,9 +208,7 @@ public abstract class SharedMap<V> extends SharedObject {
 
     /** A new flyweight on the value in a slot found by {@link #find}; empty if there is none. */
     final Optional<V> valueAt(int slot) {
-        return slot < 0
-                ? Optional.empty()
-                : Optional.of(attachTo(type.valueType, slots.value(slot)));
+        return slot < 0 ? Optional.empty() : Optional.of(attachTo(type.valueType, slots.value(slot)));
     }
 
     /** Moves a flyweight to the value in a slot found by {@link #find}; false if there is none. */

@@ -142,9 +142,7 @@ public abstract class SharedRecord extends SharedObject {
 
     protected final byte[] getBytes(long offset) {
         long ref = getLong(offset);
-        return ref == Ref.NULL
-                ? new byte[0]
-                : attachTo(SharedBytes.TYPE, ref).toArray();
+        return ref == Ref.NULL ? new byte[0] : attachTo(SharedBytes.TYPE, ref).toArray();
     }
 
     protected final void putBytes(long offset, String field, byte[] value) {
