@@ -44,9 +44,9 @@ public final class SharedArray<T> extends SharedSequence {
     public T get(int index) {
         long ref = bits(index);
         if (ref == Ref.NULL) {
-            throw new RefException("element " + index + " of " + this + " is null; test with isNull(index)");
+            throw causeOf(new RefException("element " + index + " of " + this + " is null; test with isNull(index)"));
         }
-        return elementType.attach(attachedSpace(), scope(), ref);
+        return attachTo(elementType, ref);
     }
 
     /**
@@ -56,7 +56,7 @@ public final class SharedArray<T> extends SharedSequence {
      * @throws RefException if the element cannot be followed
      */
     public boolean get(int index, T into) {
-        return elementType.move(into, attachedSpace(), scope(), bits(index));
+        return moveTo(elementType, into, bits(index));
     }
 
     public Ref<T> ref(int index) {

@@ -208,14 +208,12 @@ public abstract class SharedMap<V> extends SharedObject {
 
     /** A new flyweight on the value in a slot found by {@link #find}; empty if there is none. */
     final Optional<V> valueAt(int slot) {
-        return slot < 0
-                ? Optional.empty()
-                : Optional.of(type.valueType.attach(attachedSpace(), scope(), slots.value(slot)));
+        return slot < 0 ? Optional.empty() : Optional.of(attachTo(type.valueType, slots.value(slot)));
     }
 
     /** Moves a flyweight to the value in a slot found by {@link #find}; false if there is none. */
     final boolean valueAt(int slot, V into) {
-        return slot >= 0 && type.valueType.move(into, attachedSpace(), scope(), slots.value(slot));
+        return slot >= 0 && moveTo(type.valueType, into, slots.value(slot));
     }
 
     private SharedDataException tooManyProbes() {
@@ -254,7 +252,7 @@ public abstract class SharedMap<V> extends SharedObject {
 
         /** A new flyweight on this entry's value. */
         public final V value() {
-            return map.type.valueType.attach(map.attachedSpace(), map.scope(), map.slots.value(taken()));
+            return map.attachTo(map.type.valueType, map.slots.value(taken()));
         }
 
         /**

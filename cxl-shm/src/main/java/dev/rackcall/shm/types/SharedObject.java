@@ -2,9 +2,11 @@ package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.ReadOnlyObjectException;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeException;
+import dev.rackcall.shm.StaleObjectException;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -174,6 +176,46 @@ public abstract class SharedObject {
         placed(bytes);
     }
 
+    /** A flyweight on an object that this one refers to, see {@link SharedType#attach(RefSpace, long)}. */
+    final <T> T attachTo(SharedType<T> target, long referred) {
+        try {
+            return target.attach(attachedSpace(), scope, referred);
+        } catch (RefException e) {
+            throw causeOf(e);
+        }
+    }
+
+    /** Moves a flyweight to an object that this one refers to, see {@link SharedType#move(Object, RefSpace, long)}. */
+    final <T> boolean moveTo(SharedType<T> target, T into, long referred) {
+        try {
+            return target.move(into, attachedSpace(), scope, referred);
+        } catch (RefException e) {
+            throw causeOf(e);
+        }
+    }
+
+    /** Why a reference that was read here cannot be followed: {@code found}, unless this object itself was freed. */
+    final RefException causeOf(RefException found) {
+        if (found instanceof StaleObjectException) {
+            return found;
+        }
+        try {
+            space.window(ref);
+            return found;
+        } catch (RefException e) {
+            return stale(e);
+        }
+    }
+
+    /** The text of a string that this object refers to. */
+    final String textOf(long referred) {
+        try {
+            return SharedString.read(attachedSpace(), referred);
+        } catch (RefException e) {
+            throw causeOf(e);
+        }
+    }
+
     /** Called after every move, with the checked size. */
     void placed(int bytes) {}
 
@@ -202,8 +244,25 @@ public abstract class SharedObject {
         if (attached == null) {
             throw new IllegalStateException(nowhere());
         }
-        assert space.memory(ref) != null; // throws if the scope was closed
+        assert isLive();
         return attached;
+    }
+
+    /** True; throws if the object's memory was freed. Called only where assertions are enabled. */
+    private boolean isLive() {
+        try {
+            space.window(ref);
+            return true;
+        } catch (RefException e) {
+            throw stale(e);
+        }
+    }
+
+    private StaleObjectException stale(RefException why) {
+        StaleObjectException stale =
+                new StaleObjectException(this + " was used after its memory was freed: " + why.getMessage());
+        stale.initCause(why);
+        return stale;
     }
 
     /**

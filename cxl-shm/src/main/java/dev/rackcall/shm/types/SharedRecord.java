@@ -119,7 +119,7 @@ public abstract class SharedRecord extends SharedObject {
 
     protected final String getString(long offset) {
         long ref = getLong(offset);
-        return ref == Ref.NULL ? "" : SharedString.read(attachedSpace(), ref);
+        return ref == Ref.NULL ? "" : textOf(ref);
     }
 
     protected final void putString(long offset, String field, String value) {
@@ -129,7 +129,7 @@ public abstract class SharedRecord extends SharedObject {
 
     protected final Optional<String> getOptionalString(long offset) {
         long ref = getLong(offset);
-        return ref == Ref.NULL ? Optional.empty() : Optional.of(SharedString.read(attachedSpace(), ref));
+        return ref == Ref.NULL ? Optional.empty() : Optional.of(textOf(ref));
     }
 
     protected final void putOptionalString(long offset, String field, Optional<String> value) {
@@ -142,9 +142,7 @@ public abstract class SharedRecord extends SharedObject {
 
     protected final byte[] getBytes(long offset) {
         long ref = getLong(offset);
-        return ref == Ref.NULL
-                ? new byte[0]
-                : SharedBytes.TYPE.attach(attachedSpace(), ref).toArray();
+        return ref == Ref.NULL ? new byte[0] : attachTo(SharedBytes.TYPE, ref).toArray();
     }
 
     protected final void putBytes(long offset, String field, byte[] value) {
@@ -167,10 +165,10 @@ public abstract class SharedRecord extends SharedObject {
     protected final <T> T getReference(long offset, SharedType<T> type, String field) {
         long ref = getLong(offset);
         if (ref == Ref.NULL) {
-            throw new NullRefException(
-                    field + " of " + this + " is null; if it may be, declare it as Optional or Ref of " + type.name());
+            throw causeOf(new NullRefException(
+                    field + " of " + this + " is null; if it may be, declare it as Optional or Ref of " + type.name()));
         }
-        return type.attach(attachedSpace(), scope(), ref);
+        return attachTo(type, ref);
     }
 
     protected final <T> void putReference(long offset, SharedType<T> type, String field, T value) {
@@ -201,7 +199,7 @@ public abstract class SharedRecord extends SharedObject {
      * Moves {@code into}, possibly this flyweight, to the referenced object; returns false if the reference is null.
      */
     protected final <T> boolean follow(long offset, SharedType<T> type, T into) {
-        return type.move(into, attachedSpace(), scope(), getLong(offset));
+        return moveTo(type, into, getLong(offset));
     }
 
     protected final <T> T getEmbedded(long offset, SharedType<T> type) {

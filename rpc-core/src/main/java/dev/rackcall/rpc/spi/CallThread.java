@@ -50,6 +50,15 @@ public final class CallThread extends Thread {
         }
     }
 
+    /**
+     * Clears the current thread's interrupt flag. A handler may have left it set, or another thread may have set it after
+     * the handler had returned; the next caller's handler must not see it, and a thread that is interrupted cannot sleep.
+     * Costs one load if it is clear.
+     */
+    public static void forgetInterrupt() {
+        Thread.interrupted();
+    }
+
     /** The call that the current thread serves. */
     public static Optional<ServerCall> currentCall() {
         return Optional.ofNullable(servedHere());

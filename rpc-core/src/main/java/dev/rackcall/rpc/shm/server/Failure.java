@@ -10,6 +10,7 @@ import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.ReadOnlyObjectException;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.ScopeException;
+import dev.rackcall.shm.StaleObjectException;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.types.SharedDataException;
 import java.util.concurrent.CompletionException;
@@ -46,6 +47,7 @@ record Failure(Status status, Metadata trailers) {
             when encoding ->
                 plain(Status.Code.INTERNAL.with("%s: the handler's result cannot be sent: %s", method, e.getMessage()));
             case PayloadException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case StaleObjectException e -> plain(stale(method, e));
             case NullRefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case RefException e when isolated -> plain(breach(method, e));
             case SharedDataException e when isolated -> plain(breach(method, e));
@@ -90,6 +92,21 @@ record Failure(Status status, Metadata trailers) {
     static Status breach(String method, RuntimeException cause) {
         IsolationEvents.violation(IsolationEvents.Violation.SANDBOX, method, cause.getMessage());
         return Status.Code.PERMISSION_DENIED.with("%s: %s", method, cause.getMessage());
+    }
+
+    /** The handler's mistake, so also in the server's log. */
+    private static Status stale(String method, StaleObjectException cause) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn(
+                    "{}: the handler used a shared object whose memory its owner had freed, such as an argument kept from an"
+                            + " earlier call; copy what has to last, or take it over by RpcContext.adopt{}",
+                    method,
+                    LOG_LIMIT.skipped(),
+                    cause);
+        }
+        return Status.Code.INTERNAL.with(
+                "%s: the handler used a shared object whose memory was freed before; the server's log has the rest",
+                method);
     }
 
     private static Failure plain(Status status) {

@@ -106,13 +106,19 @@ final class ShmServerCall extends DeferrableCall {
         // A deferred call may end, and its slot serve the next call, before the handler has returned here.
         long served = request.ticket();
         CallThread.serve(connection.calls(), index);
+        CallThread.forgetInterrupt();
         try {
             request.requireServable();
-            HandlerWalls.Wall wall = wall();
-            if (wall.isClosed()) {
-                wall.run(this::handle);
-            } else {
-                handle();
+            try {
+                HandlerWalls.Wall wall = wall();
+                if (wall.isClosed()) {
+                    wall.run(this::handle);
+                } else {
+                    handle();
+                }
+            } finally {
+                // Also before the answer: an interrupt would end a socket that the answer is sent through.
+                CallThread.forgetInterrupt();
             }
             if (deferredTicket < served) {
                 succeed();

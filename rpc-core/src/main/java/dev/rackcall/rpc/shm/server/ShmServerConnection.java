@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm.server;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.os.Futex;
 import java.lang.foreign.MemorySegment;
@@ -246,6 +247,8 @@ public final class ShmServerConnection implements Relief.Served {
         try {
             ControlRequests.serve(call);
         } finally {
+            // Encoding a stream's elements runs users' code.
+            CallThread.forgetInterrupt();
             if (!duty.leave(entered)) {
                 call.endAside();
             }

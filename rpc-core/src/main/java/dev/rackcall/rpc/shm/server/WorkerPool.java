@@ -112,6 +112,9 @@ final class WorkerPool<T> implements AutoCloseable {
             T entry = queue.poll();
             if (entry == null && !stopped) {
                 LockSupport.parkNanos(sleepNanos);
+                // A task may have passed this thread to another one, which interrupts it late. The thread would not
+                // sleep again.
+                CallThread.forgetInterrupt();
             }
             if (!stopsSleeping() && entry != null) {
                 // This worker found an entry by itself, but was also woken for a later one, which another worker must

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Implements {@link Library}. */
-public final class LibraryService implements Library {
+public class LibraryService implements Library {
     private final List<Book> kept = new ArrayList<>();
     private final List<Scope> scopes = new ArrayList<>();
     Page foreign;

@@ -1,0 +1,103 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.Library;
+import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.CapturedErr;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What a handler leaves behind does not reach the next caller. */
+@Timeout(60)
+class LeftBehindTest extends RpcFixture {
+    static List<Dispatch> dispatches() {
+        return List.of(Dispatch.direct(), Dispatch.workers(1), Dispatch.virtualThreads());
+    }
+
+    /** Leaves an interrupt behind, and tells whether it finds one. */
+    private static final class Interrupted extends EchoService {
+        private final AtomicReference<Thread> handler = new AtomicReference<>();
+
+        @Override
+        public void nothing() {
+            handler.set(Thread.currentThread());
+            Thread.currentThread().interrupt();
+        }
+
+        @Override
+        public long add(long first, long second) {
+            return Thread.currentThread().isInterrupted() ? -1 : first + second;
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("dispatches")
+    void shouldNotShowAnInterruptToTheNextCallersHandler(Dispatch dispatch) {
+        serve(serving(Echo.class, new Interrupted()).dispatch(dispatch));
+        Echo first = connect(Echo.class);
+        Echo second = connect(Echo.class);
+        for (int i = 0; i < 20; i++) {
+            first.nothing();
+            assertThat(second.add(1, 2)).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void shouldLetAWorkerSleepThatWasInterruptedAfterItsHandlerHadReturned() {
+        Interrupted service = new Interrupted();
+        serve(serving(Echo.class, service).dispatch(Dispatch.workers(1)));
+        Echo echo = connect(Echo.class);
+        echo.nothing();
+        Thread worker = service.handler.get();
+        Await.until("the worker sleeps", () -> worker.getState() == Thread.State.TIMED_WAITING);
+        worker.interrupt();
+        Await.until("the worker has forgotten the interrupt", () -> !worker.isInterrupted());
+        Await.until("the worker sleeps again", () -> worker.getState() == Thread.State.TIMED_WAITING);
+        assertThat(echo.add(1, 2)).isEqualTo(3);
+    }
+
+    /** Keeps its argument, against the rules, and reads it in the next call. */
+    private static final class Keeper extends LibraryService {
+        private Book forbidden;
+
+        @Override
+        public List<String> texts(Book book) {
+            if (forbidden == null) {
+                forbidden = book;
+                return List.of();
+            }
+            return List.of(forbidden.pages().get(0).text());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("dispatches")
+    void shouldBlameTheHandlerForAnArgumentThatItKeptAndNotTheNextCaller(Dispatch dispatch) {
+        serve(serving(Library.class, new Keeper()).dispatch(dispatch));
+        RpcChannel channel = open(Library.class);
+        Library library = channel.stub(Library.class);
+        try (Scope freed = channel.newScope()) {
+            assertThat(library.texts(LibraryService.fill(freed, "kept", 1))).isEmpty();
+        }
+        try (Scope mine = channel.newScope();
+                CapturedErr log = CapturedErr.begin()) {
+            assertFails(Status.Code.INTERNAL, () -> library.texts(LibraryService.fill(mine, "mine", 1)))
+                    .hasMessageContainingAll("/test/library/texts", "memory was freed");
+            Await.until("the log blames the handler", () -> log.text().contains("RpcContext.adopt"));
+            assertThat(log.text()).contains("/test/library/texts", "Book at Ref(");
+        }
+    }
+}
