@@ -38,11 +38,11 @@ final class ProcessChecks {
             return Finding.problem("java", version + " is too old; Rackcall needs Java " + NEEDED_JAVA + ".");
         }
         return ProcessChecks.class.getModule().isNativeAccessEnabled()
-                ? Finding.ok("java", version + " with the flags that Rackcall needs.")
+                ? Finding.ok("java", version + " with the flag that Rackcall needs.")
                 : Finding.note(
                         "java",
                         version + " was started without --enable-native-access=ALL-UNNAMED and prints a warning;"
-                                + " docs/jvm-flags.md has the list of flags.");
+                                + " docs/jvm-flags.md says where to put it.");
     }
 
     private static Finding cores() {

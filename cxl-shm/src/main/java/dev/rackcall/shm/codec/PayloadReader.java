@@ -1,10 +1,10 @@
 package dev.rackcall.shm.codec;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
-import net.openhft.chronicle.bytes.PointerBytesStore;
 
 /**
  * Decodes what {@link PayloadWriter} encoded, without trust. A peer may have written anything and may still be writing.
@@ -23,10 +23,10 @@ public final class PayloadReader {
     private static final byte[] NO_BYTES = {};
     private static final char REPLACEMENT = '\uFFFD';
 
-    private final PointerBytesStore memory = new PointerBytesStore();
     private ObjectCodec objects = ObjectCodec.NONE;
     private MemorySegment buffer = MemorySegment.NULL;
     private byte[] scratch = new byte[256];
+    private long base; // address of the first byte of the buffer
     private long limit;
     private long position;
     private int depth;
@@ -57,10 +57,8 @@ public final class PayloadReader {
             throw new IllegalArgumentException("a payload needs native memory, but " + segment + " is heap memory");
         }
         Objects.checkFromIndexSize(offset, length, segment.byteSize());
-        if (length > 0) {
-            memory.set(segment.address(), segment.byteSize());
-        }
         buffer = segment;
+        base = segment.address();
         position = offset;
         limit = offset + length;
         depth = 0;
@@ -80,7 +78,7 @@ public final class PayloadReader {
 
     public boolean readBoolean() {
         long at = claim(1);
-        return bool(memory.readByte(at));
+        return bool(NativeMemory.ALL.get(ValueLayout.JAVA_BYTE, base + at));
     }
 
     private static boolean bool(byte value) {
@@ -92,12 +90,12 @@ public final class PayloadReader {
 
     public byte readByte() {
         long at = claim(Byte.BYTES);
-        return memory.readByte(at);
+        return NativeMemory.ALL.get(ValueLayout.JAVA_BYTE, base + at);
     }
 
     public short readShort() {
         long at = claim(Short.BYTES);
-        return memory.readShort(at);
+        return NativeMemory.ALL.get(ValueLayout.JAVA_SHORT_UNALIGNED, base + at);
     }
 
     public char readChar() {
@@ -106,22 +104,22 @@ public final class PayloadReader {
 
     public int readInt() {
         long at = claim(Integer.BYTES);
-        return memory.readInt(at);
+        return NativeMemory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, base + at);
     }
 
     public long readLong() {
         long at = claim(Long.BYTES);
-        return memory.readLong(at);
+        return NativeMemory.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, base + at);
     }
 
     public float readFloat() {
         long at = claim(Float.BYTES);
-        return memory.readFloat(at);
+        return NativeMemory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, base + at);
     }
 
     public double readDouble() {
         long at = claim(Double.BYTES);
-        return memory.readDouble(at);
+        return NativeMemory.ALL.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, base + at);
     }
 
     /** A Ref as {@link dev.rackcall.shm.Ref#bits()}. A {@link dev.rackcall.shm.RefSpace} checks where it points. */
@@ -255,7 +253,7 @@ public final class PayloadReader {
 
     private void take(byte[] into, int length) {
         long at = claim(length);
-        memory.read(at, into, 0, length);
+        MemorySegment.copy(NativeMemory.ALL, ValueLayout.JAVA_BYTE, base + at, into, 0, length);
     }
 
     private byte[] scratch(int length) {

@@ -1,9 +1,9 @@
 package dev.rackcall.shm.codec;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Objects;
-import net.openhft.chronicle.bytes.PointerBytesStore;
 
 /**
  * Encodes ordinary Java values into a call's memory, without padding or alignment. Integers and floats are
@@ -52,12 +52,13 @@ public final class PayloadWriter {
     }
 
     private static final int SHORT_TEXT = 16;
+    private static final int FIRST_BEYOND_ASCII = 0x80;
 
-    private final PointerBytesStore memory = new PointerBytesStore();
     private final Growth growth;
     private ObjectCodec objects = ObjectCodec.NONE;
     private MemorySegment buffer = MemorySegment.NULL;
     private TextEncoder encoder; // created for the first text that needs it, since most of the many writers have none
+    private long base; // address of the first byte of the buffer
     private long limit;
     private long position;
     private int depth;
@@ -103,12 +104,9 @@ public final class PayloadWriter {
         if (!segment.isNative()) {
             throw new IllegalArgumentException("a payload needs native memory, but " + segment + " is heap memory");
         }
-        long size = segment.byteSize();
-        if (size > 0) {
-            memory.set(segment.address(), size);
-        }
         buffer = segment;
-        limit = size;
+        base = segment.address();
+        limit = segment.byteSize();
     }
 
     /** Bytes written since {@link #begin}. */
@@ -123,17 +121,17 @@ public final class PayloadWriter {
 
     public void writeBoolean(boolean value) {
         long at = claim(1);
-        memory.writeByte(at, value ? (byte) 1 : (byte) 0);
+        NativeMemory.ALL.set(ValueLayout.JAVA_BYTE, base + at, value ? (byte) 1 : (byte) 0);
     }
 
     public void writeByte(byte value) {
         long at = claim(Byte.BYTES);
-        memory.writeByte(at, value);
+        NativeMemory.ALL.set(ValueLayout.JAVA_BYTE, base + at, value);
     }
 
     public void writeShort(short value) {
         long at = claim(Short.BYTES);
-        memory.writeShort(at, value);
+        NativeMemory.ALL.set(ValueLayout.JAVA_SHORT_UNALIGNED, base + at, value);
     }
 
     public void writeChar(char value) {
@@ -142,22 +140,22 @@ public final class PayloadWriter {
 
     public void writeInt(int value) {
         long at = claim(Integer.BYTES);
-        memory.writeInt(at, value);
+        NativeMemory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, base + at, value);
     }
 
     public void writeLong(long value) {
         long at = claim(Long.BYTES);
-        memory.writeLong(at, value);
+        NativeMemory.ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, base + at, value);
     }
 
     public void writeFloat(float value) {
         long at = claim(Float.BYTES);
-        memory.writeFloat(at, value);
+        NativeMemory.ALL.set(ValueLayout.JAVA_FLOAT_UNALIGNED, base + at, value);
     }
 
     public void writeDouble(double value) {
         long at = claim(Double.BYTES);
-        memory.writeDouble(at, value);
+        NativeMemory.ALL.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, base + at, value);
     }
 
     /** A Ref, as {@link dev.rackcall.shm.Ref#bits()}. */
@@ -181,7 +179,7 @@ public final class PayloadWriter {
             throw new IllegalArgumentException(
                     "no count was reserved at " + at + ", the payload has " + position + " bytes");
         }
-        memory.writeInt(at, count);
+        NativeMemory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, base + at, count);
     }
 
     /**
@@ -199,19 +197,35 @@ public final class PayloadWriter {
         }
     }
 
-    /** The fast path for short names and keys. Returns false, and writes nothing, if the text is not all ASCII. */
+    /**
+     * The fast path for short names and keys. Returns false, and appends nothing, if the text is not all ASCII. Eight
+     * characters are checked and stored at once, which takes half the time of a store per character.
+     */
     private boolean writeShortAscii(String value) {
         int chars = value.length();
         long start = claim((long) Integer.BYTES + chars);
-        for (int i = 0; i < chars; i++) {
-            char c = value.charAt(i);
-            if (c >= 0x80) {
-                position = start;
-                return false;
+        long at = start + Integer.BYTES;
+        int seen = 0;
+        int done = 0;
+        for (; done + Long.BYTES <= chars; done += Long.BYTES) {
+            long eight = 0;
+            for (int i = 0; i < Long.BYTES; i++) {
+                char c = value.charAt(done + i);
+                seen |= c;
+                eight |= (long) c << (i * Byte.SIZE);
             }
-            memory.writeByte(start + Integer.BYTES + i, (byte) c);
+            NativeMemory.ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, base + at + done, eight);
         }
-        memory.writeInt(start, chars);
+        for (; done < chars; done++) {
+            char c = value.charAt(done);
+            seen |= c;
+            NativeMemory.ALL.set(ValueLayout.JAVA_BYTE, base + at + done, (byte) c);
+        }
+        if (seen >= FIRST_BEYOND_ASCII) {
+            position = start;
+            return false;
+        }
+        NativeMemory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, base + start, chars);
         return true;
     }
 
@@ -233,8 +247,8 @@ public final class PayloadWriter {
     public void writeBytes(byte[] value, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, value.length);
         long at = claim((long) Integer.BYTES + length);
-        memory.writeInt(at, length);
-        memory.write(at + Integer.BYTES, value, offset, length);
+        NativeMemory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, base + at, length);
+        MemorySegment.copy(value, offset, NativeMemory.ALL, ValueLayout.JAVA_BYTE, base + at + Integer.BYTES, length);
     }
 
     /** Writes bytes of native memory, without their number. */
@@ -307,7 +321,7 @@ public final class PayloadWriter {
     /** Appends bytes as they are. */
     void append(byte[] bytes, int length) {
         long at = claim(length);
-        memory.write(at, bytes, 0, length);
+        MemorySegment.copy(bytes, 0, NativeMemory.ALL, ValueLayout.JAVA_BYTE, base + at, length);
     }
 
     /**
@@ -315,7 +329,7 @@ public final class PayloadWriter {
      */
     long claimArray(int elements, int elementBytes) {
         long at = claim(Integer.BYTES + (long) elements * elementBytes);
-        memory.writeInt(at, elements);
+        NativeMemory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, base + at, elements);
         return at + Integer.BYTES;
     }
 

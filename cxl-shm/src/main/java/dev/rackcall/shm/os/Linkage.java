@@ -8,6 +8,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds C functions, for the packages that mirror C. Every handle first takes the caller's {@link
@@ -20,6 +21,15 @@ import java.lang.invoke.MethodHandle;
  * arguments in the same places.
  */
 public final class Linkage {
+    static {
+        // The JVM's own warning or exception follows; it does not say where a program puts the flag.
+        if (!Linkage.class.getModule().isNativeAccessEnabled()) {
+            LoggerFactory.getLogger(Linkage.class)
+                    .warn("Rackcall calls the C library: start Java with --enable-native-access=ALL-UNNAMED, or put"
+                            + " Enable-Native-Access: ALL-UNNAMED into the jar's manifest; see docs/jvm-flags.md");
+        }
+    }
+
     private static final Linker LINKER = Linker.nativeLinker();
     private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
     private static final FunctionDescriptor SIX_NUMBERS =

@@ -43,6 +43,8 @@ public final class JmhTarget {
                 .timeout(TimeValue.minutes(1))
                 .addProfiler(GCProfiler.class)
                 .jvmArgs(MeasuredProcess.measuringFlags().toArray(String[]::new))
+                // JMH looks at the layout of its own classes, and the JVM would warn in each process.
+                .jvmArgsAppend("--sun-misc-unsafe-memory-access=allow")
                 .shouldFailOnError(true)
                 .verbosity(VerboseMode.SILENT);
         try {

@@ -39,8 +39,10 @@ public record AeronIpc() implements Sides {
     private static final String CHANNEL = "aeron:ipc?term-length=" + (16 << 20);
 
     /** What each JVM with Aeron gets. */
-    public static final List<String> FLAGS =
-            List.of("--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED", "-Dagrona.disable.bounds.checks=true");
+    public static final List<String> FLAGS = List.of(
+            "--sun-misc-unsafe-memory-access=allow",
+            "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+            "-Dagrona.disable.bounds.checks=true");
 
     private static final int REQUESTS = 10;
     private static final int REPLIES = 11;
