@@ -7,7 +7,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.List;
 
 /** Checks the owner and the permissions of the folder where this user's servers keep their sockets and lock files. */
 final class RuntimeFolderCheck {
@@ -60,11 +59,11 @@ final class RuntimeFolderCheck {
 
     private Finding inUse() {
         RuntimeDirectory directory = RuntimeDirectory.at(folder);
-        List<String> channels = directory.channels();
-        long dead = channels.stream()
-                .filter(channel -> !directory.isServed(channel))
+        long dead = directory.all().stream()
+                .filter(server -> !server.isAlive())
                 .count();
-        String served = folder + " is yours alone; channels served: " + (channels.size() - dead) + ".";
+        String served = folder + " is yours alone; channels served: "
+                + directory.channels().size() + ".";
         return dead == 0
                 ? Finding.ok(SUBJECT, served)
                 : Finding.note(SUBJECT, served + " Dead servers have left files of " + dead + ": ./rackcall clean");

@@ -20,19 +20,19 @@ class CleanCommandTest {
 
     @Test
     void shouldRemoveWhatDeadServersHaveLeftAndNothingElse() throws IOException {
-        Path old = Files.writeString(directory.resolve("shop+old.lock"), "pid 1\n");
+        Path old = Files.writeString(directory.resolve("shop+old@aaaaaa.lock"), "pid 1\n");
         Files.setPosixFilePermissions(old, PosixFilePermissions.fromString("rw-------"));
-        Files.writeString(directory.resolve("yarn.lock"), "# another program's\n");
-        Files.createFile(directory.resolve("shop+old.sock"));
-        Files.createFile(directory.resolve("shop+cart.sock"));
+        Files.writeString(directory.resolve("yarn@aaaaaa.lock"), "# another program's\n");
+        Files.createFile(directory.resolve("shop+old@aaaaaa"));
+        Files.createFile(directory.resolve("shop+cart@bbbbbb"));
         try (OwnerLock living =
-                OwnerLock.tryAcquire(directory.resolve("shop+cart.lock")).orElseThrow()) {
+                OwnerLock.tryAcquire(directory.resolve("shop+cart@bbbbbb.lock")).orElseThrow()) {
             assertThat(clean()).isZero();
 
             assertThat(living).isNotNull();
             assertThat(directory).isDirectoryNotContaining("glob:**shop+old*");
-            assertThat(directory.resolve("shop+cart.sock")).exists();
-            assertThat(directory.resolve("yarn.lock")).hasContent("# another program's\n");
+            assertThat(directory.resolve("shop+cart@bbbbbb")).exists();
+            assertThat(directory.resolve("yarn@aaaaaa.lock")).hasContent("# another program's\n");
             assertThat(out.toString())
                     .contains("removed  /shop/old")
                     .contains("served   /shop/cart")

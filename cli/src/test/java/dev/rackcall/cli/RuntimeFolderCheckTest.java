@@ -24,7 +24,7 @@ class RuntimeFolderCheckTest {
     @Test
     void shouldPointOutWhatDeadServersHaveLeft() throws IOException {
         Path folder = folder("rwx------");
-        Path old = Files.writeString(folder.resolve("shop+old.lock"), "pid 1\n");
+        Path old = Files.writeString(folder.resolve("shop+old@aaaaaa.lock"), "pid 1\n");
         Files.setPosixFilePermissions(old, PosixFilePermissions.fromString("rw-------"));
 
         assertThat(check(folder, ME))

@@ -8,10 +8,11 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
- * A client's access to one named channel: connects, reconnects when the server was restarted, makes stubs and scopes.
- * Thread-safe.
+ * A client's access to one named channel: connects, reconnects when the server was restarted, makes stubs and scopes. It
+ * uses all servers of the channel on this host, or in its directory, see {@code docs/servers.md}. Thread-safe.
  *
  * <pre>{@code
  * try (RpcChannel channel = RpcChannel.open("/shop/search")) {
@@ -25,6 +26,10 @@ import java.util.List;
  * until their deadlines. Compute such values before the call. An argument may itself make a call while it is encoded,
  * on the same thread. If the argument waits for another thread's call, that call waits for this one, and fails at its
  * deadline.
+ *
+ * <p>With several servers there is a connection to each. A scope lies in the memory of one of them, and calls with its
+ * objects go to that server. So all shared objects of one call must be built in one scope. A {@linkplain #newSharedScope
+ * shared scope} is shared with the other clients of that one server.
  *
  * <p>Scopes, and shared objects that calls returned, lie in the connection's memory, which ends with the connection:
  * when the channel is closed, or its server stops or dies. Reading such an object then throws {@link
@@ -47,7 +52,30 @@ public interface RpcChannel extends AutoCloseable {
         return RpcProvider.get().channel(channel);
     }
 
+    /** What a channel does at the moment. */
+    enum State {
+        /** Its servers are gone; the next call connects. */
+        IDLE,
+        /** A call connects to a server. */
+        CONNECTING,
+        /** It is connected to a server that takes calls. */
+        READY,
+        /** The last attempt to connect failed. The next call tries again; with a directory, the channel does by itself. */
+        TRANSIENT_FAILURE,
+        /** It was closed. */
+        CLOSED
+    }
+
     String name();
+
+    /** What the channel does at the moment. */
+    State state();
+
+    /**
+     * Calls {@code listener} after each later change of {@link #state}, in order, on a virtual thread. A state that lasts
+     * very briefly may be left out. The listener may call, block, and close the channel.
+     */
+    void onStateChange(Consumer<State> listener);
 
     /** A thread-safe stub with {@link CallOptions#DEFAULT}. */
     default <S> S stub(Class<S> service) {
@@ -90,8 +118,8 @@ public interface RpcChannel extends AutoCloseable {
     void release(Object result);
 
     /**
-     * The routes to the channel's servers, and why calls use one and not the others; empty unless the channel was
-     * opened with a directory.
+     * The routes to the channel's servers, and why calls use one and not the others; empty if the channel was opened
+     * with an address or a pool, and without a directory.
      */
     List<Route> routes();
 
@@ -141,6 +169,12 @@ public interface RpcChannel extends AutoCloseable {
         Builder arenaQuota(long bytes);
 
         Builder connectTimeout(Duration value);
+
+        /**
+         * Makes {@link #open} wait while no server has the channel or takes new clients, for example because the client
+         * starts first. Zero by default: {@code open} fails at once. Calls of an open channel do not wait for a server.
+         */
+        Builder waitForReady(Duration value);
 
         /** Time-out of calls that set none; 30 s by default. Not sent to the server ({@link RpcContext#deadline}). */
         Builder defaultTimeout(Duration value);

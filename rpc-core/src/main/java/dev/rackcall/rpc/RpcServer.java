@@ -10,8 +10,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Serves one or more services. Thread-safe. A server that is still open when its process exits in order, for example by
- * an interrupt from the keyboard, closes itself and leaves no files.
+ * Serves one or more services. Thread-safe. Several servers of one host may serve the same channel; its clients use all
+ * of them. See {@code docs/servers.md}.
+ *
+ * <p>Shutting down is the user's decision: an exit hook that calls {@link #shutdown} has as long as it takes. If the
+ * process exits in order and the server is still open after all hooks, calls in flight end with UNAVAILABLE, and the
+ * server leaves no files.
  *
  * <pre>{@code
  * try (RpcServer server = RpcServer.builder().service(Search.class, new SearchService()).start()) {
@@ -23,6 +27,19 @@ public interface RpcServer extends AutoCloseable {
     static Builder builder() {
         return RpcProvider.get().server();
     }
+
+    /** What a server does at the moment. */
+    enum State {
+        /** It takes new clients and calls. */
+        SERVING,
+        /** It is shutting down: it takes no new clients, clients go elsewhere, and calls in flight continue. */
+        DRAINING,
+        /** It has ended. */
+        CLOSED
+    }
+
+    /** What the server does at the moment, for a health check. */
+    State state();
 
     /** The channels that it serves. */
     List<String> channels();
@@ -49,7 +66,7 @@ public interface RpcServer extends AutoCloseable {
     /**
      * Stops gracefully: accepts no new clients, lets calls in flight end for at most {@code bound}, then closes.
      * Returns whether all calls ended. If another thread is already shutting down, waits for it for at most {@code
-     * bound}, and returns false if it is not done by then.
+     * bound}, and returns false if it is not done by then; calls in flight get the longer of both bounds.
      */
     boolean shutdown(Duration bound);
 
@@ -67,6 +84,21 @@ public interface RpcServer extends AutoCloseable {
     interface Builder {
         /** Adds a service; its channel is that of its {@link RpcService} annotation. */
         <S> Builder service(Class<S> type, S implementation);
+
+        /**
+         * Adds a service under another name than that of its annotation, for example one of several services with the
+         * same interface. Clients open that name.
+         *
+         * @throws RpcException INVALID_ARGUMENT if it is not a channel's name, ALREADY_EXISTS if the server has it already
+         */
+        <S> Builder service(Class<S> type, S implementation, String channel);
+
+        /**
+         * Lets no other server serve the same channels from the same runtime directory: the server that starts later
+         * fails with ALREADY_EXISTS, whichever of both is exclusive. Ends with the server's process. Servers of a {@link
+         * #pool} are always exclusive.
+         */
+        Builder exclusive();
 
         /** Adds an interceptor after those added before. */
         Builder interceptor(ServerInterceptor interceptor);
@@ -182,7 +214,8 @@ public interface RpcServer extends AutoCloseable {
         /**
          * Begins to serve.
          *
-         * @throws RpcException ALREADY_EXISTS if a living server has one of the channels, PERMISSION_DENIED or
+         * @throws RpcException ALREADY_EXISTS if a living server has one of the channels and either is {@link
+         *     #exclusive}, PERMISSION_DENIED or
          *     FAILED_PRECONDITION if the runtime directory cannot be used, FAILED_PRECONDITION if huge pages are
          *     required and there are none, if an address is open to other hosts without TLS and {@link #insecure} was
          *     not called, or if the directory has another interface for a channel, UNAVAILABLE if the directory does

@@ -70,7 +70,7 @@ final class Announcer implements Router.Announcement {
                 announcer.announcements.add(announcer
                         .shared
                         .directory()
-                        .announce(ChannelName.of(service.definition().channel()), endpoint));
+                        .announce(ChannelName.of(service.channel()), endpoint));
             }
             announcer.loadTicks = Optional.of(Background.every(LOAD_MILLIS, announcer::lookAtLoad));
             return announcer;
@@ -101,6 +101,9 @@ final class Announcer implements Router.Announcement {
                 .or(() -> MemoryNames.host(spec.place().directory()));
         if (memory.isPresent()) {
             endpoint = endpoint.withPool(memory.get());
+        }
+        if (server.instance().isPresent()) {
+            endpoint = endpoint.withPool(MemoryNames.SERVER + server.instance().get());
         }
         Map<Boolean, List<URI>> byHardware = server.addresses().stream()
                 .map(HostAddress::reachable)

@@ -112,10 +112,10 @@ final class ChannelEndpoints {
     }
 
     private int best() {
-        return usable().mapToInt(Subchannel::rank).min().orElse(EndpointRoutes.UNREACHABLE);
+        return usable().mapToInt(RouteSubchannel::rank).min().orElse(EndpointRoutes.UNREACHABLE);
     }
 
-    private Stream<Subchannel> usable() {
+    private Stream<RouteSubchannel> usable() {
         return known.values().stream().flatMap(each -> each.subchannel().stream());
     }
 
@@ -124,10 +124,10 @@ final class ChannelEndpoints {
      *
      * @param current whether the directory's content is current
      */
-    Subchannel[] nearest(boolean current) {
+    RouteSubchannel[] nearest(boolean current) {
         known.values().forEach(each -> each.weigh(current));
         int best = best();
-        return usable().filter(subchannel -> subchannel.rank() == best).toArray(Subchannel[]::new);
+        return usable().filter(subchannel -> subchannel.rank() == best).toArray(RouteSubchannel[]::new);
     }
 
     /** Leaves subchannels that are farther than others. */
@@ -155,7 +155,7 @@ final class ChannelEndpoints {
     Stream<Route> describe() {
         return known.values().stream()
                 .sorted(Comparator.comparing(
-                        each -> each.subchannel().map(Subchannel::rank).orElse(EndpointRoutes.UNREACHABLE)))
+                        each -> each.subchannel().map(RouteSubchannel::rank).orElse(EndpointRoutes.UNREACHABLE)))
                 .flatMap(each -> each.describe().stream());
     }
 }

@@ -4,12 +4,15 @@ import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.ChannelView;
 import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.MemoryClaim;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.balance.Balancer;
+import dev.rackcall.rpc.balance.Subchannel;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.pool.Pool;
 import java.util.List;
@@ -26,14 +29,14 @@ import org.slf4j.LoggerFactory;
  * threads, nearest first, and publishes the subchannels that calls may use. A call reads one field; it waits here only
  * while there is no subchannel.
  */
-final class ChannelRoutes implements AutoCloseable {
+final class ChannelRoutes implements Balancer {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelRoutes.class);
     private static final long LOOK_MILLIS = 200;
     /** How long a call without a subchannel waits for the directory to name another server. */
     private static final long NEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long NEWS_LOOK_MILLIS = 20;
-    private static final Subchannel[] NONE = {};
+    private static final RouteSubchannel[] NONE = {};
 
     private final ClientSpec spec;
     private final ChannelPool pool;
@@ -47,12 +50,13 @@ final class ChannelRoutes implements AutoCloseable {
     private final Subchannels subchannels = new Subchannels();
     private final ChannelEndpoints endpoints;
     /** The nearest subchannels. Written with this object's lock held. */
-    private volatile Subchannel[] live = NONE;
+    private volatile RouteSubchannel[] live = NONE;
 
     /** Whether a check for ended subchannels is scheduled. */
     private final AtomicBoolean noticed = new AtomicBoolean();
 
     private volatile boolean closed;
+    private volatile Runnable onChange = () -> {};
 
     private ChannelRoutes(ClientSpec spec, SharedDirectory directory) {
         this.spec = spec;
@@ -112,41 +116,52 @@ final class ChannelRoutes implements AutoCloseable {
 
     // ---- for calls
 
-    /** The subchannels that calls may use; waits for one if there is none. */
-    Subchannel[] subchannels(long deadline) {
+    @Override
+    public Subchannel[] subchannels(long deadline) {
         Subchannel[] present = live;
         return present.length > 0 ? present : await(deadline);
     }
 
-    /** The subchannels that calls may use now, perhaps none. */
-    Subchannel[] subchannels() {
+    @Override
+    public Subchannel[] subchannels() {
         return live;
     }
 
-    /** The subchannel whose server can follow the Ref of a shared object. */
-    Optional<Subchannel> subchannelOf(Object sharedObject) {
-        for (Subchannel subchannel : subchannels.open()) {
-            if (subchannel.connection().maps(sharedObject)) {
-                return Optional.of(subchannel);
-            }
-        }
-        return Optional.empty();
-    }
-
-    Subchannel[] openSubchannels() {
+    @Override
+    public Subchannel[] openSubchannels() {
         return subchannels.open();
     }
 
-    boolean isClosed() {
+    @Override
+    public boolean isClosed() {
         return closed;
     }
 
-    ClientSpec spec() {
+    @Override
+    public boolean isUsable() {
+        return !closed;
+    }
+
+    /**
+     * A RoutedCall counts streams, so that a subchannel that was left stays open while a stream is read slowly.
+     */
+    @Override
+    public boolean isPlain(MethodDescriptor method) {
+        return !method.idempotent() && method.kind() != MethodDescriptor.Kind.SERVER_STREAM;
+    }
+
+    @Override
+    public ClientSpec spec() {
         return spec;
     }
 
-    /** Called when a subchannel was found to have ended. */
-    void noticeEnd() {
+    @Override
+    public void onChange(Runnable listener) {
+        onChange = listener;
+    }
+
+    @Override
+    public void noticeEnd() {
         if (!noticed.compareAndSet(false, true)) {
             // Many calls notice the end at once; one check is enough.
             return;
@@ -161,8 +176,8 @@ final class ChannelRoutes implements AutoCloseable {
         });
     }
 
-    /** As {@link #subchannels(long)}, after ended subchannels were removed. */
-    synchronized Subchannel[] await(long deadline) {
+    @Override
+    public synchronized Subchannel[] await(long deadline) {
         endpoints.follow(view.endpoints());
         publish();
         // Routes that have just failed are retried, because a call waits.
@@ -222,7 +237,7 @@ final class ChannelRoutes implements AutoCloseable {
     // ---- for connections
 
     /** Adds a new subchannel of a route. */
-    synchronized void adopt(Subchannel subchannel) {
+    synchronized void adopt(RouteSubchannel subchannel) {
         if (closed) {
             subchannel.connection().close();
             throw closedHere();
@@ -251,12 +266,14 @@ final class ChannelRoutes implements AutoCloseable {
         }
     }
 
-    synchronized void use(ServiceDefinition<?> definition) {
+    @Override
+    public synchronized void use(ServiceDefinition<?> definition) {
         subchannels.use(definition);
     }
 
     /** When this returns, subchannels over another pool get no new calls, and they are closed later. */
-    synchronized void changePool(Optional<Pool> value) {
+    @Override
+    public synchronized void changePool(Optional<Pool> value) {
         if (value.isEmpty() && pool.current().isEmpty()) {
             return;
         }
@@ -266,18 +283,18 @@ final class ChannelRoutes implements AutoCloseable {
         look();
     }
 
-    /** The first connection, which may have ended. All connections serve the same interface as this one. */
-    synchronized ClientConnection first() {
-        return subchannels.first();
+    @Override
+    public synchronized ServedInterface service() {
+        return subchannels.first().service();
     }
 
     /**
      * Detaches a route's subchannel. Holds the lock, like {@link #describe}, so that a description always shows the
      * subchannel: either at its route or among those that were left.
      */
-    synchronized void retire(EndpointRoute route, String why, Subchannel.Left how) {
+    synchronized void retire(EndpointRoute route, String why, RouteSubchannel.Left how) {
         route.detach().ifPresent(subchannel -> {
-            subchannels.leave(subchannel, why, subchannel.isUsable() ? how : Subchannel.Left.ENDED);
+            subchannels.leave(subchannel, why, subchannel.isUsable() ? how : RouteSubchannel.Left.ENDED);
             publish();
             LOG.info("channel {}: calls no longer go to {}: {}", spec.channel(), subchannel, why);
         });
@@ -315,15 +332,17 @@ final class ChannelRoutes implements AutoCloseable {
             live = endpoints.nearest(view.isCurrent());
         }
         notifyAll();
+        onChange.run();
     }
 
-    synchronized List<Route> describe() {
+    @Override
+    public synchronized List<Route> describe() {
         return Stream.concat(endpoints.describe(), subchannels.describeLeft()).toList();
     }
 
     @Override
     public void close() {
-        Subchannel[] last;
+        RouteSubchannel[] last;
         synchronized (this) {
             if (closed) {
                 return;
@@ -334,7 +353,7 @@ final class ChannelRoutes implements AutoCloseable {
         }
         ticks.cancel(false);
         view.close();
-        for (Subchannel subchannel : last) {
+        for (RouteSubchannel subchannel : last) {
             subchannel.close();
         }
         directory.close();

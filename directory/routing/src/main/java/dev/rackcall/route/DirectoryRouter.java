@@ -3,6 +3,7 @@ package dev.rackcall.route;
 import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.balance.RoutedConnection;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
@@ -20,7 +21,7 @@ public final class DirectoryRouter implements Router {
     @Override
     public ClientConnection connect(ClientSpec spec, Membership membership) {
         try {
-            return RoutedConnection.open(spec, membership);
+            return new RoutedConnection(ChannelRoutes.open(spec, membership));
         } catch (DirectoryException e) {
             throw failure("channel " + spec.channel(), e);
         }

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.ClientConnection;
@@ -53,7 +54,7 @@ final class EndpointRoute {
     private final ClientSpec channel;
     private final ChannelPool pool;
 
-    private volatile Optional<Subchannel> subchannel = Optional.empty();
+    private volatile Optional<RouteSubchannel> subchannel = Optional.empty();
     private volatile State state = State.NOT_NEEDED;
     private volatile String reason = "it was not tried yet";
     private volatile Optional<RpcException> failure = Optional.empty();
@@ -101,7 +102,7 @@ final class EndpointRoute {
         return kind;
     }
 
-    Optional<Subchannel> subchannel() {
+    Optional<RouteSubchannel> subchannel() {
         return subchannel;
     }
 
@@ -199,8 +200,8 @@ final class EndpointRoute {
     }
 
     /** Removes the subchannel, if there is one, for the caller to leave. Called with the routes' lock held. */
-    Optional<Subchannel> detach() {
-        Optional<Subchannel> last = subchannel;
+    Optional<RouteSubchannel> detach() {
+        Optional<RouteSubchannel> last = subchannel;
         subchannel = Optional.empty();
         return last;
     }
@@ -256,8 +257,8 @@ final class EndpointRoute {
             if (kind.isMemory()) {
                 memory = channelRoutes.claim(ARENAS * spec.arenaQuota());
             }
-            ClientConnection connection = Transports.connect(spec);
-            Subchannel fresh = new Subchannel(this, connection, memory);
+            ClientConnection connection = open(spec);
+            RouteSubchannel fresh = new RouteSubchannel(this, connection, memory);
             channelRoutes.adopt(fresh);
             connectedAt = System.nanoTime();
             connectedBy = by;
@@ -267,17 +268,25 @@ final class EndpointRoute {
             failure = Optional.empty();
             return true;
         } catch (RpcException e) {
-            Subchannel.giveBack(memory);
+            RouteSubchannel.giveBack(memory);
             failed(e);
             return false;
         } catch (RuntimeException e) {
-            Subchannel.giveBack(memory);
+            RouteSubchannel.giveBack(memory);
             failed(Status.Code.UNAVAILABLE.with("connecting failed: %s", e).asException(e));
             return false;
         } finally {
             // Cleared after the subchannel is set: describe reads the attempt first.
             attempt = Optional.empty();
         }
+    }
+
+    private ClientConnection open(ClientSpec spec) {
+        Optional<String> server = kind == Kind.PROCESS || kind == Kind.HOST
+                ? announced(MemoryNames.SERVER).map(name -> name.substring(MemoryNames.SERVER.length()))
+                : Optional.empty();
+        // Other servers of the same channel may have their sockets in the same runtime directory.
+        return server.isPresent() ? HostServers.connect(spec, server.get()) : Transports.connect(spec);
     }
 
     private static RpcException leftPool() {
@@ -317,15 +326,15 @@ final class EndpointRoute {
     Route describe() {
         // The attempt is read before the subchannel: connect sets the subchannel and then clears the attempt.
         boolean isTriedByFormer = kind == Kind.POOL && attempt.isPresent() && !attempt.equals(pool.current());
-        Optional<Subchannel> present = subchannel;
+        Optional<RouteSubchannel> present = subchannel;
         if (isTriedByFormer || (present.isPresent() && isOutdated())) {
             // A thread that has changed the pool checks for this state at once; another may still be trying the routes.
             return describe(
-                    State.LEAVING, LEFT_POOL, present.map(Subchannel::calls).orElse(0));
+                    State.LEAVING, LEFT_POOL, present.map(RouteSubchannel::calls).orElse(0));
         }
-        State now = present.filter(Subchannel::isEjected).isPresent() ? State.EJECTED : state;
+        State now = present.filter(RouteSubchannel::isEjected).isPresent() ? State.EJECTED : state;
         String why = now == State.EJECTED ? present.orElseThrow().whyEjected() : reason;
-        return describe(now, why, present.map(Subchannel::calls).orElse(0));
+        return describe(now, why, present.map(RouteSubchannel::calls).orElse(0));
     }
 
     Route describe(State now, String why, int calls) {

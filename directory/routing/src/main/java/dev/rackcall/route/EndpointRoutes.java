@@ -26,7 +26,7 @@ final class EndpointRoutes {
     private final List<EndpointRoute> routes;
     private final long connectNanos;
     private volatile Endpoint endpoint;
-    private volatile Optional<Subchannel> subchannel = Optional.empty();
+    private volatile Optional<RouteSubchannel> subchannel = Optional.empty();
 
     // The following fields are guarded by the lock of the ChannelRoutes.
 
@@ -55,7 +55,7 @@ final class EndpointRoutes {
     }
 
     /** The subchannel that calls may use, if it is usable. */
-    Optional<Subchannel> subchannel() {
+    Optional<RouteSubchannel> subchannel() {
         return subchannel.filter(
                 present -> present.isUsable() && !present.route().isOutdated());
     }
@@ -136,7 +136,7 @@ final class EndpointRoutes {
     private boolean isImpossible(EndpointRoute route) {
         Optional<String> obstacle = route.obstacle();
         obstacle.ifPresent(why -> {
-            retire(route, why, Subchannel.Left.MEMORY_GONE);
+            retire(route, why, RouteSubchannel.Left.MEMORY_GONE);
             route.impossible(why);
         });
         return obstacle.isPresent();
@@ -144,14 +144,14 @@ final class EndpointRoutes {
 
     private void standBy(EndpointRoute route, String why) {
         if (!isImpossible(route)) {
-            retire(route, why, Subchannel.Left.FOR_A_BETTER_ONE);
+            retire(route, why, RouteSubchannel.Left.FOR_A_BETTER_ONE);
             route.notNeeded(why);
         }
     }
 
     /** Removes the route's subchannel, if there is one, and returns it. */
-    private Optional<Subchannel> retire(EndpointRoute route, String why, Subchannel.Left how) {
-        Optional<Subchannel> left = route.subchannel();
+    private Optional<RouteSubchannel> retire(EndpointRoute route, String why, RouteSubchannel.Left how) {
+        Optional<RouteSubchannel> left = route.subchannel();
         // Cleared before the next routes are tried, so that calls do not use the retired subchannel.
         if (left.isPresent() && subchannel.equals(left)) {
             subchannel = Optional.empty();
@@ -162,13 +162,13 @@ final class EndpointRoutes {
 
     private boolean isConnected(EndpointRoute route) {
         if (route.isOutdated()) {
-            retire(route, EndpointRoute.LEFT_POOL, Subchannel.Left.MEMORY_GONE);
+            retire(route, EndpointRoute.LEFT_POOL, RouteSubchannel.Left.MEMORY_GONE);
             return false;
         }
         if (route.isConnected()) {
             return true;
         }
-        retire(route, "its connection has ended", Subchannel.Left.ENDED)
+        retire(route, "its connection has ended", RouteSubchannel.Left.ENDED)
                 .ifPresent(ended -> route.lost(ended.connection().endCause()));
         return false;
     }

@@ -15,6 +15,8 @@ import java.util.Optional;
 final class MemoryNames {
     static final String HOST = "host:";
     static final String POOL = "pool:";
+    /** Which server of a runtime directory it is. */
+    static final String SERVER = "server:";
 
     private MemoryNames() {}
 

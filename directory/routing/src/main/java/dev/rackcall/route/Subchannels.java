@@ -15,24 +15,24 @@ import java.util.stream.Stream;
  * each of them. Changed with the lock of its {@link ChannelRoutes} held; calls read one field.
  */
 final class Subchannels {
-    private static final Subchannel[] NONE = {};
+    private static final RouteSubchannel[] NONE = {};
 
-    private final List<Subchannel> adopted = new ArrayList<>();
-    private final List<Subchannel> left = new ArrayList<>();
+    private final List<RouteSubchannel> adopted = new ArrayList<>();
+    private final List<RouteSubchannel> left = new ArrayList<>();
     /** Subchannels that were left, are unused, and are being closed. */
-    private final List<Subchannel> closing = new ArrayList<>();
+    private final List<RouteSubchannel> closing = new ArrayList<>();
 
     private final List<ServiceDefinition<?>> used = new ArrayList<>();
     private Optional<ClientConnection> first = Optional.empty();
-    private volatile Subchannel[] open = NONE;
+    private volatile RouteSubchannel[] open = NONE;
 
     /** Called by any thread, without the lock. */
-    Subchannel[] open() {
+    RouteSubchannel[] open() {
         return open;
     }
 
     /** Adds a new subchannel, which must serve the same interface as the others, and registers the services in use. */
-    void adopt(Subchannel subchannel) {
+    void adopt(RouteSubchannel subchannel) {
         ClientConnection connection = subchannel.connection();
         if (first.isPresent()
                 && first.get().service().fingerprint() != connection.service().fingerprint()) {
@@ -56,7 +56,7 @@ final class Subchannels {
     void use(ServiceDefinition<?> definition) {
         if (!used.contains(definition)) {
             used.add(definition);
-            for (Subchannel subchannel : open) {
+            for (RouteSubchannel subchannel : open) {
                 subchannel.connection().use(definition);
             }
         }
@@ -68,14 +68,14 @@ final class Subchannels {
     }
 
     /** Leaves a subchannel: it gets no new calls. */
-    void leave(Subchannel subchannel, String why, Subchannel.Left how) {
+    void leave(RouteSubchannel subchannel, String why, RouteSubchannel.Left how) {
         subchannel.leave(why, how);
         left.add(subchannel);
     }
 
     /** Closes unused subchannels that were left. */
     void closeForsaken() {
-        for (Subchannel subchannel : List.copyOf(left)) {
+        for (RouteSubchannel subchannel : List.copyOf(left)) {
             if (subchannel.isForsaken()) {
                 left.remove(subchannel);
                 closing.add(subchannel);
@@ -84,12 +84,12 @@ final class Subchannels {
                 Background.run(subchannel::close);
             }
         }
-        closing.removeIf(Subchannel::isClosed);
+        closing.removeIf(RouteSubchannel::isClosed);
         open = adopted.toArray(NONE);
     }
 
     Stream<Route> describeLeft() {
-        Stream<Subchannel> all =
+        Stream<RouteSubchannel> all =
                 Stream.concat(left.stream(), closing.stream().filter(subchannel -> !subchannel.isClosed()));
         return all.map(
                 subchannel -> subchannel.route().describe(State.LEAVING, subchannel.whyLeaving(), subchannel.calls()));

@@ -28,6 +28,7 @@ final class ChannelBuilder implements RpcChannel.Builder {
     private int slots = 64;
     private OptionalLong arenaQuota = OptionalLong.empty();
     private Duration connectTimeout = Duration.ofSeconds(5);
+    private Duration waitForReady = Duration.ZERO;
     private Duration defaultTimeout = Duration.ofSeconds(30);
     private long sealFrom = ClientSpec.Sealing.DEFAULT.from();
     private int keepSealed = ClientSpec.Sealing.DEFAULT.kept();
@@ -75,6 +76,12 @@ final class ChannelBuilder implements RpcChannel.Builder {
     @Override
     public RpcChannel.Builder connectTimeout(Duration value) {
         connectTimeout = Objects.requireNonNull(value, "connectTimeout");
+        return this;
+    }
+
+    @Override
+    public RpcChannel.Builder waitForReady(Duration value) {
+        waitForReady = Objects.requireNonNull(value, "waitForReady");
         return this;
     }
 
@@ -152,6 +159,7 @@ final class ChannelBuilder implements RpcChannel.Builder {
                         new ClientSpec.Timeouts(connectTimeout, defaultTimeout),
                         new ClientSpec.Sealing(sealFrom, keepSealed, enforcedSeals)),
                 List.copyOf(interceptors),
-                members.map(place -> new Router.Membership(place, host.orElseGet(RuntimeDirectory::hostName))));
+                members.map(place -> new Router.Membership(place, host.orElseGet(RuntimeDirectory::hostName))),
+                waitForReady);
     }
 }

@@ -1,7 +1,11 @@
 package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.balance.HostBalancer;
+import dev.rackcall.rpc.balance.RoutedConnection;
+import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
@@ -9,6 +13,7 @@ import dev.rackcall.rpc.spi.Router;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -16,25 +21,99 @@ import java.util.concurrent.locks.ReentrantLock;
  * their own deadlines at most, and fail with the same error if that attempt fails. Thread-safe.
  */
 final class ChannelConnection {
+    private static final long WAIT_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     private final ClientSpec spec;
     private final Optional<Router.Membership> membership;
     private final ReentrantLock connecting = new ReentrantLock();
     private volatile ClientConnection present;
     private volatile Failure lastFailure = new Failure(0, Optional.empty());
     private volatile boolean closed;
+    /** Whether a thread connects now. */
+    private volatile boolean trying;
+    /** Whether the last attempt to connect failed. */
+    private volatile boolean failedLast;
+
+    private final StateChanges changes = new StateChanges(this::state);
+
+    /** The servers of this host; null before the first connection, and for other channels. Guarded by {@link #connecting}. */
+    private HostBalancer hostServers;
 
     /** The latest failed attempt; {@code number} counts all failed attempts, and is 0 before the first. */
     private record Failure(long number, Optional<Status> status) {}
 
-    /** Connects for the first time, within the channel's connect time-out. */
-    ChannelConnection(ClientSpec spec, Optional<Router.Membership> membership) {
+    /**
+     * Connects for the first time, within the channel's connect time-out.
+     *
+     * @param waitForReady how long to repeat that while no server has the channel, or none takes clients
+     */
+    ChannelConnection(ClientSpec spec, Optional<Router.Membership> membership, Duration waitForReady) {
         this.spec = spec;
         this.membership = membership;
-        this.present = connect(spec);
+        connecting.lock();
+        try {
+            adopt(connectWithin(waitForReady));
+        } finally {
+            connecting.unlock();
+        }
+    }
+
+    private ClientConnection connectWithin(Duration waitForReady) {
+        long end = System.nanoTime() + waitForReady.toNanos();
+        while (true) {
+            try {
+                return connect(spec);
+            } catch (RpcException e) {
+                boolean mayCome = e.code() == Status.Code.NOT_FOUND || e.code() == Status.Code.UNAVAILABLE;
+                if (!mayCome || System.nanoTime() - end >= 0 || Thread.currentThread().isInterrupted()) {
+                    throw e;
+                }
+            }
+            LockSupport.parkNanos(Math.min(WAIT_POLL_NANOS, Math.max(1, end - System.nanoTime())));
+        }
     }
 
     private ClientConnection connect(ClientSpec within) {
-        return membership.isPresent() ? Router.get().connect(within, membership.get()) : Transports.connect(within);
+        if (membership.isPresent()) {
+            return Router.get().connect(within, membership.get());
+        }
+        boolean isHere = within.address().isEmpty() && within.pool().isEmpty();
+        return isHere ? connectHere(within) : Transports.connect(within);
+    }
+
+    /** Connects to a server of this host. A connection to servers with the same interface goes on with that server. */
+    private ClientConnection connectHere(ClientSpec within) {
+        HostServers.Reached reached = HostServers.connectAny(within);
+        if (hostServers != null && hostServers.adopt(reached)) {
+            return present;
+        }
+        hostServers = new HostBalancer(spec, reached, this::usable);
+        return new RoutedConnection(hostServers);
+    }
+
+    private void adopt(ClientConnection connection) {
+        present = connection;
+        connection.onUnusable(changes::update);
+        changes.update();
+    }
+
+    /** What the channel does now. */
+    RpcChannel.State state() {
+        ClientConnection now = present;
+        if (closed) {
+            return RpcChannel.State.CLOSED;
+        } else if (now != null && now.isReady()) {
+            return RpcChannel.State.READY;
+        } else if (trying) {
+            return RpcChannel.State.CONNECTING;
+        }
+        // A connection that is usable without a server looks for one by itself.
+        boolean failed = failedLast || (now != null && now.isUsable());
+        return failed ? RpcChannel.State.TRANSIENT_FAILURE : RpcChannel.State.IDLE;
+    }
+
+    StateChanges changes() {
+        return changes;
     }
 
     /** The current connection, usable or not; the fast path checks its state. */
@@ -77,8 +156,10 @@ final class ChannelConnection {
             if (since.number != before.number) {
                 throw since.status.orElseThrow().asException();
             }
-            present = attempt(deadline);
-            ended.close();
+            adopt(tryToConnect(deadline));
+            if (present != ended) {
+                ended.close();
+            }
             if (closed) {
                 // close() sets `closed` first and may have closed only the previous connection.
                 present.close();
@@ -87,6 +168,23 @@ final class ChannelConnection {
             return present;
         } finally {
             connecting.unlock();
+        }
+    }
+
+    private ClientConnection tryToConnect(long deadline) {
+        trying = true;
+        changes.update();
+        boolean connected = false;
+        try {
+            ClientConnection connection = attempt(deadline);
+            connected = true;
+            return connection;
+        } finally {
+            failedLast = !connected;
+            trying = false;
+            if (!connected) {
+                changes.update();
+            }
         }
     }
 
@@ -154,5 +252,6 @@ final class ChannelConnection {
     void close() {
         closed = true;
         present.close();
+        changes.update();
     }
 }

@@ -15,7 +15,8 @@ final class Fingerprints {
         if (mine.fingerprint() == connection.service().fingerprint()) {
             return;
         }
-        if (!mine.channel().equals(channel)) {
+        if (!mine.channel().equals(channel)
+                && !mine.type().getName().equals(connection.service().name())) {
             throw anotherService(mine, connection, channel);
         }
         Set<String> here = lines(mine.description());

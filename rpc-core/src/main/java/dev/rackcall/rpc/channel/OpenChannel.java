@@ -10,8 +10,10 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.types.SharedObject;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** A channel that was opened: delegates to its current {@link ChannelConnection}. Thread-safe. */
 final class OpenChannel implements RpcChannel {
@@ -19,10 +21,10 @@ final class OpenChannel implements RpcChannel {
     private final List<ClientInterceptor> interceptors;
     private final ChannelConnection connection;
 
-    OpenChannel(ClientSpec spec, List<ClientInterceptor> interceptors, Optional<Router.Membership> membership) {
+    OpenChannel(ClientSpec spec, List<ClientInterceptor> interceptors, Optional<Router.Membership> membership, Duration waitForReady) {
         this.spec = spec;
         this.interceptors = interceptors;
-        this.connection = new ChannelConnection(spec, membership);
+        this.connection = new ChannelConnection(spec, membership, waitForReady);
     }
 
     @Override
@@ -66,6 +68,16 @@ final class OpenChannel implements RpcChannel {
     @Override
     public void leavePool() {
         connection.present().changePool(Optional.empty());
+    }
+
+    @Override
+    public State state() {
+        return connection.state();
+    }
+
+    @Override
+    public void onStateChange(Consumer<State> listener) {
+        connection.changes().listen(listener);
     }
 
     @Override

@@ -6,36 +6,60 @@ import dev.rackcall.rpc.spi.ServerEndpoint;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
-/** A started server: closes its endpoint once, also when the process exits. Thread-safe. */
+/**
+ * A started server. Shuts down when its user says so: the exit of the process does not end it early. What it would leave
+ * then is removed by the runtime directory's own clean-up at exit, except for its entry in a directory. Thread-safe.
+ */
 final class RunningServer implements RpcServer {
     private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
-    /** Time that the calls of an open server have to end when its process exits. */
-    private static final Duration EXIT_BOUND = Duration.ofSeconds(1);
+    private static final Duration POOL_EXIT_BOUND = Duration.ofSeconds(1);
 
     private final ServerEndpoint endpoint;
     private final List<String> channels;
     private final Optional<Router.Announcement> announcement;
     private final CountDownLatch terminated = new CountDownLatch(1);
-    private final Thread exitHook = new Thread(() -> shutdown(EXIT_BOUND), "rackcall-exit");
+    private final Optional<Thread> exitHook;
     private final AtomicBoolean closed = new AtomicBoolean();
+    /** When a shutdown stops waiting for calls; any caller of {@link #shutdown} may put it off. */
+    private final AtomicLong drainUntil = new AtomicLong(System.nanoTime());
+
     private volatile boolean drained;
 
-    private RunningServer(ServerEndpoint endpoint, List<String> channels, Optional<Router.Announcement> announcement) {
+    private RunningServer(
+            ServerEndpoint endpoint,
+            List<String> channels,
+            Optional<Router.Announcement> announcement,
+            boolean isInPool) {
         this.endpoint = endpoint;
         this.channels = channels;
         this.announcement = announcement;
+        // An announcement only names the server: clients that are connected stay connected.
+        Optional<Runnable> work =
+                isInPool ? Optional.of(() -> shutdown(POOL_EXIT_BOUND)) : announcement.map(entry -> entry::close);
+        this.exitHook = work.map(each -> new Thread(each, "rackcall-exit"));
     }
 
+    /**
+     * Begins its life.
+     *
+     * @param isInPool whether its connections lie in a pool, whose memory outlives this process. Such a server closes
+     *     itself at exit, and gives its calls a second, or as long as a {@link #shutdown} meanwhile does
+     */
     static RunningServer start(
-            ServerEndpoint endpoint, List<String> channels, Optional<Router.Announcement> announcement) {
-        RunningServer server = new RunningServer(endpoint, channels, announcement);
-        Runtime.getRuntime().addShutdownHook(server.exitHook);
+            ServerEndpoint endpoint,
+            List<String> channels,
+            Optional<Router.Announcement> announcement,
+            boolean isInPool) {
+        RunningServer server = new RunningServer(endpoint, channels, announcement, isInPool);
+        server.exitHook.ifPresent(Runtime.getRuntime()::addShutdownHook);
         return server;
     }
 
@@ -65,20 +89,43 @@ final class RunningServer implements RpcServer {
     }
 
     @Override
+    public State state() {
+        if (terminated.getCount() == 0) {
+            return State.CLOSED;
+        }
+        return closed.get() ? State.DRAINING : State.SERVING;
+    }
+
+    @Override
     public boolean shutdown(Duration bound) {
+        long until = System.nanoTime() + bound.toNanos();
+        drainUntil.accumulateAndGet(until, (one, other) -> one - other > 0 ? one : other);
         if (!closed.compareAndSet(false, true)) {
             return isTerminatedWithin(bound) && drained;
         }
         try {
             announcement.ifPresent(Router.Announcement::close);
             endpoint.drain();
-            drained = endpoint.awaitDrained(bound);
+            drained = awaitDrained();
             endpoint.close();
         } finally {
             terminated.countDown();
             forgetExitHook();
         }
         return drained;
+    }
+
+    /** Waits until no call is in flight, for as long as the most patient caller of {@link #shutdown} allows. */
+    private boolean awaitDrained() {
+        while (true) {
+            long until = drainUntil.get();
+            if (endpoint.awaitDrained(Duration.ofNanos(Math.max(0, until - System.nanoTime())))) {
+                return true;
+            }
+            if (drainUntil.get() == until) {
+                return false;
+            }
+        }
     }
 
     @Override
@@ -100,7 +147,7 @@ final class RunningServer implements RpcServer {
     public String toString() {
         return "RpcServer(" + String.join(", ", channels)
                 + addresses().stream().map(uri -> ", " + uri).collect(Collectors.joining())
-                + (terminated.getCount() == 0 ? ", closed" : "") + ")";
+                + (state() == State.SERVING ? "" : ", " + state().name().toLowerCase(Locale.ROOT)) + ")";
     }
 
     private boolean isTerminatedWithin(Duration bound) {
@@ -114,7 +161,7 @@ final class RunningServer implements RpcServer {
 
     private void forgetExitHook() {
         try {
-            Runtime.getRuntime().removeShutdownHook(exitHook);
+            exitHook.ifPresent(Runtime.getRuntime()::removeShutdownHook);
         } catch (IllegalStateException e) {
             // The process is exiting, and this may be the hook itself.
             return;

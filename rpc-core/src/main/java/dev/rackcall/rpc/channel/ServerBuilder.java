@@ -5,6 +5,7 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.ServerInterceptor;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.AccessList;
@@ -50,14 +51,35 @@ final class ServerBuilder implements RpcServer.Builder {
     private Optional<Wish> hugePages = Optional.empty();
     private final List<URI> addresses = new ArrayList<>();
     private boolean insecure;
+    private boolean exclusive;
     private Optional<URI> members = Optional.empty();
     private Optional<String> host = Optional.empty();
 
     @Override
     public <S> RpcServer.Builder service(Class<S> type, S implementation) {
+        return service(type, implementation, ServiceDefinition.of(type).channel());
+    }
+
+    @Override
+    public <S> RpcServer.Builder service(Class<S> type, S implementation, String channel) {
         Objects.requireNonNull(implementation, "implementation");
+        RuntimeDirectory.checkName(channel);
+        if (services.stream().anyMatch(service -> service.channel().equals(channel))) {
+            throw Status.Code.ALREADY_EXISTS
+                    .with(
+                            "this server has a service on channel %s already; name another one:"
+                                    + " service(%s.class, implementation, \"/another/name\")",
+                            channel, type.getSimpleName())
+                    .asException();
+        }
         ServiceDefinition<S> definition = ServiceDefinition.of(type);
-        services.add(new ServerSpec.Service<>(definition, definition.dispatcher(implementation)));
+        services.add(new ServerSpec.Service<>(channel, definition, definition.dispatcher(implementation)));
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder exclusive() {
+        exclusive = true;
         return this;
     }
 
@@ -205,12 +227,12 @@ final class ServerBuilder implements RpcServer.Builder {
                 new ServerSpec.Threads(dispatch, waiting, pollers, stuckAfter),
                 new ServerSpec.Limits(maxConnections, arenaQuota, sharedQuota),
                 new ServerSpec.Trust(minimumIsolation, sandbox, Map.copyOf(access)),
-                new ServerSpec.Place(directory, pool, hugePages, List.copyOf(addresses), insecure));
+                new ServerSpec.Place(directory, pool, hugePages, List.copyOf(addresses), insecure, exclusive));
         List<String> channels =
-                services.stream().map(service -> service.definition().channel()).toList();
+                services.stream().map(ServerSpec.Service::channel).toList();
         ServerEndpoint endpoint = Transports.serve(spec);
         try {
-            return RunningServer.start(endpoint, channels, announced(spec, endpoint));
+            return RunningServer.start(endpoint, channels, announced(spec, endpoint), pool.isPresent());
         } catch (RuntimeException | Error e) {
             endpoint.close();
             throw e;

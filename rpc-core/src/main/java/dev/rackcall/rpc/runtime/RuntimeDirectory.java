@@ -6,6 +6,7 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.file.OwnerLock;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
@@ -13,24 +14,33 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
+import java.security.SecureRandom;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
- * The directory of the sockets and lock files of this host's servers, one pair per channel. A living server holds a
- * lock on its lock file, which the kernel releases when it dies. A pair with a free lock belongs to a dead server, and
- * may be removed by any process that takes the lock.
+ * The directory of the sockets and lock files of this host's servers, one pair per server and channel: {@code
+ * shop+cart@k3f9zq} and {@code shop+cart@k3f9zq.lock}. A living server holds a lock on its lock file, which the kernel
+ * releases when it dies. A pair with a free lock belongs to a dead server, and may be removed by any process that takes
+ * the lock.
  */
 public final class RuntimeDirectory {
-    private static final String SOCKET = ".sock";
     private static final String LOCK = ".lock";
+    private static final String ID_CHARACTERS = "abcdefghijklmnopqrstuvwxyz234567";
+    private static final int ID_LENGTH = 6;
+    /** A socket or a lock file. Names of channels contain no at sign. */
+    private static final Pattern FILE = Pattern.compile("([^@]+)@([a-z2-7]{" + ID_LENGTH + "})(\\.lock)?");
+    private static final SecureRandom RANDOM = new SecureRandom();
     private static final Pattern NAME = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._-]+)+");
     private static final Path KERNEL_HOST_NAME = Path.of("/proc/sys/kernel/hostname");
     private static final int MAX_ATTEMPTS = 16;
@@ -40,7 +50,7 @@ public final class RuntimeDirectory {
     private static final int MAX_OWNER_TEXT = 200;
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
     private static final Set<PosixFilePermission> OWNERS_FILE = PosixFilePermissions.fromString("rw-------");
-    /** A socket's name must fit into a socket address, after the longest path of a directory descriptor. */
+    /** A socket's name, with an instance id, must fit into a socket address behind the path of a directory descriptor. */
     private static final int MAX_NAME = 80;
 
     private final Path path;
@@ -169,39 +179,65 @@ public final class RuntimeDirectory {
         }
     }
 
-    public Path socket(String channel) {
-        return path.resolve(fileName(channel) + SOCKET);
+    /** An id for a server that is about to start. */
+    public static String newId() {
+        StringBuilder id = new StringBuilder();
+        for (int i = 0; i < ID_LENGTH; i++) {
+            id.append(ID_CHARACTERS.charAt(RANDOM.nextInt(ID_CHARACTERS.length())));
+        }
+        return id.toString();
     }
 
-    public Path lock(String channel) {
-        return path.resolve(fileName(channel) + LOCK);
+    /** The place of a server with that id, which need not exist. */
+    public ServerInstance instance(String channel, String id) {
+        String name = channel.substring(1).replace('/', '+') + "@" + id;
+        return new ServerInstance(channel, id, path.resolve(name), path.resolve(name + LOCK));
     }
 
-    private static String fileName(String channel) {
-        return channel.substring(1).replace('/', '+');
+    /**
+     * The servers of a channel that have files here, living and dead, in no particular order.
+     *
+     * @throws dev.rackcall.rpc.RpcException PERMISSION_DENIED if this user may not read the directory
+     */
+    public List<ServerInstance> instances(String channel) {
+        return all().stream().filter(each -> each.channel().equals(channel)).toList();
     }
 
-    /** The channels that have files here, of living and dead servers. */
-    public List<String> channels() {
-        List<String> channels = new ArrayList<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*" + LOCK)) {
+    /** All servers that have files here, living and dead. */
+    public List<ServerInstance> all() {
+        Set<ServerInstance> found = new LinkedHashSet<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*@*")) {
             for (Path file : files) {
-                if (!isOwnersFile(file)) {
-                    continue;
+                Matcher name = FILE.matcher(file.getFileName().toString());
+                if (name.matches() && (name.group(3) == null || isOwnersFile(file))) {
+                    found.add(instance("/" + name.group(1).replace('+', '/'), name.group(2)));
                 }
-                String name = file.getFileName().toString();
-                channels.add(
-                        "/" + name.substring(0, name.length() - LOCK.length()).replace('+', '/'));
             }
-        } catch (NoSuchFileException | DirectoryIteratorException e) {
+        } catch (NoSuchFileException | NotDirectoryException | DirectoryIteratorException e) {
             // It did not exist, or was removed while it was read.
             return List.of();
+        } catch (AccessDeniedException e) {
+            throw Status.Code.PERMISSION_DENIED
+                    .with(
+                            "%s is closed to uid %d: %s; run as the server's user, or start a server of your own and set"
+                                    + " RACKCALL_DIR to its directory",
+                            path, Uid.current(), describeOwner())
+                    .asException(e);
         } catch (IOException e) {
             throw Status.Code.FAILED_PRECONDITION
                     .with("the runtime directory %s cannot be read: %s", path, e)
                     .asException(e);
         }
-        return channels;
+        return List.copyOf(found);
+    }
+
+    /** The channels that living servers have here. */
+    public List<String> channels() {
+        return names(all().stream().filter(ServerInstance::isAlive));
+    }
+
+    private static List<String> names(Stream<ServerInstance> instances) {
+        return instances.map(ServerInstance::channel).distinct().sorted().toList();
     }
 
     /**
@@ -228,22 +264,20 @@ public final class RuntimeDirectory {
         }
     }
 
-    public boolean isServed(String channel) {
-        return OwnerLock.isHeld(lock(channel));
-    }
-
     /** Removes a dead server's files; returns whether there were any. Safe beside servers that are starting. */
-    public boolean clean(String channel) {
-        if (!isOwnersFile(lock(channel))) {
+    public boolean clean(ServerInstance instance) {
+        if (!isOwnersFile(instance.lock())) {
             return false;
         }
         Optional<OwnerLock> lock;
         try {
-            lock = OwnerLock.tryAcquire(lock(channel));
+            lock = OwnerLock.tryAcquire(instance.lock());
         } catch (OsException e) {
             if (e.errno() != Errno.ENOENT) {
                 throw Status.Code.FAILED_PRECONDITION
-                        .with("what a dead server of %s left cannot be removed: %s", channel, e.getMessage())
+                        .with(
+                                "what a dead server of %s left cannot be removed: %s",
+                                instance.channel(), e.getMessage())
                         .asException(e);
             }
             // A server that has just ended was the last in the directory.
@@ -253,25 +287,36 @@ public final class RuntimeDirectory {
             return false;
         }
         try (OwnerLock held = lock.get()) {
-            Files.deleteIfExists(socket(channel));
+            Files.deleteIfExists(instance.socket());
             return true;
         } catch (IOException e) {
             throw Status.Code.FAILED_PRECONDITION
-                    .with("the dead server's socket %s cannot be removed: %s", socket(channel), e)
+                    .with("the dead server's socket %s cannot be removed: %s", instance.socket(), e)
                     .asException(e);
         }
     }
 
     /** Removes all dead servers' files; returns their channels. */
     public List<String> cleanAll() {
-        List<String> cleaned = new ArrayList<>();
-        for (String channel : channels()) {
-            if (clean(channel)) {
-                cleaned.add(channel);
-            }
-        }
+        List<String> cleaned = names(all().stream().filter(this::clean));
         removeIfEmpty();
         return cleaned;
+    }
+
+    /**
+     * Makes this process remove a server's files when it exits, after its exit hooks, in case the server is still open
+     * then.
+     */
+    public void cleanAtExit(ServerInstance instance) {
+        try {
+            // Deleted in reverse order. The directory stays unless it is empty then.
+            path.toFile().deleteOnExit();
+            instance.lock().toFile().deleteOnExit();
+            instance.socket().toFile().deleteOnExit();
+        } catch (IllegalStateException e) {
+            // The process is exiting. The next client or server removes the files.
+            return;
+        }
     }
 
     /** Removes an empty directory; a server that starts meanwhile makes it again. Anything else stays. */

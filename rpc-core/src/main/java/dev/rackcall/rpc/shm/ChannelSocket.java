@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.runtime.ServerInstance;
 import dev.rackcall.rpc.shm.server.ConnectionFactory;
 import dev.rackcall.rpc.shm.server.ConnectionPlan;
 import dev.rackcall.rpc.shm.server.Handlers;
@@ -12,8 +13,6 @@ import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.OwnerLock;
 import dev.rackcall.shm.os.socket.UnixSocket;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -34,14 +33,14 @@ final class ChannelSocket {
     private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final OwnerLock lock;
-    private final RuntimeDirectory directory;
+    private final ServerInstance place;
     /** Replaced by the accepting thread only. */
     private volatile UnixSocket socket;
 
     private final ConnectionFactory factory;
 
-    private ChannelSocket(RuntimeDirectory directory, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {
-        this.directory = directory;
+    private ChannelSocket(ServerInstance place, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {
+        this.place = place;
         this.lock = lock;
         this.socket = socket;
         this.factory = factory;
@@ -50,22 +49,29 @@ final class ChannelSocket {
     /**
      * Begins to listen.
      *
-     * @throws RpcException ALREADY_EXISTS if the channel has a living server, FAILED_PRECONDITION or RESOURCE_EXHAUSTED
-     *     if this host does not permit one
+     * @param id of the server among those of the directory
+     * @throws RpcException ALREADY_EXISTS if the channel has a living server, and that one or this one is exclusive,
+     *     FAILED_PRECONDITION or RESOURCE_EXHAUSTED if this host does not permit one
      */
     static ChannelSocket open(
-            RuntimeDirectory directory, ServerSpec spec, ServerSpec.Service<?> service, Handlers handlers) {
-        String channel = service.definition().channel();
+            RuntimeDirectory directory,
+            String id,
+            ServerSpec spec,
+            ServerSpec.Service<?> service,
+            Handlers handlers) {
+        String channel = service.channel();
         RuntimeDirectory.checkName(channel);
-        OwnerLock lock = acquire(directory, channel);
+        ServerInstance place = directory.instance(channel, id);
+        OwnerLock lock = acquire(directory, place, spec.place().isExclusive());
         ConnectionFactory factory = null;
         try {
-            Files.deleteIfExists(directory.socket(channel));
+            requireRivalsAllowed(directory, place, spec.place().isExclusive());
             ConnectionPlan.checkHost(channel, spec.place().hugePages());
             factory = new ConnectionFactory(spec, service, handlers);
-            UnixSocket socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
-            return new ChannelSocket(directory, lock, socket, factory);
-        } catch (IOException | RuntimeException | Error e) {
+            UnixSocket socket = UnixSocket.listen(place.socket(), BACKLOG);
+            directory.cleanAtExit(place);
+            return new ChannelSocket(place, lock, socket, factory);
+        } catch (RuntimeException | Error e) {
             if (factory != null) {
                 factory.close();
             }
@@ -76,7 +82,6 @@ final class ChannelSocket {
 
     private static RuntimeException whyNotOpened(RuntimeDirectory directory, String channel, Throwable cause) {
         return switch (cause) {
-            case IOException e -> cannotListen(directory, channel, e);
             case OsException e -> cannotListen(directory, channel, e);
             case OutOfArenaException e ->
                 Status.Code.RESOURCE_EXHAUSTED
@@ -95,30 +100,64 @@ final class ChannelSocket {
     }
 
     /**
-     * Takes the channel's lock. A process that cleans up after a dead server holds it for a moment, and may remove the
-     * directory.
+     * Takes the server's lock. A process that cleans up may hold it for a moment, because it took the new file for a
+     * dead server's, and may remove the directory.
      */
-    private static OwnerLock acquire(RuntimeDirectory directory, String channel) {
+    private static OwnerLock acquire(RuntimeDirectory directory, ServerInstance place, boolean exclusive) {
         long end = System.nanoTime() + LOCK_BOUND_NANOS;
         while (true) {
             boolean last = System.nanoTime() - end >= 0;
             try {
-                Optional<OwnerLock> lock = OwnerLock.tryAcquire(directory.lock(channel));
+                Optional<OwnerLock> lock =
+                        OwnerLock.tryAcquire(place.lock(), exclusive ? ServerInstance.EXCLUSIVE : "");
                 if (lock.isPresent()) {
                     return lock.get();
                 }
                 if (last) {
-                    throw Status.Code.ALREADY_EXISTS
+                    throw Status.Code.UNAVAILABLE
                             .with(
-                                    "channel %s already has a living server in %s; stop it, or serve another channel",
-                                    channel, directory.path())
+                                    "channel %s: the lock file %s is held by %s; start the server again",
+                                    place.channel(), place.lock(), place.owner())
                             .asException();
                 }
             } catch (OsException e) {
                 if (last || e.errno() != Errno.ENOENT) {
-                    throw cannotListen(directory, channel, e);
+                    throw cannotListen(directory, place.channel(), e);
                 }
                 directory.create();
+            }
+            LockSupport.parkNanos(LOCK_POLL_NANOS);
+        }
+    }
+
+    /**
+     * Fails if an exclusive server would share the channel. Each server writes its lock file before it looks for
+     * others, so at least one of two that start at the same time sees the other. Of two exclusive ones, that with the
+     * lower id waits until the other has given way.
+     */
+    private static void requireRivalsAllowed(RuntimeDirectory directory, ServerInstance place, boolean exclusive) {
+        long end = System.nanoTime() + (exclusive ? LOCK_BOUND_NANOS : LOCK_BOUND_NANOS / 2);
+        while (true) {
+            Optional<ServerInstance> rival = directory.instances(place.channel()).stream()
+                    .filter(each -> !each.id().equals(place.id()))
+                    .filter(each -> exclusive || each.isExclusive())
+                    .filter(ServerInstance::isAlive)
+                    .findFirst();
+            if (rival.isEmpty()) {
+                return;
+            }
+            boolean theirs = rival.get().isExclusive();
+            boolean givesWay = exclusive && theirs && rival.get().id().compareTo(place.id()) < 0;
+            if (givesWay || System.nanoTime() - end >= 0) {
+                throw Status.Code.ALREADY_EXISTS
+                        .with(
+                                "channel %s already has a living server in %s (%s), and %s is exclusive; stop it, or serve"
+                                        + " another channel",
+                                place.channel(),
+                                directory.path(),
+                                rival.get().owner(),
+                                theirs ? "that one" : "this one")
+                        .asException();
             }
             LockSupport.parkNanos(LOCK_POLL_NANOS);
         }
@@ -147,15 +186,14 @@ final class ChannelSocket {
             return false;
         }
         UnixSocket lost = socket;
-        socket = UnixSocket.listen(directory.socket(channel()), BACKLOG);
+        socket = UnixSocket.listen(place.socket(), BACKLOG);
         lost.close();
         LOG.warn("the socket of channel {} was deleted; the server listens at a new one", channel());
         return true;
     }
 
-    /** Stops listening; another server may take the channel. The factory is closed once its connections have ended. */
+    /** Stops listening. The factory is closed once its connections have ended. */
     void shut() {
-        // Removes its own path only: if the folder was deleted, a successor may listen there by now.
         socket.close();
         lock.close();
     }

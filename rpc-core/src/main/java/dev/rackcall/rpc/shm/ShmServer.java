@@ -46,6 +46,7 @@ final class ShmServer extends PolledServer {
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
     private final RuntimeDirectory directory;
+    private final String id = RuntimeDirectory.newId();
     private final EventPoll events = EventPoll.create();
     private final Map<Long, ChannelSocket> doors = new LinkedHashMap<>();
     private final PendingClients guests;
@@ -87,7 +88,7 @@ final class ShmServer extends PolledServer {
     }
 
     private void openDoor(ServerSpec.Service<?> service) {
-        ChannelSocket door = ChannelSocket.open(directory, spec, service, handlers);
+        ChannelSocket door = ChannelSocket.open(directory, id, spec, service, handlers);
         long tag = ++lastTag;
         doors.put(tag, door);
         door.socket().watch(events, tag);
@@ -250,6 +251,11 @@ final class ShmServer extends PolledServer {
         } catch (OsException | IllegalStateException e) {
             LOG.debug("a refused client did not wait for the reason: {}", e.getMessage());
         }
+    }
+
+    @Override
+    public Optional<String> instance() {
+        return Optional.of(id);
     }
 
     // ---- the end

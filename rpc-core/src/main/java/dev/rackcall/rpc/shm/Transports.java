@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.runtime.ServerInstance;
 import dev.rackcall.rpc.shm.client.ClientEnd;
 import dev.rackcall.rpc.shm.client.ClientMemory;
 import dev.rackcall.rpc.shm.client.SealEnforcement;
@@ -28,18 +28,14 @@ import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.net.URI;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /** Connects channels and starts servers over the transport that their settings name: this host's memory, a shared pool, or a carrier. */
 public final class Transports {
     private static final int MAX_FDS = 2;
-    private static final long LISTEN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private Transports() {}
 
@@ -76,12 +72,19 @@ public final class Transports {
         if (spec.address().isPresent()) {
             return RemoteClient.connect(spec, spec.address().get());
         }
-        return spec.pool().isPresent() ? PoolClient.connect(spec, spec.pool().get()) : connectHere(spec);
+        return spec.pool().isPresent()
+                ? PoolClient.connect(spec, spec.pool().get())
+                : HostServers.connectAny(spec).connection();
     }
 
-    /** Connects to a server of this host. */
-    private static ClientConnection connectHere(ClientSpec spec) {
-        UnixSocket socket = dial(spec);
+    /**
+     * Connects to that server of this host.
+     *
+     * @throws OsException if it does not listen
+     * @throws RpcException as {@link #connect}
+     */
+    static ShmClientConnection connect(ClientSpec spec, ServerInstance server) {
+        UnixSocket socket = checked(UnixSocket.connect(server.socket(), spec.connectTimeout()), spec);
         try {
             socket.send(new Handshake.ClientHello(
                             ControlLayout.VERSION,
@@ -112,56 +115,6 @@ public final class Transports {
         }
     }
 
-    private static UnixSocket dial(ClientSpec spec) {
-        RuntimeDirectory directory = RuntimeDirectory.at(spec.directory());
-        long end = System.nanoTime() + spec.connectTimeout().toNanos();
-        while (true) {
-            try {
-                return checked(UnixSocket.connect(directory.socket(spec.channel()), spec.connectTimeout()), spec);
-            } catch (OsException e) {
-                if (!isAboutToListen(directory, spec.channel(), e) || System.nanoTime() - end >= 0) {
-                    throw notReached(spec, directory, e);
-                }
-            }
-            LockSupport.parkNanos(LISTEN_POLL_NANOS);
-        }
-    }
-
-    /** Whether a living server has the channel but does not listen: it is starting or ending. */
-    private static boolean isAboutToListen(RuntimeDirectory directory, String channel, OsException refusal) {
-        try {
-            return (refusal.errno() == Errno.ENOENT || refusal.errno() == Errno.ECONNREFUSED)
-                    && directory.isServed(channel);
-        } catch (OsException e) {
-            return false;
-        }
-    }
-
-    private static RpcException notReached(ClientSpec spec, RuntimeDirectory directory, OsException why) {
-        if (why.errno() == Errno.EACCES) {
-            return Status.Code.PERMISSION_DENIED
-                    .with(
-                            "channel %s: %s is closed to uid %d: %s; run as the server's user, or start a server of your own and set"
-                                    + " RACKCALL_DIR to its directory",
-                            spec.channel(), directory.path(), Uid.current(), directory.describeOwner())
-                    .asException(why);
-        }
-        if (why.errno() == Errno.ENOENT && directory.isServed(spec.channel())) {
-            return Status.Code.UNAVAILABLE
-                    .with(
-                            "channel %s: its server lives, but its socket %s is missing; if it does not listen again within a second,"
-                                    + " restart it",
-                            spec.channel(), directory.socket(spec.channel()))
-                    .asException(why);
-        }
-        if (directory.clean(spec.channel()) || !Files.exists(directory.socket(spec.channel()))) {
-            return notServed(spec, directory);
-        }
-        return Status.Code.UNAVAILABLE
-                .with("channel %s: its server cannot be reached: %s", spec.channel(), why.getMessage())
-                .asException(why);
-    }
-
     /**
      * Returns the socket if this user's own server listens there: the directory's creator could have put another user's
      * socket there.
@@ -185,14 +138,6 @@ public final class Transports {
                             channel, server.uid(), server.pid(), Uid.current())
                     .asException();
         }
-    }
-
-    private static RpcException notServed(ClientSpec spec, RuntimeDirectory directory) {
-        return Status.Code.NOT_FOUND
-                .with(
-                        "no server has channel %s in %s; start it, or set RACKCALL_DIR to the server's directory (there now: %s)",
-                        spec.channel(), spec.directory(), directory.channels())
-                .asException();
     }
 
     /** Makes a connection from the server's answer, or closes every descriptor that came with it. */
@@ -260,6 +205,11 @@ public final class Transports {
         public boolean awaitDrained(Duration bound) {
             long end = System.nanoTime() + bound.toNanos();
             return near.awaitDrained(bound) && far.awaitDrained(Duration.ofNanos(Math.max(1, end - System.nanoTime())));
+        }
+
+        @Override
+        public Optional<String> instance() {
+            return near.instance();
         }
 
         @Override

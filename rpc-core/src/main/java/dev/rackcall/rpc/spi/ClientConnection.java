@@ -25,6 +25,22 @@ public abstract class ClientConnection implements AutoCloseable {
     /** Whether new calls may start here: the peer is alive and not draining. */
     public abstract boolean isUsable();
 
+    /** Whether a call would find a server now. A connection that finds its servers itself is usable without one, too. */
+    public boolean isReady() {
+        return isUsable();
+    }
+
+    /** Whether the connection has ended, so that calls in flight have ended, too. */
+    public boolean hasEnded() {
+        return !isUsable();
+    }
+
+    /**
+     * Sets what to run when the connection stops being usable, or {@link #isReady} changes; at once if it is not. Replaces the one before. It runs on
+     * a thread of the runtime, must not block, and may run more than once.
+     */
+    public void onUnusable(Runnable listener) {}
+
     /**
      * Why the connection has ended, if a more specific cause than a lost server is known, see {@link Carrier#endCause}.
      * Called only once the connection is not usable.

@@ -3,6 +3,7 @@ package dev.rackcall.rpc.spi;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** A transport that serves. Thread-safe. */
 public interface ServerEndpoint extends AutoCloseable {
@@ -19,6 +20,11 @@ public interface ServerEndpoint extends AutoCloseable {
     /** The addresses for clients that share no memory with this process; empty if there are none. */
     default List<URI> addresses() {
         return List.of();
+    }
+
+    /** The id of its sockets in the runtime directory; empty if it does not serve this host's memory. */
+    default Optional<String> instance() {
+        return Optional.empty();
     }
 
     /** Connections that are open now. */

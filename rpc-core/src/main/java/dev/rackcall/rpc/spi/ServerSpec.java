@@ -34,10 +34,16 @@ public record ServerSpec(
     /**
      * One service.
      *
+     * @param channel the name by which clients reach it
      * @param definition generated
      * @param dispatcher generated, around the user's object
      */
-    public record Service<S>(ServiceDefinition<S> definition, Dispatcher dispatcher) {}
+    public record Service<S>(String channel, ServiceDefinition<S> definition, Dispatcher dispatcher) {
+        /** A service under the name of its annotation. */
+        public Service(ServiceDefinition<S> definition, Dispatcher dispatcher) {
+            this(definition.channel(), definition, dispatcher);
+        }
+    }
 
     /**
      * Which threads poll and run handlers.
@@ -75,11 +81,17 @@ public record ServerSpec(
      * @param hugePages whether the memory of connections consists of huge pages
      * @param addresses for clients that share no memory with the server; all serve the same channels
      * @param insecure whether they may be open to every process that reaches them
+     * @param isExclusive whether no other server of the directory may serve the same channels
      */
     public record Place(
-            Path directory, Optional<Pool> pool, Optional<Wish> hugePages, List<URI> addresses, boolean insecure) {
+            Path directory,
+            Optional<Pool> pool,
+            Optional<Wish> hugePages,
+            List<URI> addresses,
+            boolean insecure,
+            boolean isExclusive) {
         public static Place here(Path directory) {
-            return new Place(directory, Optional.empty(), Optional.empty(), List.of(), false);
+            return new Place(directory, Optional.empty(), Optional.empty(), List.of(), false, false);
         }
     }
 }

@@ -11,6 +11,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.runtime.ServerInstance;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -170,7 +171,7 @@ class RuntimeDirectoryTest {
     @Test
     void shouldNotTouchTheFilesOfALivingServer() {
         try (RpcServer server = serve()) {
-            assertFails(Status.Code.ALREADY_EXISTS, this::serve);
+            assertThat(RuntimeDirectory.at(directory).cleanAll()).isEmpty();
             assertThatCode(() -> open().close()).doesNotThrowAnyException();
             assertThat(server.channels()).containsExactly("/test/echo");
         }
@@ -179,8 +180,8 @@ class RuntimeDirectoryTest {
     /** The state after a server was killed: no process listens or holds the lock. */
     private void leave() throws IOException {
         Files.createDirectory(directory);
-        file("test+echo.lock", "pid 1\n", "rw-------");
-        Files.createFile(directory.resolve("test+echo.sock"));
+        file("test+echo@aaaaaa.lock", "pid 1\n", "rw-------");
+        Files.createFile(directory.resolve("test+echo@aaaaaa"));
     }
 
     /** Cleaning a directory that is no runtime directory deletes nothing. */
@@ -188,16 +189,17 @@ class RuntimeDirectoryTest {
     void shouldTakeNoOtherProgramsLockFileForADeadServers() throws IOException {
         Files.createDirectory(
                 directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
-        Path dead = file("dead.lock", "pid 1 of long ago\n", "rw-------");
-        Path yarn = file("yarn.lock", "# yarn lockfile v1\n", "rw-r--r--");
+        Path dead = file("dead@aaaaaa.lock", "pid 1 of long ago\n", "rw-------");
+        Path yarn = file("yarn@aaaaaa.lock", "# yarn lockfile v1\n", "rw-r--r--");
         Path hidden = file(".pwd.lock", "", "rw-------");
-        Path similar = file("similar.lock", "pid 12\nand more\n", "rw-------");
-        Path open = file("open.lock", "pid 12\n", "rw-r--r--");
-        Path link = Files.createSymbolicLink(directory.resolve("link.lock"), dead);
+        Path similar = file("similar@aaaaaa.lock", "pid 12\nand more\n", "rw-------");
+        Path open = file("open@aaaaaa.lock", "pid 12\n", "rw-r--r--");
+        Path link = Files.createSymbolicLink(directory.resolve("link@aaaaaa.lock"), dead);
         RuntimeDirectory runtime = RuntimeDirectory.at(directory);
-        assertThat(runtime.channels()).containsExactly("/dead");
+        assertThat(runtime.all()).extracting(ServerInstance::channel).containsExactly("/dead");
+        assertThat(runtime.channels()).as("channels of living servers").isEmpty();
         assertThat(runtime.cleanAll()).containsExactly("/dead");
-        assertThat(runtime.clean("/yarn")).isFalse();
+        assertThat(runtime.clean(runtime.instance("/yarn", "aaaaaa"))).isFalse();
         assertThat(dead).doesNotExist();
         assertThat(yarn).hasContent("# yarn lockfile v1\n");
         assertThat(similar).hasContent("pid 12\nand more\n");
@@ -211,7 +213,7 @@ class RuntimeDirectoryTest {
     void shouldCleanAnEmptyLockFileOfADirectoryThatServersMade() throws IOException {
         Files.createDirectory(
                 directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        file("begun.lock", "", "rw-------");
+        file("begun@aaaaaa.lock", "", "rw-------");
         assertThat(RuntimeDirectory.at(directory).cleanAll()).containsExactly("/begun");
         assertThat(directory).doesNotExist();
     }

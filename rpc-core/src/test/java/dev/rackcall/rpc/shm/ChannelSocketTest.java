@@ -9,6 +9,7 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.runtime.ServerInstance;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.shm.os.file.OwnerLock;
@@ -36,8 +37,12 @@ class ChannelSocketTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(60);
     private static final int CLIENTS = 20;
 
+    private ServerInstance server() {
+        return RuntimeDirectory.at(directory).instances("/test/echo").getFirst();
+    }
+
     private Path socket() {
-        return RuntimeDirectory.at(directory).socket("/test/echo");
+        return server().socket();
     }
 
     /** An administrator may have deleted the folder of a running server, and started another. */
@@ -65,19 +70,23 @@ class ChannelSocketTest extends RpcFixture {
 
     @Test
     void shouldSayThatALivingServersSocketIsMissing() throws IOException {
-        try (OwnerLock _ = OwnerLock.tryAcquire(RuntimeDirectory.at(directory).lock("/test/echo"))
-                .orElseThrow()) {
+        ServerInstance server = RuntimeDirectory.at(directory).instance("/test/echo", RuntimeDirectory.newId());
+        try (OwnerLock _ = OwnerLock.tryAcquire(server.lock()).orElseThrow()) {
             assertFails(Status.Code.UNAVAILABLE, channel(Echo.class).connectTimeout(Duration.ofMillis(50))::open)
-                    .hasMessageContainingAll("its server lives", socket().toString(), "restart it");
+                    .hasMessageContainingAll(
+                            "its server (pid " + ProcessHandle.current().pid() + ") lives",
+                            server.socket().toString(),
+                            "restart it");
         }
     }
 
     @Test
     void shouldDeleteItsOwnSocket() {
         RpcServer server = serve(Echo.class, new EchoService());
-        assertThat(socket()).exists();
+        Path socket = socket();
+        assertThat(socket).exists();
         server.close();
-        assertThat(socket()).doesNotExist();
+        assertThat(socket).doesNotExist();
     }
 
     /** The poller is busy meanwhile; when it is free, the socket's number may already be another file's. */

@@ -106,7 +106,10 @@ class PendingClientsTest extends RpcFixture {
                 new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT, Map.of()),
                 ServerSpec.Place.here(directory));
         try (ShmServer server = ShmServer.start(spec, Duration.ofSeconds(1).toNanos())) {
-            Path door = RuntimeDirectory.at(directory).socket("/test/echo");
+            Path door = RuntimeDirectory.at(directory)
+                .instances("/test/echo")
+                .getFirst()
+                .socket();
             List<UnixSocket> silent = new ArrayList<>();
             for (int i = 0; i < 10; i++) {
                 UnixSocket client = UnixSocket.connect(door);

@@ -91,7 +91,10 @@ class StrangerTest extends RpcFixture {
     void shouldRefuseClientsOfOtherUsers() throws Exception {
         assumeTrue(Uid.current() == 0, "NOT TESTED: only root can change its user");
         RpcServer server = serve(Echo.class, new EchoService());
-        Path socket = RuntimeDirectory.at(directory).socket("/test/echo");
+        Path socket = RuntimeDirectory.at(directory)
+                .instances("/test/echo")
+                .getFirst()
+                .socket();
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));
         Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
         try (UnixSocket stranger = connectAs(NOBODY, socket)) {

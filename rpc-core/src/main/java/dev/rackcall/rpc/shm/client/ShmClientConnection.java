@@ -45,6 +45,8 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     /** False once the connection has ended or the server drains. */
     private volatile boolean usable = true;
 
+    private volatile Runnable onUnusable = () -> {};
+
     public ShmClientConnection(ClientEnd end, ClientSpec spec) {
         this.end = end;
         this.arenas = end.arenas();
@@ -159,6 +161,21 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     }
 
     @Override
+    public boolean hasEnded() {
+        return !open;
+    }
+
+    @Override
+    public void onUnusable(Runnable listener) {
+        onUnusable = listener;
+        // Both fields are volatile: either this thread sees the end, or the thread that ends the connection sees the
+        // listener.
+        if (!usable) {
+            listener.run();
+        }
+    }
+
+    @Override
     public Optional<Status> endCause() {
         return end.endCause();
     }
@@ -229,8 +246,9 @@ public final class ShmClientConnection extends ClientConnection implements Clien
                 end.listen();
                 slots.wakeSleepers();
             }
-            if (open && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
+            if (open && usable && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
                 usable = false;
+                onUnusable.run();
             }
         } catch (IllegalStateException e) {
             // Closed by another thread meanwhile, which wakes all callers; the end no longer uses the memory.
@@ -247,6 +265,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         VarHandle.fullFence();
         async.loseAll();
         slots.wakeAll();
+        onUnusable.run();
     }
 
     @Override

@@ -88,7 +88,7 @@ public final class RemoteServer extends PolledServer {
     }
 
     private void open(ServerSpec.Service<?> service) {
-        String channel = service.definition().channel();
+        String channel = service.channel();
         ConnectionFactory factory = new ConnectionFactory(spec, service, handlers);
         channels.put(channel, factory);
         scopes.put(channel, new ChannelScopes(factory.shared().arena()));

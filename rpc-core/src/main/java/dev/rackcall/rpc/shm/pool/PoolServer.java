@@ -70,7 +70,7 @@ public final class PoolServer extends PolledServer {
     }
 
     private void open(ServerSpec.Service<?> service) {
-        String channel = service.definition().channel();
+        String channel = service.channel();
         RuntimeDirectory.checkName(channel);
         try {
             PoolDoor door = PoolDoor.findOrMake(pool, channel);

@@ -47,7 +47,7 @@ public final class ConnectionFactory implements AutoCloseable {
                 handlers,
                 spec.limits().arenaQuota(),
                 id -> new SharedPool(
-                        service.definition().channel(), id, spec.limits().sharedQuota()));
+                        service.channel(), id, spec.limits().sharedQuota()));
     }
 
     /**
@@ -79,7 +79,7 @@ public final class ConnectionFactory implements AutoCloseable {
         this.sharedId = ids.take();
         this.scratchId = ids.take();
         this.scratch = new Scratch(
-                service.definition().channel(), scratchId, spec.limits().sharedQuota());
+                service.channel(), scratchId, spec.limits().sharedQuota());
         SharedPool pool = null;
         try {
             pool = makesShared.apply(sharedId);

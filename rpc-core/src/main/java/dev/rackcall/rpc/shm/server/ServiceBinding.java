@@ -63,7 +63,7 @@ final class ServiceBinding {
     }
 
     String channel() {
-        return service.definition().channel();
+        return service.channel();
     }
 
     /** The settings of its server. */

@@ -434,8 +434,8 @@ public class CallContractTest extends RpcFixture {
     }
 
     @Test
-    void shouldRefuseASecondServerOfAChannel() {
-        serve(plain());
+    void shouldRefuseAServerBesideAnExclusiveOne() {
+        serve(place(RpcServer.builder().service(Echo.class, service)).exclusive());
         assertThrown(RpcException.class, () -> serve(plain()), "ALREADY_EXISTS", "/test/echo");
     }
 

@@ -1,49 +1,25 @@
-package dev.rackcall.route;
+package dev.rackcall.rpc.balance;
 
-import dev.rackcall.directory.DirectoryException;
-import dev.rackcall.directory.MemoryClaim;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.shm.Scope;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** A connection over one {@link EndpointRoute}, with the record of its calls. Thread-safe. */
-final class Subchannel {
+/** A channel's connection to one of its servers, with the record of its calls. Thread-safe. */
+public class Subchannel {
     /** Failures in a row after which other subchannels are preferred. */
-    static final int FAILURES = 5;
+    public static final int FAILURES = 5;
 
     private static final long FIRST_EJECTION_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MOST_DOUBLINGS = 6;
-    /** How long returned shared objects stay readable after the subchannel was left. */
-    private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** How long a subchannel that was left stays open for calls that picked it just before. */
-    private static final long LATECOMERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Why calls no longer use it. */
-    enum Left {
-        /** A nearer route works. Objects in its memory may still be in use. */
-        FOR_A_BETTER_ONE,
-        /** Its peer takes no calls any more. */
-        ENDED,
-        /** Its memory is no longer shared, so no objects may be built there. */
-        MEMORY_GONE
-    }
-
-    private static final Logger LOG = LoggerFactory.getLogger(Subchannel.class);
-
-    private final EndpointRoute route;
     private final ClientConnection connection;
-    /** The claim for its memory. */
-    private final Optional<MemoryClaim> memory;
 
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger failures = new AtomicInteger();
@@ -55,41 +31,27 @@ final class Subchannel {
     private volatile boolean ejected;
     private volatile long ejectedUntil;
     private final AtomicInteger ejections = new AtomicInteger();
-    private volatile String leaving = "";
-    private volatile boolean closed;
-    private long leftAt;
-    private Left how = Left.FOR_A_BETTER_ONE;
 
-    Subchannel(EndpointRoute route, ClientConnection connection, Optional<MemoryClaim> memory) {
-        this.route = route;
+    public Subchannel(ClientConnection connection) {
         this.connection = connection;
-        this.memory = memory;
     }
 
-    EndpointRoute route() {
-        return route;
-    }
-
-    int rank() {
-        return EndpointRoutes.rank(route.kind());
-    }
-
-    ClientConnection connection() {
+    public final ClientConnection connection() {
         return connection;
     }
 
-    boolean isUsable() {
+    public final boolean isUsable() {
         return connection.isUsable();
     }
 
     // ---- calls
 
     /** Calls in flight, as counted by {@link #begun} and {@link #ended}. */
-    int calls() {
+    public final int calls() {
         return calls.get();
     }
 
-    void begun() {
+    public final void begun() {
         calls.incrementAndGet();
     }
 
@@ -97,15 +59,16 @@ final class Subchannel {
      * A stream has begun. Its reader may be slow; a stream that is never closed keeps the subchannel until its
      * deadline.
      */
-    void begunStream(long deadline) {
+    public final void begunStream(long deadline) {
         streamsEnd.accumulateAndGet(deadline, (one, other) -> one - other > 0 ? one : other);
     }
 
-    private boolean hasStreams() {
+    /** Whether a stream is read here that has not reached its deadline. */
+    protected final boolean hasStreams() {
         return calls.get() > 0 && System.nanoTime() - streamsEnd.get() < 0;
     }
 
-    void ended(Status.Code code) {
+    public final void ended(Status.Code code) {
         calls.decrementAndGet();
         switch (code) {
             case UNAVAILABLE, DEADLINE_EXCEEDED, INTERNAL -> failed();
@@ -128,20 +91,20 @@ final class Subchannel {
     }
 
     /** Whether other subchannels are preferred for now. */
-    boolean isEjected() {
+    public final boolean isEjected() {
         if (ejected && System.nanoTime() - ejectedUntil >= 0) {
             ejected = false;
         }
         return ejected;
     }
 
-    String whyEjected() {
+    public final String whyEjected() {
         return FAILURES + " calls in a row have failed there; other servers are preferred for "
                 + Math.max(0, TimeUnit.NANOSECONDS.toMillis(ejectedUntil - System.nanoTime())) + " ms";
     }
 
     /** Sets its server's reported load: calls of all clients in flight there; 0 if that is unknown. */
-    void load(int callsThere) {
+    public final void load(int callsThere) {
         weight = 1 / Math.sqrt(1.0 + callsThere);
     }
 
@@ -151,7 +114,7 @@ final class Subchannel {
      * loaded one at the next report. With the plain inverse the shares would oscillate forever; with the root each
      * swing is smaller than the last.
      */
-    double weight() {
+    public final double weight() {
         return weight;
     }
 
@@ -162,7 +125,7 @@ final class Subchannel {
      *
      * @param tried subchannels that have failed this call: chosen only if there is no other
      */
-    static Subchannel pick(Subchannel[] subchannels, List<Subchannel> tried) {
+    public static Subchannel pick(Subchannel[] subchannels, List<Subchannel> tried) {
         if (subchannels.length == 1) {
             return subchannels[0];
         }
@@ -197,7 +160,7 @@ final class Subchannel {
 
     // ---- scopes
 
-    Scope newScope(long firstBytes, boolean shared) {
+    public final Scope newScope(long firstBytes, boolean shared) {
         Scope scope = shared ? connection.newSharedScope(firstBytes) : connection.newScope(firstBytes);
         synchronized (scopes) {
             scopes.removeIf(each -> isOver(each.get()));
@@ -210,63 +173,11 @@ final class Subchannel {
         return scope == null || !scope.isOpen();
     }
 
-    private boolean hasScopes() {
+    /** Whether a scope of its memory is open. */
+    protected final boolean hasScopes() {
         synchronized (scopes) {
             scopes.removeIf(each -> isOver(each.get()));
             return !scopes.isEmpty();
         }
-    }
-
-    // ---- the end
-
-    /** Leaves the subchannel: it gets no new calls. */
-    void leave(String why, Left reason) {
-        leaving = why;
-        leftAt = System.nanoTime();
-        how = reason;
-    }
-
-    String whyLeaving() {
-        return leaving;
-    }
-
-    /** Whether a subchannel that was left is unused. */
-    boolean isForsaken() {
-        long since = System.nanoTime() - leftAt;
-        boolean idle = connection.callsUnderWay() == 0 && !hasStreams();
-        return switch (how) {
-            // Calls in flight end in any case: by their answers, or with the connection.
-            case MEMORY_GONE, ENDED -> idle && since > LATECOMERS_NANOS;
-            case FOR_A_BETTER_ONE -> idle && since > GRACE_NANOS && !hasScopes();
-        };
-    }
-
-    /** Ends its connection and releases its memory claim. */
-    void close() {
-        try {
-            connection.close();
-        } finally {
-            closed = true;
-            giveBack(memory);
-        }
-    }
-
-    /** Whether {@link #close} has ended, which may still send requests to the peer. */
-    boolean isClosed() {
-        return closed;
-    }
-
-    /** Releases a claim. If the directory does not answer within its time limit, the claim is released later. */
-    static void giveBack(Optional<MemoryClaim> memory) {
-        try {
-            memory.ifPresent(MemoryClaim::close);
-        } catch (DirectoryException e) {
-            LOG.debug("memory is released later: {}", e.getMessage());
-        }
-    }
-
-    @Override
-    public String toString() {
-        return route.toString();
     }
 }

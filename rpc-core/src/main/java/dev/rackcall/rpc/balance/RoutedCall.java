@@ -1,4 +1,4 @@
-package dev.rackcall.route;
+package dev.rackcall.rpc.balance;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
@@ -29,7 +29,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private static final int MOST_ATTEMPTS = 3;
 
     private final RoutedConnection connection;
-    private final ChannelRoutes routes;
+    private final Balancer routes;
     private final RoutedArguments arguments = new RoutedArguments();
     private final List<Subchannel> tried = new ArrayList<>();
 
@@ -47,7 +47,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     RoutedCall(RoutedConnection connection) {
         this.connection = connection;
-        this.routes = connection.channelRoutes();
+        this.routes = connection.balancer();
     }
 
     void begin(

@@ -1,4 +1,4 @@
-package dev.rackcall.route;
+package dev.rackcall.rpc.balance;
 
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
@@ -48,7 +48,7 @@ final class RoutedArguments {
      *
      * @return its Ref; 0 if no subchannel maps it, a problem that is reported when the call is sent
      */
-    long share(Object sharedObject, String argument, ChannelRoutes routes, MethodDescriptor method) {
+    long share(Object sharedObject, String argument, Balancer routes, MethodDescriptor method) {
         shared.add(sharedObject);
         sharedNames.add(argument);
         try {

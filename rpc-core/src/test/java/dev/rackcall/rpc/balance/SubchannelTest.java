@@ -1,4 +1,4 @@
-package dev.rackcall.route;
+package dev.rackcall.rpc.balance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,7 +14,6 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Which subchannel a call takes, as far as that does not depend on chance. */
@@ -25,9 +24,9 @@ class SubchannelTest {
     private static final int OFTEN = 6 * Subchannel.FAILURES;
 
     private final NoConnection firstConnection = new NoConnection();
-    private final Subchannel first = new Subchannel(null, firstConnection, Optional.empty());
-    private final Subchannel second = new Subchannel(null, new NoConnection(), Optional.empty());
-    private final Subchannel third = new Subchannel(null, new NoConnection(), Optional.empty());
+    private final Subchannel first = new Subchannel(firstConnection);
+    private final Subchannel second = new Subchannel(new NoConnection());
+    private final Subchannel third = new Subchannel(new NoConnection());
 
     @Test
     void shouldTakeTheOneWithTheFewestCalls() {
@@ -63,7 +62,7 @@ class SubchannelTest {
     void shouldEjectALineAtItsFifthFailureInARow() {
         // Where this thread gets no processor for the second that the first time lasts, another one shows it.
         Await.until("a subchannel that is ejected", () -> {
-            Subchannel subchannel = new Subchannel(null, new NoConnection(), Optional.empty());
+            Subchannel subchannel = new Subchannel(new NoConnection());
             fail(subchannel, Subchannel.FAILURES - 1);
             assertThat(subchannel.isEjected()).isFalse();
             fail(subchannel, 1);

@@ -1,4 +1,4 @@
-package dev.rackcall.route;
+package dev.rackcall.rpc.balance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

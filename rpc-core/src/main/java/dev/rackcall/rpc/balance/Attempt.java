@@ -1,4 +1,4 @@
-package dev.rackcall.route;
+package dev.rackcall.rpc.balance;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Status;

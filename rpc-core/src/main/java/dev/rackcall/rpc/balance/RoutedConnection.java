@@ -1,4 +1,4 @@
-package dev.rackcall.route;
+package dev.rackcall.rpc.balance;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
@@ -10,8 +10,6 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientConnection;
-import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
@@ -26,22 +24,19 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
  * directly. Other calls are encoded into private memory first: this shows which shared objects they pass before a
  * subchannel is picked, and lets them be sent twice.
  */
-final class RoutedConnection extends ClientConnection {
+public final class RoutedConnection extends ClientConnection {
     private static final int KEPT_CALLS = 64;
 
-    private final ChannelRoutes routes;
+    private final Balancer routes;
     private final MpmcVarHandleArrayQueue<RoutedCall> idle = new MpmcVarHandleArrayQueue<>(KEPT_CALLS);
     private volatile ObjectCodec objects = ObjectCodec.NONE;
 
-    private RoutedConnection(ChannelRoutes routes) {
+    /** @param routes owned by this connection, which closes them */
+    public RoutedConnection(Balancer routes) {
         this.routes = routes;
     }
 
-    static RoutedConnection open(ClientSpec spec, Router.Membership membership) {
-        return new RoutedConnection(ChannelRoutes.open(spec, membership));
-    }
-
-    ChannelRoutes channelRoutes() {
+    Balancer balancer() {
         return routes;
     }
 
@@ -57,9 +52,8 @@ final class RoutedConnection extends ClientConnection {
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
         Subchannel[] subchannels = routes.subchannels();
-        // A RoutedCall counts streams, so that a subchannel that was left stays open while a stream is read slowly.
-        boolean plain = !method.idempotent() && method.kind() != MethodDescriptor.Kind.SERVER_STREAM;
-        if (plain && subchannels.length == 1 && routes.openSubchannels().length == 1) {
+        if (routes.isPlain(method)
+                && subchannels.length == 1 && routes.openSubchannels().length == 1) {
             ClientConnection only = subchannels[0].connection();
             if (only.isUsable()) {
                 try {
@@ -88,7 +82,22 @@ final class RoutedConnection extends ClientConnection {
 
     @Override
     public boolean isUsable() {
-        return !routes.isClosed();
+        return routes.isUsable();
+    }
+
+    @Override
+    public boolean isReady() {
+        for (Subchannel subchannel : routes.subchannels()) {
+            if (subchannel.isUsable()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public void onUnusable(Runnable listener) {
+        routes.onChange(listener);
     }
 
     private Subchannel anySubchannel() {
@@ -150,7 +159,7 @@ final class RoutedConnection extends ClientConnection {
 
     @Override
     public ServedInterface service() {
-        return routes.first().service();
+        return routes.service();
     }
 
     @Override

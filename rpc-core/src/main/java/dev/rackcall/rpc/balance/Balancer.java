@@ -1,0 +1,78 @@
+package dev.rackcall.rpc.balance;
+
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.ServedInterface;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.pool.Pool;
+import java.util.List;
+import java.util.Optional;
+
+/** Keeps the subchannels among which the calls of one channel choose. Thread-safe. */
+public interface Balancer extends AutoCloseable {
+    /** What the channel requires. */
+    ClientSpec spec();
+
+    /** The subchannels that calls may use now, perhaps none. Reads one field. */
+    Subchannel[] subchannels();
+
+    /**
+     * The subchannels that calls may use; waits for one if there is none.
+     *
+     * @param deadline nanoTime
+     * @throws RpcException UNAVAILABLE if no server can be reached, CANCELLED if the channel is closed
+     */
+    Subchannel[] subchannels(long deadline);
+
+    /** As {@link #subchannels(long)}, after ended subchannels were removed. */
+    Subchannel[] await(long deadline);
+
+    /** All subchannels whose memory can be used, also those that calls have left. */
+    Subchannel[] openSubchannels();
+
+    /** The subchannel whose server can follow the Ref of a shared object. */
+    default Optional<Subchannel> subchannelOf(Object sharedObject) {
+        for (Subchannel subchannel : openSubchannels()) {
+            if (subchannel.connection().maps(sharedObject)) {
+                return Optional.of(subchannel);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Sets what to run after subchannels came or went. It must not block. */
+    void onChange(Runnable listener);
+
+    /** Called when a subchannel was found to have ended. Does not wait. */
+    void noticeEnd();
+
+    /** Whether a call of that method may use the only subchannel directly: it need not be repeated or counted. */
+    boolean isPlain(MethodDescriptor method);
+
+    /** Whether calls may begin here. If not, the channel needs another connection. */
+    boolean isUsable();
+
+    boolean isClosed();
+
+    /** Names the service of later calls to every subchannel, now and later. */
+    void use(ServiceDefinition<?> definition);
+
+    /** The service at the other end of all subchannels. */
+    ServedInterface service();
+
+    /** The routes to the servers, if there is a choice. */
+    List<Route> describe();
+
+    /**
+     * Makes later calls use another pool, or none.
+     *
+     * @throws RpcException FAILED_PRECONDITION if there is no choice of routes
+     */
+    void changePool(Optional<Pool> pool);
+
+    /** Ends all subchannels; calls in flight end with CANCELLED. Idempotent. */
+    @Override
+    void close();
+}
