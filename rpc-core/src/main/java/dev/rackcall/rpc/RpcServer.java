@@ -136,7 +136,7 @@ public interface RpcServer extends AutoCloseable {
         Builder minimumIsolation(Isolation value);
 
         /**
-         * Lets only listed clients open the channel of a service, which was added before. A client of this host's memory
+         * Lets only listed clients open the channels of a service, which was added before. A client of this host's memory
          * is listed by its effective user id, a client over a network by {@link #allowCertificates}; others are refused
          * with PERMISSION_DENIED, a log line and a JFR event {@code rackcall.AccessRefused}. Without a list, this host's
          * memory is open to the server's own user, and an address of {@link #listen} to every certificate that the

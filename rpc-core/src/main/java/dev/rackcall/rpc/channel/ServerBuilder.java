@@ -140,27 +140,35 @@ final class ServerBuilder implements RpcServer.Builder {
     @Override
     public RpcServer.Builder allowUsers(Class<?> service, int... uids) {
         Set<Integer> users = Arrays.stream(uids).boxed().collect(Collectors.toSet());
-        access.merge(added(service), AccessList.EMPTY.withUsers(users), (before, now) -> before.withUsers(users));
+        added(service)
+                .forEach(channel -> access.merge(
+                        channel, AccessList.EMPTY.withUsers(users), (before, now) -> before.withUsers(users)));
         return this;
     }
 
     @Override
     public RpcServer.Builder allowCertificates(Class<?> service, String... names) {
         Set<String> all = Set.copyOf(Arrays.asList(names));
-        access.merge(
-                added(service), AccessList.EMPTY.withCertificates(all), (before, now) -> before.withCertificates(all));
+        added(service)
+                .forEach(channel -> access.merge(
+                        channel,
+                        AccessList.EMPTY.withCertificates(all),
+                        (before, now) -> before.withCertificates(all)));
         return this;
     }
 
-    /** The channel of a service that this server has. */
-    private String added(Class<?> service) {
-        String channel = ServiceDefinition.of(service).channel();
-        if (services.stream().noneMatch(known -> known.definition().channel().equals(channel))) {
+    /** The channels at which this server serves the interface. */
+    private List<String> added(Class<?> service) {
+        List<String> channels = services.stream()
+                .filter(added -> added.definition().type() == service)
+                .map(ServerSpec.Service::channel)
+                .toList();
+        if (channels.isEmpty()) {
             // Otherwise a mistake would leave a channel open to all.
             throw new IllegalArgumentException("the server does not serve " + service.getName() + "; add it by service("
                     + service.getSimpleName() + ".class, ...) before its access list");
         }
-        return channel;
+        return channels;
     }
 
     @Override

@@ -162,7 +162,10 @@ class StrangerTest extends RpcFixture {
         assumeTrue(Uid.current() == 0, "NOT TESTED: only root can change its user");
         RpcServer server = serve(serving(Echo.class, new EchoService()).allowUsers(Echo.class, Uid.current(), NOBODY));
         assertThat(connect(Echo.class).add(1, 2)).isEqualTo(3);
-        Path socket = RuntimeDirectory.at(directory).socket("/test/echo");
+        Path socket = RuntimeDirectory.at(directory)
+                .instances("/test/echo")
+                .getFirst()
+                .socket();
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));
         Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
         try (UnixSocket other = connectAs(NOBODY, socket)) {
