@@ -10,7 +10,9 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,7 @@ class PairGuestsTest {
 
     private final PairGuests guests = new PairGuests();
     private final List<Socket> open = new ArrayList<>();
+    private final Set<Socket> present = new HashSet<>();
     private ServerSocket port;
 
     @BeforeEach
@@ -49,7 +52,18 @@ class PairGuestsTest {
     private Socket admitted(InetAddress client) throws IOException {
         Socket socket = from(client);
         assertThat(guests.admit(socket)).isTrue();
+        present.add(socket);
         return socket;
+    }
+
+    /** The threads of evicted clients end. */
+    private void letEvictedLeave() {
+        for (Socket socket : List.copyOf(present)) {
+            if (socket.isClosed()) {
+                present.remove(socket);
+                guests.leaves(socket);
+            }
+        }
     }
 
     private Socket at(Stage stage, InetAddress client) throws Exception {
@@ -65,6 +79,7 @@ class PairGuestsTest {
     private List<Socket> fill(Stage stage, InetAddress client) throws Exception {
         List<Socket> all = new ArrayList<>();
         for (int i = 0; i < PairGuests.MOST_PER_STAGE; i++) {
+            letEvictedLeave();
             all.add(at(stage, client));
         }
         return all;

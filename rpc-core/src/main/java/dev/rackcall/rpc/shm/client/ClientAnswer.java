@@ -26,11 +26,14 @@ final class ClientAnswer {
     private final Supplier<String> name;
     /** Bytes of the answer if it lies outside the slot, else 0. */
     private long outsideBytes;
+    /** The server keeps the run of an answer up to this size for the slot's next one. */
+    private final long keptBytes;
 
     /** @param name of the slot's current call, for messages */
     ClientAnswer(ClientMemory arenas, ObjectCodec objects, long slot, Supplier<String> name) {
         this.arenas = arenas;
         this.memory = arenas.memory();
+        this.keptBytes = PayloadBuffer.keptPayloadBytes(arenas.replyMemory().byteSize(), arenas.slots());
         this.name = name;
         this.slot = slot;
         this.reader = PayloadReader.create().objects(objects);
@@ -109,6 +112,6 @@ final class ClientAnswer {
 
     /** Whether the server keeps the payload until the client reports that it was read. */
     boolean isKeptUntilRead() {
-        return outsideBytes > PayloadBuffer.KEPT_PAYLOAD_BYTES;
+        return outsideBytes > keptBytes;
     }
 }

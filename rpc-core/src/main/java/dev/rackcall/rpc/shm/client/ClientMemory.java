@@ -162,6 +162,10 @@ public final class ClientMemory {
         return refs;
     }
 
+    int slots() {
+        return serverHello.slots();
+    }
+
     MemorySegment replyMemory() {
         return replyMemory;
     }

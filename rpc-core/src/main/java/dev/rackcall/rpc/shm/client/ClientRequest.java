@@ -43,7 +43,8 @@ final class ClientRequest {
         this.slot = slot;
         this.buffer = new PayloadBuffer(
                 arenas.requestArena(),
-                memory.asSlice(slot + SlotLayout.REQUEST_INLINE, SlotLayout.REQUEST_INLINE_BYTES));
+                memory.asSlice(slot + SlotLayout.REQUEST_INLINE, SlotLayout.REQUEST_INLINE_BYTES),
+                arenas.slots());
         this.writer = PayloadWriter.create(buffer).objects(objects);
     }
 

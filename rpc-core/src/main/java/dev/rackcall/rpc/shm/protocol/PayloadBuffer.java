@@ -9,28 +9,46 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Where one half of a slot encodes its payloads: inline at first, then in a page run of this side's arena. A small run
- * is kept for the slot's next payload, so that nothing is allocated in steady state.
+ * is kept for the slot's next payload, so that nothing is allocated in steady state; how small depends on the arena,
+ * which the runs of idle slots must not fill.
  *
  * <p>Confined to the thread that holds the slot.
  */
 public final class PayloadBuffer implements PayloadWriter.Growth {
-    /** A larger run returns to the arena when its call ends. */
-    private static final long KEEP_BYTES = 64 << 10;
+    /** A larger run returns to the arena when its call ends, as does one of more than the slot's share. */
+    private static final long MOST_KEPT_BYTES = 64 << 10;
 
-    /** Runs double as they grow, so the run of a payload up to this size is kept. */
-    public static final long KEPT_PAYLOAD_BYTES = KEEP_BYTES / 2;
+    /** The kept runs of all slots together take at most this part of the arena. */
+    private static final int KEPT_PART = 4;
 
     private static final long FIRST_BYTES = 4 << 10;
 
     private final Arena arena;
     private final MemorySegment inline;
+    private final long keptBytes;
     private MemorySegment run;
     private long ref;
     private boolean outside;
 
-    public PayloadBuffer(Arena arena, MemorySegment inline) {
+    /** @param slots of the connection, each of which has such a buffer in that arena */
+    public PayloadBuffer(Arena arena, MemorySegment inline, int slots) {
         this.arena = arena;
         this.inline = inline;
+        this.keptBytes = keptBytes(arena.quota(), slots);
+    }
+
+    private static long keptBytes(long arenaBytes, int slots) {
+        return Math.min(MOST_KEPT_BYTES, arenaBytes / KEPT_PART / slots);
+    }
+
+    /**
+     * The run of a payload up to this size is kept, because runs double as they grow. Both ends compute the same.
+     *
+     * @param arenaBytes quota of the arena
+     * @param slots of the connection
+     */
+    public static long keptPayloadBytes(long arenaBytes, int slots) {
+        return keptBytes(arenaBytes, slots) / 2;
     }
 
     /** Where the next payload starts. */
@@ -78,7 +96,7 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
 
     /** Frees a large run when its call has ended. */
     public void trim() {
-        if (run != null && run.byteSize() > KEEP_BYTES) {
+        if (run != null && run.byteSize() > keptBytes) {
             free();
         }
     }

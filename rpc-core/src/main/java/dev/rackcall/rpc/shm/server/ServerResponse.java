@@ -51,7 +51,9 @@ final class ServerResponse {
         this.memory = end.memory();
         this.slot = slot;
         this.buffer = new PayloadBuffer(
-                end.replyArena(), memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES));
+                end.replyArena(),
+                memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES),
+                end.slots());
         this.writer = PayloadWriter.create(buffer).objects(service.objects());
     }
 
