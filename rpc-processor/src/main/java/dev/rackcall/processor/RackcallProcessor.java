@@ -16,7 +16,14 @@ import javax.lang.model.util.ElementFilter;
  * depends on one interface and the types that it mentions, so incremental builds can process only the changed
  * interfaces.
  */
-@SupportedAnnotationTypes({SharedNames.SHARED, RpcNames.RPC_SERVICE, RpcNames.RPC})
+@SupportedAnnotationTypes({
+    SharedNames.SHARED,
+    SharedNames.FIXED_STRING,
+    SharedNames.INLINE,
+    SharedNames.LENGTH,
+    RpcNames.RPC_SERVICE,
+    RpcNames.RPC
+})
 public final class RackcallProcessor extends AbstractProcessor {
     private final Set<String> waiting = new LinkedHashSet<>();
     private ServiceGenerator services;
@@ -30,6 +37,7 @@ public final class RackcallProcessor extends AbstractProcessor {
     }
 
     @Override
+    @SuppressWarnings("DoNotClaimAnnotations") // javac warns of annotations that nobody claims; see below
     public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
         if (services == null) {
             services = new ServiceGenerator(processingEnv);
@@ -41,7 +49,10 @@ public final class RackcallProcessor extends AbstractProcessor {
                 case RpcNames.RPC_SERVICE ->
                     ElementFilter.typesIn(annotated)
                             .forEach(type -> waiting.add(type.getQualifiedName().toString()));
-                default -> ElementFilter.methodsIn(annotated).forEach(services::requireInterface);
+                case RpcNames.RPC -> ElementFilter.methodsIn(annotated).forEach(services::requireInterface);
+                default -> {
+                    // Read with the interface whose fields it describes.
+                }
             }
         }
         if (round.processingOver()) {
@@ -49,8 +60,9 @@ public final class RackcallProcessor extends AbstractProcessor {
         } else {
             generateServices();
         }
-        // Claim no annotation, because javac then skips other processors.
-        return false;
+        // Claimed, or -Xlint:processing would warn. But where these are the only annotations, javac then skips processors
+        // for any annotation, one of which may yet generate a type that a service waits for.
+        return waiting.isEmpty();
     }
 
     /** Writes {@code <Name>_Shared}; problems become compile errors at the accessors that cause them. */

@@ -7,6 +7,7 @@ import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.ReadOnlyObjectException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
@@ -20,6 +21,8 @@ import dev.rackcall.shm.types.SharedString;
 import dev.rackcall.shm.types.SharedType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -105,6 +108,69 @@ class ArgumentSpaceTest {
                     .hasMessageContaining("DeepCopy.DEFAULT.copy")
                     .message()
                     .doesNotContain("not mapped");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldRefuseStoresThatAreNotAllowed(boolean copied) {
+        try (Scope scope = sender.newScope()) {
+            Node node = scope.create(Node.class);
+            enter(copied, SharedObject.toRef(node).bits());
+
+            Node read = NODE.attach(space, SharedObject.toRef(node).bits());
+
+            assertThatThrownBy(() -> read.value(1))
+                    .isInstanceOf(ReadOnlyObjectException.class)
+                    .hasMessageContaining("may only be read");
+            assertThat(read.value()).isZero();
+            assertThat(node.value()).isZero();
+        }
+    }
+
+    @Test
+    void shouldStoreInPlaceWhereAllowed() {
+        try (Scope scope = sender.newScope()) {
+            Node node = scope.create(Node.class);
+            space.fence(receiver, sender.scopeOf(SharedObject.toRef(node).bits()), ArgumentSpace.Stores.ALLOWED);
+
+            NODE.attach(space, SharedObject.toRef(node).bits()).value(7);
+
+            assertThat(node.value()).isEqualTo(7);
+            assertThat(space.isWrittenCopy()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldReportExactlyWhatWasStoredIntoACopy() {
+        try (Scope scope = sender.newScope()) {
+            // Of several runs.
+            long head = list(scope, 20_000);
+            space.snapshot(receiver, sender.scopeOf(head), ArgumentSpace.Stores.ALLOWED);
+            Map<Long, Long> stored = new TreeMap<>();
+            Node node = NODE.flyweight();
+            long ref = head;
+            for (int i = 0; NODE.move(node, space, ref); i++, ref = node.next().bits()) {
+                if (i % 1000 == 0) {
+                    node.value(node.value() + 1_000_000);
+                    stored.put(ref, (long) node.value());
+                }
+            }
+
+            Map<Long, Long> reported = new TreeMap<>();
+            space.changes((to, copy, at, length) -> {
+                assertThat(length).isEqualTo(8);
+                MemorySegment.copy(copy, at, sender.memory(), Ref.offset(to), length);
+                reported.put(to, length);
+            });
+
+            assertThat(reported).hasSize(stored.size());
+            stored.forEach((at, value) ->
+                    assertThat((long) NODE.attach(scope.space(), at).value()).isEqualTo(value));
+            assertThat(sum(scope.space(), head)).isEqualTo(20_000L * 19_999 / 2 + 20 * 1_000_000L);
+            space.changes((to, copy, at, length) -> {
+                throw new AssertionError("reported again: " + Ref.describe(to));
+            });
         }
     }
 

@@ -156,6 +156,16 @@ class ServiceProcessorTest {
                         "@Rpc(oneWay = true) int find();",
                         "Search.find: nothing comes back from @Rpc(oneWay = true), but it returns int; make it void"),
                 mistake(
+                        "@Rpc(oneWay = true, writes = true) void find(Document d);",
+                        "Search.find: with @Rpc(writes = true) the caller sees the handler's stores when the one answer arrives,"
+                                + " and a one-way call has none"),
+                mistake(
+                        "@Rpc(writes = true) Stream<String> find(Document d);",
+                        "and a stream has many; return a value"),
+                mistake(
+                        "@Rpc(writes = true) int find(String q);",
+                        "Search.find: @Rpc(writes = true) lets the handler store into shared objects, but no parameter is one"),
+                mistake(
                         "@Rpc <T> int find();",
                         "Search.find: a call has fixed types, so the method cannot be generic; remove T"),
                 mistake(
@@ -337,6 +347,33 @@ class ServiceProcessorTest {
                 """);
     }
 
+    @Test
+    void shouldCompileWithoutAnyWarningOfTheCompiler() {
+        assertThat(Compiler.javac()
+                        .withOptions("-Xlint:all", "-Werror")
+                        .withProcessors(new RackcallProcessor())
+                        .compile(source("sample.Shop", IMPORTS + """
+                                public interface Shop {
+                                    record Item(int x, Set<Item> parts) {}
+                                    @Shared interface Size { int width(); void width(int value); }
+                                    @Shared interface Document {
+                                        @dev.rackcall.shm.types.FixedString(8) String name();
+                                        void name(String value);
+                                        @dev.rackcall.shm.types.Inline Size size();
+                                        @dev.rackcall.shm.types.Length(4) dev.rackcall.shm.types.SharedIntArray parts();
+                                        Document next();
+                                        void next(Document value);
+                                    }
+                                    @RpcService("/shop")
+                                    interface Desk {
+                                        @Rpc Stream<Item> items(Set<Item> item, Map<String, Item[]> other, int... numbers);
+                                        @Rpc(writes = true) CompletableFuture<Document> store(Document first, Item item);
+                                    }
+                                }
+                                """)))
+                .succeededWithoutWarnings();
+    }
+
     /** Names that generated code, its imports or its locals also use. */
     @Test
     void shouldLetAuthorsNameThingsAsTheyLike() {
@@ -433,7 +470,8 @@ class ServiceProcessorTest {
             {"int year", "long year"},
             {"long id(); void id(long value)", "int id(); void id(int value)"},
             {"int born(); void born(int value)", "long born(); void born(long value)"},
-            {"@Rpc(idempotent = false) int find", "@Rpc CompletableFuture<Integer> find"}
+            {"@Rpc(idempotent = false) int find", "@Rpc CompletableFuture<Integer> find"},
+            {"idempotent = false", "writes = true"}
         };
         long original = fingerprint(service);
         assertThat(fingerprint(service)).isEqualTo(original);
