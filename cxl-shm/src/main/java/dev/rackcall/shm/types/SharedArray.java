@@ -23,13 +23,19 @@ public final class SharedArray<T> extends SharedSequence {
         return arrayTypeOf(elementType);
     }
 
+    @SuppressWarnings("unchecked") // only this method stores it
     static <T> Type<SharedArray<T>> arrayTypeOf(SharedType<T> elementType) {
-        return new ArrayType<>(elementType);
+        ArrayType<T> known = (ArrayType<T>) elementType.arrayType;
+        if (known == null) {
+            known = new ArrayType<>(elementType);
+            elementType.arrayType = known;
+        }
+        return known;
     }
 
     /** Creates an array of {@code length} null references. */
     public static <T> SharedArray<T> create(Scope scope, SharedType<T> elementType, int length) {
-        return new ArrayType<>(elementType).createOf(scope, length);
+        return arrayTypeOf(elementType).createOf(scope, length);
     }
 
     static <T> SharedType<T> elementType(SharedType<SharedArray<T>> type) {

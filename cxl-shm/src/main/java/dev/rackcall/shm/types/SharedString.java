@@ -1,5 +1,6 @@
 package dev.rackcall.shm.types;
 
+import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
@@ -32,7 +33,27 @@ public final class SharedString extends SharedSequence {
      * @throws ScopeException if the scope is closed or belongs to another thread
      */
     public static SharedString create(Scope scope, CharSequence text) {
-        return create(scope, text.toString().getBytes(StandardCharsets.UTF_8));
+        String string = text.toString();
+        if (!AsciiText.isShort(string)) {
+            return create(scope, string.getBytes(StandardCharsets.UTF_8));
+        }
+        SharedString created = STRING_TYPE.createOf(scope, string.length());
+        AsciiText.put(string, created.memory(), created.start());
+        return created;
+    }
+
+    /** As {@link #create(Scope, CharSequence)}, without a flyweight; returns the Ref. */
+    static long store(Scope scope, String text) {
+        if (!AsciiText.isShort(text)) {
+            return refOf(create(scope, text.getBytes(StandardCharsets.UTF_8)));
+        }
+        int bytes = ObjectLayout.HEADER_BYTES + text.length();
+        long ref = scope.allocate(bytes);
+        MemorySegment memory = scope.arena().memory();
+        long base = Ref.offset(ref);
+        memory.set(ObjectLayout.LONG, base, ObjectLayout.header(TYPE.typeId(), bytes));
+        AsciiText.put(text, memory, base + ObjectLayout.HEADER_BYTES);
+        return ref;
     }
 
     static SharedString create(Scope scope, byte[] utf8) {

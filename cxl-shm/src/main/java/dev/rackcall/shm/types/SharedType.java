@@ -28,6 +28,16 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     private final String description;
     private volatile ReferenceFields references;
 
+    /**
+     * The containers of this type, each created when it is first needed: that hashes its layout, which takes longer
+     * than creating a container. Threads that race for one may each create it; they are equal.
+     */
+    volatile SharedType<?> arrayType;
+
+    volatile SharedType<?> listType;
+    volatile SharedType<?> stringMapType;
+    volatile SharedType<?> longMapType;
+
     /** For generated code. */
     protected SharedType(
             Class<? super T> type, String name, int typeId, long fingerprint, int bytes, String description) {
