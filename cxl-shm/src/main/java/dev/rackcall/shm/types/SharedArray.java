@@ -38,6 +38,14 @@ public final class SharedArray<T> extends SharedSequence {
         return arrayTypeOf(elementType).createOf(scope, length);
     }
 
+    /**
+     * As {@link #create(Scope, SharedType, int)}, but moves {@code into} to the array, allocating nothing in the Java
+     * heap.
+     */
+    public static <T> void create(Scope scope, int length, SharedArray<T> into) {
+        arrayTypeOf(into.elementType).createOf(scope, into, length);
+    }
+
     static <T> SharedType<T> elementType(SharedType<SharedArray<T>> type) {
         return ((ArrayType<T>) type).elementType;
     }

@@ -20,6 +20,7 @@ public final class SharedString extends SharedSequence {
     };
     public static final SharedType<SharedString> TYPE = STRING_TYPE;
 
+    private static final byte[] NO_BYTES = {};
     private static final int ASCII_END = 0x80;
     private static final int MAX_UTF8_PER_CHAR = 3;
 
@@ -40,6 +41,21 @@ public final class SharedString extends SharedSequence {
         SharedString created = STRING_TYPE.createOf(scope, string.length());
         AsciiText.put(string, created.memory(), created.start());
         return created;
+    }
+
+    /**
+     * Copies text into a scope and moves {@code into} to the copy. Allocates nothing in the Java heap for ASCII text of
+     * at most 128 characters.
+     */
+    public static void create(Scope scope, String text, SharedString into) {
+        boolean ascii = AsciiText.isShort(text);
+        byte[] utf8 = ascii ? NO_BYTES : text.getBytes(StandardCharsets.UTF_8);
+        STRING_TYPE.createOf(scope, into, ascii ? text.length() : utf8.length);
+        if (ascii) {
+            AsciiText.put(text, into.memory(), into.start());
+        } else {
+            MemorySegment.copy(utf8, 0, into.memory(), ObjectLayout.BYTE, into.start(), utf8.length);
+        }
     }
 
     /** As {@link #create(Scope, CharSequence)}, without a flyweight; returns the Ref. */
