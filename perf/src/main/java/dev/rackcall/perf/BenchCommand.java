@@ -42,7 +42,7 @@ import picocli.CommandLine.TypeConversionException;
                     + " rare (calls with pauses), connect (new connections), elastic (many at the same time), idle (idle processes and connections),"
                     + " start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device),"
                     + " rdma (calls over the software RDMA device, and grpc-java over TCP), alock (locks for threads of one"
-                    + " host and of others), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
+                    + " host and of others), objects (shared objects beside plain ones and JSON), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
         })
 public final class BenchCommand implements Callable<Integer> {
     private static final long MILLI = 1_000_000;

@@ -12,6 +12,7 @@ import dev.rackcall.perf.harness.Workspace;
 import dev.rackcall.perf.isolation.IsolationSubjects;
 import dev.rackcall.perf.isolation.NeighbourCall;
 import dev.rackcall.perf.jmh.JmhTarget;
+import dev.rackcall.perf.objects.ObjectsTarget;
 import dev.rackcall.perf.rare.RareTarget;
 import dev.rackcall.perf.result.BenchOutcome;
 import dev.rackcall.perf.result.BenchTarget;
@@ -53,6 +54,9 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
                 if (target == BenchTarget.JMH) {
                     plan.say("jmh: all");
                     micro.addAll(JmhTarget.runAll(plan.durationNanos()));
+                } else if (target == BenchTarget.OBJECTS) {
+                    plan.say("objects: all");
+                    micro.addAll(ObjectsTarget.measure(plan.durationNanos()));
                 } else {
                     results.addAll(measure(target, workspace, rounds));
                 }
@@ -108,7 +112,7 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
             case IDLE -> rounds.run(target, measured, new IdleTarget(plan, workspace)::measure);
             case START -> rounds.run(target, measured, new StartTarget(workspace)::measure);
             case ALOCK -> new LockTarget(plan).measure();
-            case JMH -> throw new IllegalArgumentException("JMH starts its own processes");
+            case JMH, OBJECTS -> throw new IllegalArgumentException(target.word() + " has no results of this kind");
         };
     }
 

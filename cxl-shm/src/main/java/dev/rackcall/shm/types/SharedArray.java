@@ -23,13 +23,27 @@ public final class SharedArray<T> extends SharedSequence {
         return arrayTypeOf(elementType);
     }
 
+    @SuppressWarnings("unchecked") // only this method stores it
     static <T> Type<SharedArray<T>> arrayTypeOf(SharedType<T> elementType) {
-        return new ArrayType<>(elementType);
+        ArrayType<T> known = (ArrayType<T>) elementType.arrayType;
+        if (known == null) {
+            known = new ArrayType<>(elementType);
+            elementType.arrayType = known;
+        }
+        return known;
     }
 
     /** Creates an array of {@code length} null references. */
     public static <T> SharedArray<T> create(Scope scope, SharedType<T> elementType, int length) {
-        return new ArrayType<>(elementType).createOf(scope, length);
+        return arrayTypeOf(elementType).createOf(scope, length);
+    }
+
+    /**
+     * As {@link #create(Scope, SharedType, int)}, but moves {@code into} to the array, allocating nothing in the Java
+     * heap.
+     */
+    public static <T> void create(Scope scope, int length, SharedArray<T> into) {
+        arrayTypeOf(into.elementType).createOf(scope, into, length);
     }
 
     static <T> SharedType<T> elementType(SharedType<SharedArray<T>> type) {

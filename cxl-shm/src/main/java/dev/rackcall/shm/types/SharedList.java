@@ -29,7 +29,17 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
     }
 
     /** The type of lists of {@code elementType}. Call it during set-up and keep the result. */
+    @SuppressWarnings("unchecked") // only this method stores it
     public static <T> SharedType<SharedList<T>> typeOf(SharedType<T> elementType) {
+        SharedType<SharedList<T>> known = (SharedType<SharedList<T>>) elementType.listType;
+        if (known == null) {
+            known = newType(elementType);
+            elementType.listType = known;
+        }
+        return known;
+    }
+
+    private static <T> SharedType<SharedList<T>> newType(SharedType<T> elementType) {
         String name = "SharedList<" + elementType.name() + ">";
         return new Type<SharedList<T>, SharedArray<T>>(SharedList.class, name, SharedArray.arrayTypeOf(elementType)) {
             @Override

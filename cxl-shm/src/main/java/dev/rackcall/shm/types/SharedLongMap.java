@@ -20,7 +20,17 @@ public final class SharedLongMap<V> extends SharedMap<V> {
     }
 
     /** The type of maps to {@code valueType}. Call it during set-up and keep the result. */
+    @SuppressWarnings("unchecked") // only this method stores it
     public static <V> SharedType<SharedLongMap<V>> typeOf(SharedType<V> valueType) {
+        SharedType<SharedLongMap<V>> known = (SharedType<SharedLongMap<V>>) valueType.longMapType;
+        if (known == null) {
+            known = newType(valueType);
+            valueType.longMapType = known;
+        }
+        return known;
+    }
+
+    private static <V> SharedType<SharedLongMap<V>> newType(SharedType<V> valueType) {
         String name = "SharedLongMap<" + valueType.name() + ">";
         return new Type<SharedLongMap<V>, V>(SharedLongMap.class, name, MapSlots.withLongKeys(valueType), valueType) {
             @Override

@@ -107,6 +107,11 @@ public abstract class SharedRecord extends SharedObject {
     }
 
     protected final void putFixedString(long offset, int capacity, String field, String value) {
+        if (notNull(value, field).length() <= capacity && AsciiText.isShort(value)) {
+            AsciiText.put(value, writable(), base() + offset + FIXED_STRING_LENGTH_BYTES);
+            putChar(offset, (char) value.length());
+            return;
+        }
         byte[] utf8 = notNull(value, field).getBytes(StandardCharsets.UTF_8);
         if (utf8.length > capacity) {
             throw new IllegalArgumentException(field + ": the value takes " + utf8.length + " bytes of UTF-8, the field"
@@ -124,7 +129,7 @@ public abstract class SharedRecord extends SharedObject {
 
     protected final void putString(long offset, String field, String value) {
         Scope scope = allocatingScope(field);
-        putLong(offset, refOf(SharedString.create(scope, notNull(value, field))));
+        putLong(offset, SharedString.store(scope, notNull(value, field)));
     }
 
     protected final Optional<String> getOptionalString(long offset) {

@@ -64,10 +64,19 @@ public abstract class SharedSequence extends SharedObject {
         }
 
         final T createOf(Scope scope, int length) {
+            return create(scope, bytesOf(length));
+        }
+
+        /** As {@link #createOf(Scope, int)}, but moves a flyweight. */
+        final void createOf(Scope scope, T into, int length) {
+            create(scope, into, bytesOf(length));
+        }
+
+        private long bytesOf(int length) {
             if (length < 0) {
                 throw new IllegalArgumentException("a " + name() + " of negative length " + length + " was asked");
             }
-            return create(scope, ObjectLayout.HEADER_BYTES + (long) length * elementBytes);
+            return ObjectLayout.HEADER_BYTES + (long) length * elementBytes;
         }
 
         @Override

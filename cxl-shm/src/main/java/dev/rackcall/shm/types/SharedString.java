@@ -1,5 +1,6 @@
 package dev.rackcall.shm.types;
 
+import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
@@ -19,6 +20,7 @@ public final class SharedString extends SharedSequence {
     };
     public static final SharedType<SharedString> TYPE = STRING_TYPE;
 
+    private static final byte[] NO_BYTES = {};
     private static final int ASCII_END = 0x80;
     private static final int MAX_UTF8_PER_CHAR = 3;
 
@@ -32,7 +34,42 @@ public final class SharedString extends SharedSequence {
      * @throws ScopeException if the scope is closed or belongs to another thread
      */
     public static SharedString create(Scope scope, CharSequence text) {
-        return create(scope, text.toString().getBytes(StandardCharsets.UTF_8));
+        String string = text.toString();
+        if (!AsciiText.isShort(string)) {
+            return create(scope, string.getBytes(StandardCharsets.UTF_8));
+        }
+        SharedString created = STRING_TYPE.createOf(scope, string.length());
+        AsciiText.put(string, created.memory(), created.start());
+        return created;
+    }
+
+    /**
+     * Copies text into a scope and moves {@code into} to the copy. Allocates nothing in the Java heap for ASCII text of
+     * at most 128 characters.
+     */
+    public static void create(Scope scope, String text, SharedString into) {
+        boolean ascii = AsciiText.isShort(text);
+        byte[] utf8 = ascii ? NO_BYTES : text.getBytes(StandardCharsets.UTF_8);
+        STRING_TYPE.createOf(scope, into, ascii ? text.length() : utf8.length);
+        if (ascii) {
+            AsciiText.put(text, into.memory(), into.start());
+        } else {
+            MemorySegment.copy(utf8, 0, into.memory(), ObjectLayout.BYTE, into.start(), utf8.length);
+        }
+    }
+
+    /** As {@link #create(Scope, CharSequence)}, without a flyweight; returns the Ref. */
+    static long store(Scope scope, String text) {
+        if (!AsciiText.isShort(text)) {
+            return refOf(create(scope, text.getBytes(StandardCharsets.UTF_8)));
+        }
+        int bytes = ObjectLayout.HEADER_BYTES + text.length();
+        long ref = scope.allocate(bytes);
+        MemorySegment memory = scope.arena().memory();
+        long base = Ref.offset(ref);
+        memory.set(ObjectLayout.LONG, base, ObjectLayout.header(TYPE.typeId(), bytes));
+        AsciiText.put(text, memory, base + ObjectLayout.HEADER_BYTES);
+        return ref;
     }
 
     static SharedString create(Scope scope, byte[] utf8) {

@@ -19,7 +19,17 @@ public final class SharedStringMap<V> extends SharedMap<V> {
     }
 
     /** The type of maps to {@code valueType}. Call it during set-up and keep the result. */
+    @SuppressWarnings("unchecked") // only this method stores it
     public static <V> SharedType<SharedStringMap<V>> typeOf(SharedType<V> valueType) {
+        SharedType<SharedStringMap<V>> known = (SharedType<SharedStringMap<V>>) valueType.stringMapType;
+        if (known == null) {
+            known = newType(valueType);
+            valueType.stringMapType = known;
+        }
+        return known;
+    }
+
+    private static <V> SharedType<SharedStringMap<V>> newType(SharedType<V> valueType) {
         String name = "SharedStringMap<" + valueType.name() + ">";
         return new Type<SharedStringMap<V>, V>(
                 SharedStringMap.class, name, MapSlots.withStringKeys(valueType), valueType) {

@@ -28,6 +28,16 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     private final String description;
     private volatile ReferenceFields references;
 
+    /**
+     * The containers of this type, each created when it is first needed: that hashes its layout, which takes longer
+     * than creating a container. Threads that race for one may each create it; they are equal.
+     */
+    volatile SharedType<?> arrayType;
+
+    volatile SharedType<?> listType;
+    volatile SharedType<?> stringMapType;
+    volatile SharedType<?> longMapType;
+
     /** For generated code. */
     protected SharedType(
             Class<? super T> type, String name, int typeId, long fingerprint, int bytes, String description) {
@@ -95,14 +105,34 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         return create(scope, bytes);
     }
 
+    /**
+     * Creates an object with all fields zero and moves {@code into} to it, allocating nothing in the Java heap. Like a
+     * flyweight that {@link #create(Scope)} returns, {@code into} then allocates in that scope. It stays where it was if
+     * this throws.
+     *
+     * @throws ScopeException as {@link #create(Scope)}
+     */
+    public final void create(Scope scope, T into) {
+        create(scope, into, bytes);
+    }
+
+    final void create(Scope scope, T into, long objectBytes) {
+        SharedObject object = checked(into, "flyweight");
+        object.create(scope, scope.allocate(checkedSize(objectBytes)), (int) objectBytes);
+    }
+
     final T create(Scope scope, long objectBytes) {
+        T created = flyweight();
+        ((SharedObject) created).create(scope, scope.allocate(checkedSize(objectBytes)), (int) objectBytes);
+        return created;
+    }
+
+    private long checkedSize(long objectBytes) {
         if (objectBytes > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("a " + name + " of " + objectBytes
                     + " bytes was asked; one object holds up to " + Integer.MAX_VALUE);
         }
-        T created = flyweight();
-        ((SharedObject) created).create(scope, scope.allocate(objectBytes), (int) objectBytes);
-        return created;
+        return objectBytes;
     }
 
     /**

@@ -23,7 +23,7 @@ record ReportSection(BenchTarget target, List<Result> results, List<List<String>
             List<Result> results = outcome.results().stream()
                     .filter(result -> result.target() == target)
                     .toList();
-            List<List<String>> rows = target == BenchTarget.JMH ? microRows(outcome.micro()) : rows(target, results);
+            List<List<String>> rows = target.isMicro() ? microRows(target, outcome.micro()) : rows(target, results);
             if (rows.size() > 1) {
                 List<String> notes = outcome.notes().getOrDefault(target, List.of());
                 sections.add(new ReportSection(target, results, rows, notes));
@@ -32,13 +32,24 @@ record ReportSection(BenchTarget target, List<Result> results, List<List<String>
         return sections;
     }
 
-    private static List<List<String>> microRows(List<Micro> micro) {
+    private static List<List<String>> microRows(BenchTarget target, List<Micro> micro) {
+        boolean objects = target == BenchTarget.OBJECTS;
         List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("benchmark", "ns/op", "error (99.9 %)", "allocated/op"));
+        rows.add(
+                objects
+                        ? List.of("benchmark", "ns/op", "deviation", "allocated/op", "bytes")
+                        : List.of("benchmark", "ns/op", "error (99.9 %)", "allocated/op"));
         for (Micro each : micro) {
+            if (each.name().startsWith("objects-") != objects) {
+                continue;
+            }
             String nanos = String.format(Locale.ROOT, "%.1f", each.nsPerOp());
             String error = String.format(Locale.ROOT, "%.1f", each.errorNs());
-            rows.add(List.of(each.name(), nanos, error, Figures.bytes(each.allocBPerOp())));
+            List<String> row = new ArrayList<>(List.of(each.name(), nanos, error, Figures.bytes(each.allocBPerOp())));
+            if (objects) {
+                row.add(each.bytes() == 0 ? "" : Long.toString(each.bytes()));
+            }
+            rows.add(row);
         }
         return rows;
     }

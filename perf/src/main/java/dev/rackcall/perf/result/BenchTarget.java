@@ -51,6 +51,8 @@ public enum BenchTarget {
     ALOCK(
             "Locks: KIND-LOCALITY-LOCKS, 3 nodes with 2 threads each, KIND-LOCALITY-LOCKS-THREADS with so many each, over the software RDMA device, empty critical sections",
             "x_spin: times spin, x_mcs: times mcs, alone_x_spin: alone times spin, alone_x_mcs: alone times mcs, ns_per_op: ns an operation"),
+    /** Shared objects beside plain ones and JSON. */
+    OBJECTS("Shared objects beside plain objects and JSON: processor time of one thread, in turns, medians", ""),
     /** Micro-benchmarks by JMH. */
     JMH("Micro-benchmarks (JMH, mean time)", "");
 
@@ -73,6 +75,11 @@ public enum BenchTarget {
     /** The further figures that the target's table shows, by their JSON name, with the column's heading. */
     public SequencedMap<String, String> columns() {
         return Collections.unmodifiableSequencedMap(columns);
+    }
+
+    /** Whether its results are {@link Micro}s. */
+    public boolean isMicro() {
+        return this == JMH || this == OBJECTS;
     }
 
     /** The name on the command line and in JSON. */
