@@ -35,6 +35,8 @@ final class ServerResponse {
     /** The result names an object that the client has to fetch. */
     private boolean held;
 
+    private Metadata trailers = Metadata.EMPTY;
+
     /** Whether a response was published whose sleeper has not been woken yet. */
     @SuppressWarnings("unused") // UNWOKEN
     private boolean unwoken;
@@ -55,6 +57,21 @@ final class ServerResponse {
         if (held) {
             held = false;
         }
+        // A comparison is cheaper than a reference store, which has a garbage collector's barrier.
+        if (trailers != Metadata.EMPTY) {
+            trailers = Metadata.EMPTY;
+        }
+    }
+
+    /** Adds trailers to the response. */
+    void addTrailers(Metadata more) {
+        if (!more.isEmpty()) {
+            trailers = trailers.with(more);
+        }
+    }
+
+    Metadata trailers() {
+        return trailers;
     }
 
     /** The result names an object outside the connection's arenas. */
@@ -83,10 +100,14 @@ final class ServerResponse {
 
     /** The word of a successful response with the encoded result. */
     long success(long ticket) {
+        int flags = held ? SlotLayout.HELD : 0;
+        if (trailers != Metadata.EMPTY) {
+            MetadataCodec.appendTrailers(result(), trailers);
+            flags |= SlotLayout.METADATA;
+        }
         if (!encoding) {
             return SlotLayout.word(ticket, 0, 0, 0);
         }
-        int flags = held ? SlotLayout.HELD : 0;
         if (buffer.isInline()) {
             return SlotLayout.word(ticket, 0, flags, (int) writer.length());
         }
@@ -114,7 +135,8 @@ final class ServerResponse {
 
     private int encode(Failure failure) {
         writer.begin(buffer.start());
-        MetadataCodec.writeFailure(writer, failure.status(), failure.trailers());
+        trailers = trailers.with(failure.trailers());
+        MetadataCodec.writeFailure(writer, failure.status(), trailers);
         return (int) writer.length();
     }
 
@@ -122,6 +144,7 @@ final class ServerResponse {
     private int encodeShortened(Failure failure) {
         String description = failure.status().description();
         String cut = description.substring(0, Math.min(SHORT_DESCRIPTION, description.length()));
+        trailers = Metadata.EMPTY;
         try {
             return encode(new Failure(failure.status().code().with(cut), Metadata.EMPTY));
         } catch (RuntimeException | Error e) {

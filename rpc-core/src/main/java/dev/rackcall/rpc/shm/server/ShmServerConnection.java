@@ -233,7 +233,7 @@ public final class ShmServerConnection implements Relief.Served {
         if ((SlotLayout.flags(word) & SlotLayout.CONTROL) != 0) {
             serveControl(duty, call);
         } else {
-            handlers.serve(duty, call);
+            handlers.take(duty, call);
         }
     }
 
