@@ -87,9 +87,19 @@ class ClientSlots {
         return claimSlowly(deadline, this::tryClaim);
     }
 
-    /** As {@link #claim}, for the runtime's own requests, which a thread may send while it holds another slot. */
+    /**
+     * As {@link #claim}, for the runtime's own requests, which a thread may send while it holds another slot, and which an
+     * interrupt does not end.
+     */
     ShmClientCall claimToAsk(long deadline) {
-        return claim(deadline);
+        passOverOwn();
+        RoomWait wait = new RoomWait(deadline);
+        ShmClientCall call = tryClaim();
+        while (call == null) {
+            wait.once();
+            call = tryClaim();
+        }
+        return call;
     }
 
     final ShmClientCall claimSlowly(long deadline, Supplier<ShmClientCall> claiming) {
@@ -99,6 +109,10 @@ class ClientSlots {
             ShmClientCall call = claiming.get();
             if (call != null) {
                 return call;
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                throw ClientFailure.interrupted("channel " + connection.spec.channel())
+                        .asException();
             }
             wait.once();
         }
@@ -309,11 +323,6 @@ class ClientSlots {
         ShmClientCall claim(long deadline) {
             ShmClientCall call = tryForCall();
             return call != null ? call : claimSlowly(deadline, this::tryForCall);
-        }
-
-        @Override
-        ShmClientCall claimToAsk(long deadline) {
-            return super.claim(deadline);
         }
 
         private ShmClientCall tryForCall() {
