@@ -49,7 +49,7 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
     private void send() {
         CompletableFuture<T> sent;
         try {
-            sent = call.attemptAsync(reader, (status, sent) -> trailers = sent);
+            sent = call.attemptAsync(reader, (status, received) -> trailers = received);
         } catch (RuntimeException | Error e) {
             // Also errors: callers that wait for this future must get them.
             end(null, e);

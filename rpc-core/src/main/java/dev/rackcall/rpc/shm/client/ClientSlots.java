@@ -102,6 +102,11 @@ class ClientSlots {
         return call;
     }
 
+    /** The next free slot for a call; null if there is none now. */
+    ShmClientCall claimNow() {
+        return tryClaim();
+    }
+
     final ShmClientCall claimSlowly(long deadline, Supplier<ShmClientCall> claiming) {
         passOverOwn();
         RoomWait wait = new RoomWait(deadline);
@@ -323,6 +328,11 @@ class ClientSlots {
         ShmClientCall claim(long deadline) {
             ShmClientCall call = tryForCall();
             return call != null ? call : claimSlowly(deadline, this::tryForCall);
+        }
+
+        @Override
+        ShmClientCall claimNow() {
+            return tryForCall();
         }
 
         private ShmClientCall tryForCall() {

@@ -269,6 +269,7 @@ final class ShmClientCall extends ClientSlot {
         long ticket = ticket();
         boolean kept = answer.isKeptUntilRead();
         release();
+        connection.async.slotReleased();
         if (kept) {
             connection.control(ControlOp.READ, ticket);
         }

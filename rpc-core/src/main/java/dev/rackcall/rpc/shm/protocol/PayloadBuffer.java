@@ -24,11 +24,14 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
 
     private final Arena arena;
     private final MemorySegment inline;
+    private final String advice;
     private MemorySegment run;
     private long ref;
     private boolean outside;
 
-    public PayloadBuffer(Arena arena, MemorySegment inline) {
+    /** @param advice what to do if the arena is full, for the message */
+    public PayloadBuffer(Arena arena, MemorySegment inline, String advice) {
+        this.advice = advice;
         this.arena = arena;
         this.inline = inline;
     }
@@ -71,7 +74,7 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
             return arena.allocateRun(bytes);
         } catch (OutOfArenaException e) {
             throw Status.Code.RESOURCE_EXHAUSTED
-                    .with("a payload of %d bytes or more does not fit: %s", bytes, e.getMessage())
+                    .with("a payload of %d bytes or more does not fit: %s; %s", bytes, e.getMessage(), advice)
                     .asException(e);
         }
     }

@@ -45,7 +45,9 @@ final class ServerResponse {
         this.memory = end.memory();
         this.slot = slot;
         this.buffer = new PayloadBuffer(
-                end.replyArena(), memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES));
+                end.replyArena(),
+                memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES),
+                "the caller should release shared results by RpcChannel.release, or open the channel with a larger arenaQuota");
         this.writer = PayloadWriter.create(buffer).objects(service.objects());
     }
 

@@ -24,11 +24,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Random;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -553,6 +555,50 @@ public class CallContractTest extends RpcFixture {
                         "OK Metadata{large-bin=3000 bytes, after=nothing}",
                         "NOT_FOUND Metadata{failed=yes, detail=why, raw-bin=1 bytes}",
                         "OK Metadata{after=bytes}");
+    }
+
+    // ---- more asynchronous calls than slots
+
+    /** The test completes its futures. */
+    public static final class HoldingService extends EchoService {
+        /** What {@link #later} was called with, in order. */
+        public final Queue<Integer> called = new ConcurrentLinkedQueue<>();
+
+        private final Queue<CompletableFuture<Integer>> held = new ConcurrentLinkedQueue<>();
+
+        @Override
+        public CompletableFuture<Integer> later(int value, int millis) {
+            called.add(value);
+            CompletableFuture<Integer> future = new CompletableFuture<>();
+            held.add(future);
+            return future.thenApply(_ -> value);
+        }
+
+        /** Lets the calls that have come go on. */
+        public void letGo() {
+            for (CompletableFuture<Integer> next = held.poll(); next != null; next = held.poll()) {
+                next.complete(0);
+            }
+        }
+    }
+
+    @Test
+    void shouldQueueAsynchronousCallsInOrderWithoutBlockingTheirCaller() {
+        HoldingService holding = new HoldingService();
+        serve(place(RpcServer.builder().service(Echo.class, holding)));
+        Echo echo = stub(channel(plain()).slots(4).open());
+        // No call ends before the last one was made.
+        List<CompletableFuture<Integer>> futures = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            futures.add(echo.later(i, 0));
+        }
+        await(() -> {
+            holding.letGo();
+            return futures.stream().allMatch(CompletableFuture::isDone);
+        });
+        assertThat(futures.stream().map(CompletableFuture::join)).containsExactlyElementsOf(holding.called);
+        assertThat(List.copyOf(holding.called)).isSorted().hasSize(100);
+        assertThat(echo.add(1, 2)).isEqualTo(3);
     }
 
     // ---- interrupts
