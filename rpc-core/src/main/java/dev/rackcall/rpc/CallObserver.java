@@ -1,29 +1,27 @@
 package dev.rackcall.rpc;
 
-import java.util.Objects;
-
 /** Observes how a call ends. Called exactly once per call, on the thread that ends it; must not block or throw. */
 @FunctionalInterface
 public interface CallObserver {
     /** Does nothing. */
-    CallObserver NONE = status -> {};
+    CallObserver NONE = (status, trailers) -> {};
 
-    void onClose(Status status);
+    /**
+     * The call has ended.
+     *
+     * @param trailers what the server sent with the answer, also with success ({@link RpcContext#addTrailers}); empty if
+     *     none
+     */
+    void onEnd(Status status, Metadata trailers);
 
-    /** An observer that notifies this one and then {@code next}. */
+    /** An observer that tells this one and then {@code next}. */
     default CallObserver and(CallObserver next) {
-        Objects.requireNonNull(next, "an interceptor returned null; return CallObserver.NONE to hear nothing");
-        if (this == NONE) {
-            return next;
-        }
-        return next == NONE
-                ? this
-                : status -> {
-                    try {
-                        onClose(status);
-                    } finally {
-                        next.onClose(status);
-                    }
-                };
+        return (status, trailers) -> {
+            try {
+                onEnd(status, trailers);
+            } finally {
+                next.onEnd(status, trailers);
+            }
+        };
     }
 }

@@ -5,25 +5,29 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a stub applies to each of its calls: a time-out, headers, isolation. Immutable.
+ * What a stub applies to each of its calls: a time-out, headers, isolation, an observer. Immutable.
  *
  * <p>The time-out restarts with every call. (In gRPC a stub's deadline is one moment, after which that stub is
  * useless.)
  */
 public final class CallOptions {
     /** The channel's default time-out, which is not sent to the server; no headers. */
-    public static final CallOptions DEFAULT = new CallOptions(null, null, Metadata.EMPTY, Isolation.DEFAULT);
+    public static final CallOptions DEFAULT =
+            new CallOptions(null, null, Metadata.EMPTY, Isolation.DEFAULT, CallObserver.NONE);
 
     private final Duration timeout;
     private final Deadline deadline;
     private final Metadata headers;
     private final Isolation isolation;
+    private final CallObserver observer;
 
-    private CallOptions(Duration timeout, Deadline deadline, Metadata headers, Isolation isolation) {
+    private CallOptions(
+            Duration timeout, Deadline deadline, Metadata headers, Isolation isolation, CallObserver observer) {
         this.timeout = timeout;
         this.deadline = deadline;
         this.headers = headers;
         this.isolation = isolation;
+        this.observer = observer;
     }
 
     /** Limits every call to this duration. */
@@ -31,22 +35,38 @@ public final class CallOptions {
         if (value.isNegative() || value.isZero()) {
             throw new IllegalArgumentException("a call's time-out must be positive, not " + value);
         }
-        return new CallOptions(value, deadline, headers, isolation);
+        return new CallOptions(value, deadline, headers, isolation, observer);
     }
 
     /** All calls must have ended by this moment. */
     public CallOptions withDeadline(Deadline value) {
-        return new CallOptions(timeout, Objects.requireNonNull(value, "deadline"), headers, isolation);
+        return new CallOptions(timeout, Objects.requireNonNull(value, "deadline"), headers, isolation, observer);
     }
 
     /** Sends these headers with every call, in addition to those already set. */
     public CallOptions withHeaders(Metadata value) {
-        return new CallOptions(timeout, deadline, headers.with(value), isolation);
+        return new CallOptions(timeout, deadline, headers.with(value), isolation, observer);
     }
 
     /** Sets how every call isolates the shared objects that it passes, overriding the method's declaration. */
     public CallOptions withIsolation(Isolation value) {
-        return new CallOptions(timeout, deadline, headers, Objects.requireNonNull(value, "isolation"));
+        return new CallOptions(timeout, deadline, headers, Objects.requireNonNull(value, "isolation"), observer);
+    }
+
+    /**
+     * Tells {@code value} how each call ends, with the server's trailers, in addition to the observer already set. It runs
+     * before a synchronous call returns, and before a future completes.
+     *
+     * <pre>{@code
+     * Search search = channel.stub(Search.class, CallOptions.DEFAULT.withObserver(
+     *         (status, trailers) -> trailers.text("index-age").ifPresent(this::showAge)));
+     * }</pre>
+     */
+    public CallOptions withObserver(CallObserver value) {
+        Objects.requireNonNull(value, "observer");
+        CallObserver before = observer;
+        return new CallOptions(
+                timeout, deadline, headers, isolation, before == CallObserver.NONE ? value : before.and(value));
     }
 
     public Isolation isolation() {
@@ -59,6 +79,10 @@ public final class CallOptions {
 
     public Optional<Deadline> deadline() {
         return Optional.ofNullable(deadline);
+    }
+
+    public CallObserver observer() {
+        return observer;
     }
 
     public Metadata headers() {

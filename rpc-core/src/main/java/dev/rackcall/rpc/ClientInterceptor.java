@@ -1,9 +1,9 @@
 package dev.rackcall.rpc;
 
-/** Sees every call of a channel before it is sent: for credentials, tracing, metrics. Thread-safe. */
+/** Wraps every call of a channel: for credentials, tracing, metrics, or a context. Thread-safe. */
 @FunctionalInterface
 public interface ClientInterceptor {
-    /** A call that is about to be sent. */
+    /** A call that is about to be sent. Used on the caller's thread, until its interceptors have returned. */
     interface Call {
         MethodDescriptor method();
 
@@ -14,13 +14,22 @@ public interface ClientInterceptor {
 
         /** Shortens this call's deadline; a later deadline than the current one has no effect. */
         void limit(Deadline deadline);
+
+        /** Tells {@code observer} when the call ends, or at once if it has ended. */
+        void onEnd(CallObserver observer);
     }
 
     /**
-     * Called on the caller's thread, in the order in which interceptors were added.
+     * Runs one call on the caller's thread. Interceptors run in the order in which they were added, each inside the one
+     * before it.
      *
-     * @return the observer of the call's end
-     * @throws RpcException to refuse the call with that status
+     * <p>The caller gets an exception that leaves this method: an {@link RpcException} as it is; any other becomes
+     * INTERNAL, names this class, and is logged. A failure of {@code next} cannot be turned into a success.
+     *
+     * @param next encodes the arguments, sends the call, and waits for its result; must be run exactly once, on this
+     *     thread, unless this method throws. Throws what the caller is about to get. For a method that returns a {@code
+     *     CompletableFuture} it returns when the call was sent, for a {@code Stream} when the first elements have
+     *     arrived; {@link Call#onEnd} observes the end
      */
-    CallObserver onCall(Call call);
+    void around(Call call, Runnable next);
 }

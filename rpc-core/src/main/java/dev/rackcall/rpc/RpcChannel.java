@@ -159,7 +159,10 @@ public interface RpcChannel extends AutoCloseable {
         /** How callers wait; {@link WaitStrategy#adaptive} by default. */
         Builder waiting(WaitStrategy value);
 
-        /** Maximum number of calls in flight, a power of two; 64 by default. */
+        /**
+         * Maximum number of calls in flight, a power of two; 64 by default. Further calls wait for a slot until their
+         * deadline, asynchronous ones in a queue of at most 1,024 calls, without blocking their callers.
+         */
         Builder slots(int value);
 
         /**

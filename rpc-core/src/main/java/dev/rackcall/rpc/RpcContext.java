@@ -38,6 +38,20 @@ public interface RpcContext {
      */
     void onCancel(Runnable action);
 
+    /**
+     * Tells {@code observer} when the call ends at this server, or at once if it has ended. A call that returns a {@code
+     * Stream} ends with the stream.
+     */
+    void onEnd(CallObserver observer);
+
+    /**
+     * Adds trailers, which the caller's {@link CallObserver} gets with the answer, whether the call succeeds or fails. A
+     * stream's next answer carries them. No effect once the call has ended.
+     *
+     * @throws IllegalArgumentException if all trailers of the call together are too large, see {@link Metadata}
+     */
+    void addTrailers(Metadata trailers);
+
     Peer peer();
 
     /**

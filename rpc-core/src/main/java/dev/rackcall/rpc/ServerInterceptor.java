@@ -1,13 +1,29 @@
 package dev.rackcall.rpc;
 
-/** Sees every call of a server before its handler: for authorisation, tracing, metrics. Thread-safe. */
+/**
+ * Wraps every call of a server: for authorisation, tracing, metrics, or a context such as a {@link ScopedValue}.
+ * Thread-safe.
+ *
+ * <pre>{@code
+ * RpcServer.builder().interceptor((call, next) ->
+ *         ScopedValue.where(USER, userOf(call.headers())).run(next));
+ * }</pre>
+ */
 @FunctionalInterface
 public interface ServerInterceptor {
     /**
-     * Called on the handler's thread before arguments are decoded, in the order in which interceptors were added.
+     * Runs one call on the handler's thread. Interceptors run in the order in which they were added, each inside the
+     * one before it. The call ends after the first one has returned, so all of them may add trailers until then.
      *
-     * @return the observer of the call's end
-     * @throws RpcException to refuse the call with that status
+     * <p>An exception that leaves this method ends the call. An {@link RpcException} sets its status; any other becomes
+     * INTERNAL, names this class, and is logged. A failure of {@code next} cannot be turned into a success.
+     *
+     * @param call may be kept
+     * @param next decodes the arguments and runs the handler; must be run exactly once, on this thread, unless this
+     *     method throws. It throws the {@link RpcException} with which the call is about to fail. If the handler returns
+     *     a {@code CompletableFuture}, {@code next} returns when the handler does, and {@link RpcContext#onEnd} observes
+     *     the end. If the handler returns a {@code Stream}, {@code next} also takes its elements, on a thread that the
+     *     call does not share, and returns when the stream is over
      */
-    CallObserver onCall(RpcContext call);
+    void around(RpcContext call, Runnable next);
 }

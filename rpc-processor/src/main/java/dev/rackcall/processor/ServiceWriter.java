@@ -41,7 +41,7 @@ final class ServiceWriter {
     }
 
     TypeSpec write() {
-        TypeSpec stub = new StubWriter(model, names, codec).write(STUB);
+        TypeSpec stub = new StubWriter(model, names, codec, STUB).write();
         TypeSpec serving = new DispatcherWriter(model, names, codec).write(SERVING);
         TypeSpec.Builder type = Sources.classFor(model.type(), model.generatedName())
                 .addJavadoc("How {@link $T} travels on the channel {@code $L}.\n", model.name(), model.channel())

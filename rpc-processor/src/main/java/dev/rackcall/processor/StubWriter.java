@@ -22,14 +22,16 @@ final class StubWriter {
     private final ServiceModel model;
     private final MethodNames names;
     private final CodecWriter codec;
+    private final String className;
 
-    StubWriter(ServiceModel model, MethodNames names, CodecWriter codec) {
+    StubWriter(ServiceModel model, MethodNames names, CodecWriter codec, String className) {
         this.model = model;
         this.names = names;
         this.codec = codec;
+        this.className = className;
     }
 
-    TypeSpec write(String className) {
+    TypeSpec write() {
         TypeSpec.Builder stub = TypeSpec.classBuilder(className)
                 .addModifiers(Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL)
                 .addSuperinterface(model.name())
@@ -80,6 +82,7 @@ final class StubWriter {
         boolean shadowed =
                 method.parameters().stream().anyMatch(each -> each.name().equals("calls"));
         Place place = new Place(Side.CLIENT, locals.newName("out"), locals.newName("call"));
+        intercept(stub, method, locals, shadowed ? "this.calls" : "calls");
         stub.addStatement(
                         "$T $L = $L.begin($L)",
                         RpcNames.CLIENT_CALL,
@@ -94,6 +97,32 @@ final class StubWriter {
             invokeLater(stub, method, locals, place.call());
         }
         return stub.build();
+    }
+
+    /** With interceptors, the method calls itself on a stub without them. */
+    private void intercept(MethodSpec.Builder stub, RpcMethod method, NameAllocator locals, String calls) {
+        String plain = locals.newName("plain");
+        CodeBlock again = CodeBlock.of(
+                "new $L($L).$L($L)",
+                className,
+                plain,
+                method.name(),
+                method.parameters().stream()
+                        .map(each -> CodeBlock.of("$L", locals.get(each)))
+                        .collect(CodeBlock.joining(", ")));
+        stub.beginControlFlow("if ($L.isIntercepted())", calls);
+        if (TypeName.VOID.equals(method.returns())) {
+            stub.addStatement(
+                            "$L.intercept($L, $L -> {\n$>$L;\nreturn null;\n$<})",
+                            calls,
+                            names.constant(method),
+                            plain,
+                            again)
+                    .addStatement("return");
+        } else {
+            stub.addStatement("return $L.intercept($L, $L -> $L)", calls, names.constant(method), plain, again);
+        }
+        stub.endControlFlow();
     }
 
     private void writeArguments(MethodSpec.Builder stub, RpcMethod method, NameAllocator locals, Place place) {

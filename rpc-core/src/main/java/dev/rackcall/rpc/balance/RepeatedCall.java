@@ -1,9 +1,11 @@
 package dev.rackcall.rpc.balance;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
+import dev.rackcall.rpc.spi.EndObservers;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
@@ -11,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 final class RepeatedCall<T> extends CompletableFuture<T> {
     /** Sends the call, once for each attempt. */
     interface Attempts {
-        /** Sends the call once; its arguments stay for the next attempt. */
-        <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader);
+        /** Sends the call once, and tells {@code observer} how that ends; its arguments stay for the next attempt. */
+        <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer);
 
         /** Whether another attempt is allowed after this failure. */
         boolean maySendAgain(RpcException e);
@@ -28,6 +30,8 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
     private final ResultReader<T> reader;
     private final CallObserver observer;
     private volatile CompletableFuture<T> attempt = new CompletableFuture<>();
+    /** Of the last attempt that has ended. */
+    private volatile Metadata trailers = Metadata.EMPTY;
 
     private RepeatedCall(Attempts call, ResultReader<T> reader, CallObserver observer) {
         this.call = call;
@@ -45,7 +49,7 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
     private void send() {
         CompletableFuture<T> sent;
         try {
-            sent = call.attemptAsync(reader);
+            sent = call.attemptAsync(reader, (status, received) -> trailers = received);
         } catch (RuntimeException | Error e) {
             // Also errors: callers that wait for this future must get them.
             end(null, e);
@@ -69,14 +73,15 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
 
     private void end(T value, Throwable failure) {
         call.finish();
-        Attempt.tell(
+        EndObservers.tell(
                 observer,
                 switch (failure) {
                     case null -> Status.OK;
                     case RpcException e -> e.status();
                     case CancellationException _ -> Status.Code.CANCELLED.with("cancelled by its caller");
                     default -> Status.Code.INTERNAL.with("the call failed: %s", failure);
-                });
+                },
+                trailers);
         if (failure == null) {
             if (!complete(value)) {
                 call.discard(value);

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
@@ -165,9 +166,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
         if (method.idempotent() && arguments.bound().isEmpty()) {
-            CallObserver atTheEnd = observer;
-            observer = CallObserver.NONE;
-            return RepeatedCall.begin(this, reader, atTheEnd);
+            return RepeatedCall.begin(this, reader, observer);
         }
         CompletableFuture<T> result = send(false, inner -> inner.invokeAsync(reader));
         finish();
@@ -175,7 +174,8 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     }
 
     @Override
-    public <T> CompletableFuture<T> attemptAsync(ResultReader<T> reader) {
+    public <T> CompletableFuture<T> attemptAsync(ResultReader<T> reader, CallObserver attemptObserver) {
+        observer = attemptObserver;
         try {
             return send(false, inner -> inner.invokeAsync(reader));
         } catch (RuntimeException | Error e) {
@@ -217,6 +217,11 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     }
 
     @Override
+    public Metadata trailers() {
+        return attempt.trailers();
+    }
+
+    @Override
     public RpcException rejected(PayloadException cause) {
         if (attempt != null) {
             return attempt.rejected(cause);
@@ -234,7 +239,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         if (attempt != null) {
             attempt.close();
         } else {
-            Attempt.tell(observer, failure.isOk() ? notEncoded() : failure);
+            EndObservers.tell(observer, failure.isOk() ? notEncoded() : failure, Metadata.EMPTY);
         }
         finish();
     }
@@ -259,7 +264,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
             case RuntimeException e -> e;
             default -> notEncoded().asException(cause);
         };
-        Attempt.tell(observer, thrown instanceof RpcException e ? e.status() : notEncoded());
+        EndObservers.tell(observer, thrown instanceof RpcException e ? e.status() : notEncoded(), Metadata.EMPTY);
         return thrown;
     }
 

@@ -7,27 +7,26 @@ import dev.rackcall.rpc.Deadline;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
-import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.types.SharedObject;
 import java.time.Duration;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+import java.util.stream.BaseStream;
 
 /** Begins the calls of one stub: picks the connection, computes deadline and headers, and calls the interceptors. */
 final class StubCalls implements ClientCalls {
-    private static final Logger LOG = LoggerFactory.getLogger(StubCalls.class);
-
     private final ChannelConnection channel;
     private final String channelName;
     private final ServiceDefinition<?> definition;
     private final ClientInterceptor[] interceptors;
     private final Metadata headers;
+    private final CallObserver observer;
     private final Isolation isolation;
     private final long timeoutNanos;
     private final long fixedDeadline;
@@ -46,6 +45,7 @@ final class StubCalls implements ClientCalls {
         this.definition = definition;
         this.interceptors = interceptors.toArray(ClientInterceptor[]::new);
         this.headers = options.headers();
+        this.observer = options.observer();
         this.isolation = options.isolation();
         this.timeoutNanos = options.timeout().map(Duration::toNanos).orElse(0L);
         this.fixedDeadline = options.deadline().map(Deadline::nanoTime).orElse(0L);
@@ -60,88 +60,64 @@ final class StubCalls implements ClientCalls {
     }
 
     @Override
+    public boolean isIntercepted() {
+        return interceptors.length != 0;
+    }
+
+    @Override
+    public <T> T intercept(MethodDescriptor method, Function<ClientCalls, T> call) {
+        return new InterceptedCall<>(this, method, call).run();
+    }
+
+    @Override
     public ClientCall begin(MethodDescriptor method) {
+        return begin(method, deadline(), headers, observer);
+    }
+
+    /** When a call that begins now must have ended; 0 for the channel's default time-out. */
+    long deadline() {
         long deadline = CallThread.inheritedDeadline();
         if (timeoutNanos != 0) {
             deadline = earlier(deadline, System.nanoTime() + timeoutNanos);
         }
-        if (fixedDeadline != 0) {
-            deadline = earlier(deadline, fixedDeadline);
-        }
+        return fixedDeadline == 0 ? deadline : earlier(deadline, fixedDeadline);
+    }
+
+    ClientCall begin(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
         ClientConnection connection = checked;
         if (!connection.isUsable()) {
             connection = adopt(channel.usable(deadline));
         }
-        Isolation chosen = isolation.or(method.isolation());
-        return interceptors.length == 0
-                ? connection.begin(method, deadline, headers, chosen, CallObserver.NONE)
-                : beginIntercepted(connection, method, deadline, chosen);
+        return connection.begin(method, deadline, sent, isolation.or(method.isolation()), told);
     }
 
-    private ClientCall beginIntercepted(
-            ClientConnection connection, MethodDescriptor method, long deadline, Isolation chosen) {
-        InterceptedCall call = new InterceptedCall(method, headers, deadline);
-        CallObserver observer = CallObserver.NONE;
-        try {
-            for (ClientInterceptor interceptor : interceptors) {
-                observer = observer.and(interceptor.onCall(call));
-            }
-            return connection.begin(method, call.deadline, call.headers, chosen, observer);
-        } catch (RpcException e) {
-            tell(observer, e.status());
-            throw e;
-        } catch (RuntimeException e) {
-            Status status = Status.Code.INTERNAL.with("%s: a client interceptor threw %s", method.fullName(), e);
-            tell(observer, status);
-            throw status.asException(e);
+    ClientInterceptor[] interceptors() {
+        return interceptors;
+    }
+
+    Metadata headers() {
+        return headers;
+    }
+
+    CallObserver observer() {
+        return observer;
+    }
+
+    /** Drops a result that the caller does not get. */
+    void discard(Object result) {
+        switch (result) {
+            case Future<?> future -> future.cancel(true);
+            case BaseStream<?, ?> stream -> stream.close();
+            case SharedObject shared -> checked.release(shared);
+            case null, default -> {}
         }
     }
 
-    /** An observer that throws must not hide why the call did not begin. */
-    private static void tell(CallObserver observer, Status status) {
-        try {
-            observer.onClose(status);
-        } catch (RuntimeException e) {
-            LOG.warn("an interceptor's observer threw {} when it heard {}", e, status, e);
-        }
-    }
-
-    private static long earlier(long first, long second) {
+    /** The earlier of two moments of nanoTime, of which 0 is none. */
+    static long earlier(long first, long second) {
         if (first == 0) {
             return second;
         }
         return second == 0 || first - second <= 0 ? first : second;
-    }
-
-    private static final class InterceptedCall implements ClientInterceptor.Call {
-        private final MethodDescriptor method;
-        private Metadata headers;
-        private long deadline;
-
-        InterceptedCall(MethodDescriptor method, Metadata headers, long deadline) {
-            this.method = method;
-            this.headers = headers;
-            this.deadline = deadline;
-        }
-
-        @Override
-        public MethodDescriptor method() {
-            return method;
-        }
-
-        @Override
-        public Metadata headers() {
-            return headers;
-        }
-
-        @Override
-        public void addHeaders(Metadata more) {
-            headers = headers.with(more);
-        }
-
-        @Override
-        public void limit(Deadline limit) {
-            deadline = earlier(deadline, limit.nanoTime());
-        }
     }
 }

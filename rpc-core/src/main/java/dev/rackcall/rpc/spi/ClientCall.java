@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
@@ -14,6 +15,10 @@ import java.util.stream.Stream;
  * <p>Generated stubs use it in exactly one of these shapes:
  *
  * <pre>{@code
+ * if (calls.isIntercepted()) {                               // all shapes
+ *     return calls.intercept(PUT, plain -> new Stub(plain).put(key));
+ * }
+ *
  * ClientCall call = calls.begin(PUT);                        // synchronous
  * try {
  *     PayloadWriter out = call.arguments();
@@ -66,6 +71,11 @@ public abstract class ClientCall {
 
     /** A flyweight over a shared object that the server returned; it lives in a reply scope. */
     public abstract <T> T shared(Class<T> type, long ref);
+
+    /** The trailers of the answer that was read last; empty before that. */
+    public Metadata trailers() {
+        return Metadata.EMPTY;
+    }
 
     /**
      * The exception for an argument that cannot be encoded (INVALID_ARGUMENT) or a result that cannot be decoded

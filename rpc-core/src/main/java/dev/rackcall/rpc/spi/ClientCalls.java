@@ -1,13 +1,29 @@
 package dev.rackcall.rpc.spi;
 
 import dev.rackcall.rpc.MethodDescriptor;
+import java.util.function.Function;
 
 /** Where a stub starts its calls: a channel with its call options and interceptors. Thread-safe. */
 public interface ClientCalls {
+    /** Whether the channel has interceptors: a stub then makes each call by {@link #intercept}. Never changes. */
+    default boolean isIntercepted() {
+        return false;
+    }
+
+    /**
+     * Makes one call inside the channel's interceptors.
+     *
+     * @param call makes the call with what it is given, which has no interceptors, and returns the result; called once
+     * @throws dev.rackcall.rpc.RpcException as the call, or what an interceptor threw
+     */
+    default <T> T intercept(MethodDescriptor method, Function<ClientCalls, T> call) {
+        return call.apply(this);
+    }
+
     /**
      * Begins a call on the calling thread: waits for a free slot up to the deadline.
      *
-     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, or what an interceptor threw
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED
      */
     ClientCall begin(MethodDescriptor method);
 }

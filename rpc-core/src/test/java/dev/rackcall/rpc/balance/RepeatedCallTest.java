@@ -3,6 +3,7 @@ package dev.rackcall.rpc.balance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
@@ -21,7 +22,7 @@ class RepeatedCallTest {
     private final List<Status> told = new ArrayList<>();
 
     private RepeatedCall<String> begin() {
-        return RepeatedCall.begin(attempts, (_, _) -> "unused", told::add);
+        return RepeatedCall.begin(attempts, (_, _) -> "unused", (status, trailers) -> told.add(status));
     }
 
     @Test
@@ -84,7 +85,7 @@ class RepeatedCallTest {
     void shouldEndWhateverTheObserverThrows() {
         attempts.outcomes.add(() -> CompletableFuture.completedFuture("answer"));
 
-        RepeatedCall<String> call = RepeatedCall.begin(attempts, (_, _) -> "unused", _ -> {
+        RepeatedCall<String> call = RepeatedCall.begin(attempts, (_, _) -> "unused", (_, _) -> {
             throw new IllegalStateException("on purpose");
         });
 
@@ -115,7 +116,7 @@ class RepeatedCallTest {
 
         @Override
         @SuppressWarnings("unchecked") // the test's outcomes are of the type that it asks for
-        public <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader) {
+        public <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer) {
             return (CompletableFuture<R>) outcomes.remove().get();
         }
 

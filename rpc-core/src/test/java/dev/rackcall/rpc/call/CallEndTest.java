@@ -33,7 +33,10 @@ class CallEndTest extends RpcFixture {
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
 
     private RpcChannel.Builder channel() {
-        return channel(Echo.class).interceptor(call -> status -> told.add(status.code()));
+        return channel(Echo.class).interceptor((call, next) -> {
+            call.onEnd((status, trailers) -> told.add(status.code()));
+            next.run();
+        });
     }
 
     private Echo connect(RpcChannel.Builder builder) {
@@ -104,9 +107,10 @@ class CallEndTest extends RpcFixture {
             }
         };
         List<Status.Code> served = Collections.synchronizedList(new ArrayList<>());
-        serve(serving(Echo.class, service)
-                .dispatch(Dispatch.virtualThreads())
-                .interceptor(call -> status -> served.add(status.code())));
+        serve(serving(Echo.class, service).dispatch(Dispatch.virtualThreads()).interceptor((call, next) -> {
+            call.onEnd((status, trailers) -> served.add(status.code()));
+            next.run();
+        }));
         // One slot for each call: on a busy machine, late handlers still hold the slots of earlier calls.
         RpcChannel channel = open(channel().slots(64));
         for (int i = 0; i < 50; i++) {

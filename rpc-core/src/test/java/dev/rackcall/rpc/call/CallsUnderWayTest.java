@@ -2,7 +2,6 @@ package dev.rackcall.rpc.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
@@ -28,10 +27,10 @@ class CallsUnderWayTest extends RpcFixture {
         Semaphore turns = new Semaphore(0);
         RpcServer server = serve(serving(Echo.class, new EchoService())
                 .stuckAfter(Duration.ofMinutes(5))
-                .interceptor(call -> {
+                .interceptor((call, next) -> {
                     begun.incrementAndGet();
                     turns.acquireUninterruptibly();
-                    return CallObserver.NONE;
+                    next.run();
                 }));
         Echo echo = connect(Echo.class);
         List<CompletableFuture<Integer>> answers = IntStream.range(0, CALLS)

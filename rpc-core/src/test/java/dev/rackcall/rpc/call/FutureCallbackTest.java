@@ -190,11 +190,14 @@ class FutureCallbackTest extends RpcFixture {
     void shouldNeverRunACallbackOnTheReactor() throws Exception {
         AtomicInteger ended = new AtomicInteger();
         Set<String> threads = ConcurrentHashMap.newKeySet();
-        Echo late = open(channel(Echo.class).interceptor(call -> status -> {
-                    ended.incrementAndGet();
-                    for (int i = ended.get() % 20; i > 0; i--) {
-                        Thread.onSpinWait();
-                    }
+        Echo late = open(channel(Echo.class).interceptor((call, next) -> {
+                    call.onEnd((status, trailers) -> {
+                        ended.incrementAndGet();
+                        for (int i = ended.get() % 20; i > 0; i--) {
+                            Thread.onSpinWait();
+                        }
+                    });
+                    next.run();
                 }))
                 .stub(Echo.class);
         for (int i = 1; i <= 300; i++) {

@@ -2,7 +2,6 @@ package dev.rackcall.rpc.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
@@ -34,11 +33,11 @@ class GreedyClientTest extends RpcFixture {
 
     private void start(Duration stuckAfter) {
         serve(serving(Echo.class, service)
-                .interceptor(call -> {
+                .interceptor((call, next) -> {
                     if (call.method().name().equals("block")) {
                         slow.incrementAndGet();
                     }
-                    return CallObserver.NONE;
+                    next.run();
                 })
                 .stuckAfter(stuckAfter));
     }

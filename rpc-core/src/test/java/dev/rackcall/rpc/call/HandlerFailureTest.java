@@ -10,6 +10,9 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.CapturedErr;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -63,6 +66,19 @@ class HandlerFailureTest extends RpcFixture {
             assertThat(echo.add(1, 2)).as(message).isEqualTo(3);
         }
         assertThat(server.connections()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNameTheMethodWhoseHandlerBlocksThePoller() {
+        serve(serving(Echo.class, new EchoService()).dispatch(Dispatch.direct()).stuckAfter(Duration.ofMillis(5)));
+        Echo echo = connect(Echo.class);
+        try (CapturedErr log = CapturedErr.begin()) {
+            // A busy machine may let the watcher come late.
+            Await.until("the log names the method", () -> {
+                echo.block(50);
+                return log.text().contains("the handler of /test/echo/block has not returned");
+            });
+        }
     }
 
     /** Requests that belong to no method of the service pull its elements. */

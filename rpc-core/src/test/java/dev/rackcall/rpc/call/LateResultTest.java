@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcServer;
@@ -117,7 +118,7 @@ class LateResultTest extends RpcFixture {
         private final CountDownLatch free = new CountDownLatch(1);
 
         @Override
-        public void onClose(Status status) {
+        public void onEnd(Status status, Metadata trailers) {
             taken.countDown();
             Await.latch(free);
         }
@@ -129,7 +130,12 @@ class LateResultTest extends RpcFixture {
         LateBooks books = open(channel(LateBooks.class)
                         .arenaQuota(128 << 10)
                         .waiting(WaitStrategy.blocking())
-                        .interceptor(call -> calls.isEmpty() ? CallObserver.NONE : calls.remove()))
+                        .interceptor((call, next) -> {
+                            if (!calls.isEmpty()) {
+                                call.onEnd(calls.remove());
+                            }
+                            next.run();
+                        }))
                 .stub(LateBooks.class);
         for (int i = 0; i < 100; i++) {
             Taken call = new Taken();

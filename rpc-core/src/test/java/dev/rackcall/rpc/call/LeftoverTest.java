@@ -2,7 +2,6 @@ package dev.rackcall.rpc.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
@@ -62,14 +61,14 @@ class LeftoverTest extends RpcFixture {
     }
 
     /** Holds a handler until its caller has timed out. */
-    private CallObserver untilUnwanted(RpcContext call) {
+    private void untilUnwanted(RpcContext call, Runnable next) {
         if (holding) {
             // Not isCancelled: a handler that has asked for it returns no result.
             while (!call.deadline().orElseThrow().isExpired()) {
                 LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
             }
         }
-        return CallObserver.NONE;
+        next.run();
     }
 
     private volatile boolean holding = true;
@@ -92,11 +91,11 @@ class LeftoverTest extends RpcFixture {
     @Test
     void shouldReleaseResultsThoughAllSlotsAreTaken() throws Exception {
         CountDownLatch[] held = new CountDownLatch[1];
-        start(RpcServer.builder().dispatch(Dispatch.virtualThreads()).interceptor(call -> {
+        start(RpcServer.builder().dispatch(Dispatch.virtualThreads()).interceptor((call, next) -> {
             if (call.method().name().equals("kept")) {
                 Await.latch(held[0]);
             }
-            return CallObserver.NONE;
+            next.run();
         }));
         RpcChannel channel = open(channel("/test/library").slots(2).arenaQuota(SMALL_QUOTA));
         Library library = channel.stub(Library.class);
@@ -129,7 +128,10 @@ class LeftoverTest extends RpcFixture {
 
     @Test
     void shouldForgetAClientThatIsGoneThoughItsCallsNeverEnd() {
-        RpcServer server = start(RpcServer.builder().interceptor(call -> status -> told.add(status.code())));
+        RpcServer server = start(RpcServer.builder().interceptor((call, next) -> {
+            call.onEnd((status, trailers) -> told.add(status.code()));
+            next.run();
+        }));
         channel("/test/echo").open().close();
         Await.equal("connections", 0, server::connections);
         Map<String, Integer> before = Usage.now();

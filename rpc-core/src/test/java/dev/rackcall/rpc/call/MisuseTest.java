@@ -4,7 +4,9 @@ import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
@@ -103,26 +105,43 @@ class MisuseTest extends RpcFixture {
 
     // ---- interceptors
 
+    private void tellEnd(RpcContext call, Runnable next) {
+        call.onEnd((status, trailers) -> told.add(status.code()));
+        next.run();
+    }
+
     @Test
     void shouldEndOnlyTheCallWhoseServerInterceptorThrows() {
-        serve(server().interceptor(call -> status -> told.add(status.code()))
-                .interceptor(call -> switch (call.method().name()) {
-                    case "nothing" -> throw new IllegalStateException("an interceptor's mistake");
-                    case "notes" ->
-                        throw Status.Code.UNAUTHENTICATED.with("who are you?").asException();
-                    case "add" -> null;
-                    default ->
-                        status -> {
-                            throw new IllegalStateException("an observer's mistake");
-                        };
-                }));
+        serve(server().interceptor(this::tellEnd).interceptor((call, next) -> {
+            switch (call.method().name()) {
+                case "nothing" -> throw new IllegalStateException("an interceptor's mistake");
+                case "notes" ->
+                    throw Status.Code.UNAUTHENTICATED.with("who are you?").asException();
+                case "add" -> {} // does not run the call
+                case "note" -> {
+                    next.run();
+                    throw new IllegalStateException("an interceptor's mistake after the handler");
+                }
+                case "block" -> {
+                    next.run();
+                    next.run();
+                }
+                default -> {
+                    call.onEnd((status, trailers) -> {
+                        throw new IllegalStateException("an observer's mistake");
+                    });
+                    next.run();
+                }
+            }
+        }));
         Echo echo = connect(Echo.class);
+        String name = getClass().getName();
         // The interceptor hears of a call after its answer, on a thread that another thread may relieve meanwhile.
-        assertFails(Status.Code.UNKNOWN, echo::nothing);
+        assertFails(Status.Code.INTERNAL, echo::nothing).hasMessageContainingAll(name, "IllegalStateException");
         awaitTold(1);
         assertFails(Status.Code.UNAUTHENTICATED, echo::notes);
         awaitTold(2);
-        assertFails(Status.Code.UNKNOWN, () -> echo.add(1, 2));
+        assertFails(Status.Code.INTERNAL, () -> echo.add(1, 2)).hasMessageContainingAll(name, "without running");
         awaitTold(3);
         assertThat(echo.bytes(new byte[7])).hasSize(7);
         awaitTold(4);
@@ -130,11 +149,20 @@ class MisuseTest extends RpcFixture {
         assertThat(echo.count(0, 100).count()).isEqualTo(100);
         awaitTold(6);
         assertThat(told.subList(0, 4))
-                .containsExactly(Status.Code.UNKNOWN, Status.Code.UNAUTHENTICATED, Status.Code.UNKNOWN, Status.Code.OK);
+                .containsExactly(
+                        Status.Code.INTERNAL, Status.Code.UNAUTHENTICATED, Status.Code.INTERNAL, Status.Code.OK);
+        echo.note("one-way");
+        awaitTold(7);
+        assertFails(Status.Code.INTERNAL, () -> echo.block(0)).hasMessageContainingAll(name, "IllegalStateException");
     }
 
     private void awaitTold(int count) {
         Await.equal("calls that were heard to end", count, told::size);
+    }
+
+    private void tellEnd(ClientInterceptor.Call call, Runnable next) {
+        call.onEnd((status, trailers) -> told.add(status.code()));
+        next.run();
     }
 
     @Test
@@ -142,25 +170,30 @@ class MisuseTest extends RpcFixture {
         serve(server());
         Echo echo = open(channel(Echo.class)
                         .slots(2)
-                        .interceptor(call -> status -> told.add(status.code()))
-                        .interceptor(call -> switch (call.method().name()) {
-                            case "nothing" -> throw new IllegalStateException("an interceptor's mistake");
-                            case "notes" ->
-                                throw Status.Code.ABORTED.with("not now").asException();
-                            case "fail" -> null;
-                            default ->
-                                status -> {
-                                    throw new IllegalStateException("an observer's mistake");
-                                };
+                        .interceptor(this::tellEnd)
+                        .interceptor((call, next) -> {
+                            switch (call.method().name()) {
+                                case "nothing" -> throw new IllegalStateException("an interceptor's mistake");
+                                case "notes" ->
+                                    throw Status.Code.ABORTED.with("not now").asException();
+                                case "fail" -> {} // does not run the call
+                                default -> {
+                                    call.onEnd((status, trailers) -> {
+                                        throw new IllegalStateException("an observer's mistake");
+                                    });
+                                    next.run();
+                                }
+                            }
                         })
-                        .interceptor(call -> status -> told.add(status.code())))
+                        .interceptor(this::tellEnd))
                 .stub(Echo.class);
         for (int i = 0; i < 3; i++) {
             told.clear();
             assertFails(Status.Code.INTERNAL, echo::nothing)
-                    .hasMessageContainingAll("/test/echo/nothing", "interceptor");
+                    .hasMessageContainingAll("/test/echo/nothing", getClass().getName(), "an interceptor's mistake");
             assertFails(Status.Code.ABORTED, echo::notes);
-            assertFails(Status.Code.INTERNAL, () -> echo.fail("OK", ""));
+            assertFails(Status.Code.INTERNAL, () -> echo.fail("OK", ""))
+                    .hasMessageContainingAll(getClass().getName(), "without running");
             assertThat(told).containsExactly(Status.Code.INTERNAL, Status.Code.ABORTED, Status.Code.INTERNAL);
             told.clear();
             assertThat(echo.add(1, 2)).isEqualTo(3);

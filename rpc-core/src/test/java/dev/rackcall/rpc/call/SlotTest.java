@@ -3,7 +3,6 @@ package dev.rackcall.rpc.call;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
@@ -41,11 +40,11 @@ class SlotTest extends RpcFixture {
         CountDownLatch held = new CountDownLatch(1);
         RpcServer server = serve(serving(Echo.class, new EchoService())
                 .stuckAfter(Duration.ofSeconds(30))
-                .interceptor(call -> {
+                .interceptor((call, next) -> {
                     if (call.method().name().equals("block")) {
                         held.countDown();
                     }
-                    return CallObserver.NONE;
+                    next.run();
                 }));
         RpcChannel other = open();
         RpcChannel channel = open();
@@ -85,12 +84,12 @@ class SlotTest extends RpcFixture {
         CountDownLatch told = new CountDownLatch(1);
         RpcServer server = serve(serving(Echo.class, new EchoService())
                 .dispatch(Dispatch.virtualThreads())
-                .interceptor(call -> {
+                .interceptor((call, next) -> {
                     call.onCancel(() -> {
                         throw new IllegalStateException("a listener's mistake");
                     });
                     call.onCancel(told::countDown);
-                    return CallObserver.NONE;
+                    next.run();
                 }));
         RpcChannel kept = open();
         try (RpcChannel lost = open()) {
@@ -110,7 +109,7 @@ class SlotTest extends RpcFixture {
         RpcServer server = serve(serving(Echo.class, new EchoService())
                 // The poller was not relieved.
                 .stuckAfter(Duration.ofMinutes(1))
-                .interceptor(call -> {
+                .interceptor((call, next) -> {
                     if (call.method().name().equals("later")) {
                         call.onCancel(() -> {
                             told.countDown();
@@ -118,7 +117,7 @@ class SlotTest extends RpcFixture {
                         });
                         begun.countDown();
                     }
-                    return CallObserver.NONE;
+                    next.run();
                 }));
         RpcChannel kept = open();
         try {

@@ -2,7 +2,6 @@ package dev.rackcall.rpc.death;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
@@ -43,11 +42,11 @@ class PauseTest extends RpcFixture {
         Map<Integer, AtomicLong> callsByPid = new ConcurrentHashMap<>();
         RpcServer server = serve(serving(Echo.class, new EchoService())
                 .service(Library.class, new LibraryService())
-                .interceptor(call -> {
+                .interceptor((call, next) -> {
                     callsByPid
                             .computeIfAbsent(call.peer().pid(), pid -> new AtomicLong())
                             .incrementAndGet();
-                    return CallObserver.NONE;
+                    next.run();
                 }));
         ChildJvm paused = keep(ChildJvm.start(
                 BusyClient.class,

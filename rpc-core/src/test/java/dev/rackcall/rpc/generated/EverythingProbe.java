@@ -1,6 +1,5 @@
 package dev.rackcall.rpc.generated;
 
-import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.generated.Everything.Attachment;
 import dev.rackcall.rpc.generated.Everything.Color;
@@ -38,11 +37,11 @@ public final class EverythingProbe {
     /** Adds the service, which forgets what was called. */
     public static RpcServer.Builder addTo(RpcServer.Builder builder) {
         EverythingService service = new EverythingService();
-        return builder.service(Everything.class, service).interceptor(call -> {
+        return builder.service(Everything.class, service).interceptor((call, next) -> {
             if (call.method().fullName().startsWith(CHANNEL)) {
                 service.calls.clear();
             }
-            return CallObserver.NONE;
+            next.run();
         });
     }
 

@@ -212,14 +212,21 @@ final class AnswerWaiting {
             return word;
         }
 
-        /** Ends the call if the connection has ended or the deadline has passed, unless the answer has arrived. */
+        /**
+         * Ends the call if the connection has ended, the deadline has passed, or the thread was interrupted, unless the
+         * answer has arrived.
+         */
         private void requireHope() {
             boolean open = connection.isOpen();
             boolean inTime = end - System.nanoTime() > 0;
-            if ((open && inTime) || isAnswered()) {
+            boolean interrupted = Thread.currentThread().isInterrupted() && call.endsWhenInterrupted();
+            if ((open && inTime && !interrupted) || isAnswered()) {
                 return;
             }
-            throw open ? call.timedOut(late) : call.lost(connection.end.failure());
+            if (!open) {
+                throw call.lost(connection.end.failure());
+            }
+            throw inTime ? call.interrupted() : call.timedOut(late);
         }
 
         /**

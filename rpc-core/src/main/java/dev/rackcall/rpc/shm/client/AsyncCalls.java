@@ -29,6 +29,8 @@ final class AsyncCalls implements ClientReactor.Polled {
     /** Control requests that found no free slot. */
     private final Queue<ControlRequest> controls = new ConcurrentLinkedQueue<>();
 
+    private final CallQueue queue;
+
     private int sends;
     /**
      * Counts polls by helping threads, so that the reactor sees whether threads still help. Lost updates do not matter.
@@ -40,11 +42,24 @@ final class AsyncCalls implements ClientReactor.Polled {
     AsyncCalls(ShmClientConnection connection, ShmClientCall[] calls) {
         this.connection = connection;
         this.calls = calls;
+        this.queue = new CallQueue(connection);
         this.answerTime = connection.end.newAnswerTime();
         // Also where callers spin for ever: the answer to this future may be taken by another thread, and then only a
         // thread that parks is told.
         this.strategy =
                 connection.spec.waiting() == WaitStrategy.BLOCKING ? WaitStrategy.BLOCKING : WaitStrategy.ADAPTIVE;
+    }
+
+    /** The calls that wait for a free slot. */
+    CallQueue queue() {
+        return queue;
+    }
+
+    /** Called after a slot was released by a thread that may not poll again. */
+    void slotReleased() {
+        if (!queue.isEmpty()) {
+            connection.end.reactor().wakeIfIdle();
+        }
     }
 
     /** Makes sure that a thread polls for an asynchronous call just sent, whose state was set before a full fence. */
@@ -71,6 +86,7 @@ final class AsyncCalls implements ClientReactor.Polled {
                 completed++;
             }
         }
+        queue.flush();
         return completed;
     }
 
@@ -118,7 +134,7 @@ final class AsyncCalls implements ClientReactor.Polled {
 
     @Override
     public boolean isAwaited() {
-        if (!controls.isEmpty()) {
+        if (!controls.isEmpty() || !queue.isEmpty()) {
             return true;
         }
         for (ShmClientCall call : calls) {
@@ -136,7 +152,7 @@ final class AsyncCalls implements ClientReactor.Polled {
 
     @Override
     public long expire(long now, long bound) {
-        long next = bound;
+        long next = queue.expire(now, bound);
         for (ShmClientCall call : calls) {
             RpcFuture<?> future = call.future;
             if (future != null && call.isAsync()) {
@@ -190,6 +206,7 @@ final class AsyncCalls implements ClientReactor.Polled {
 
     /** The connection has ended: ends every call that waits here. */
     void loseAll() {
+        queue.loseAll(connection.end.failure());
         for (ShmClientCall call : calls) {
             RpcFuture<?> future = call.future;
             if (future != null && call.isAsync()) {

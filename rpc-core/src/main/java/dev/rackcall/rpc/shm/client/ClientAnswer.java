@@ -29,6 +29,8 @@ final class ClientAnswer {
     /** The server keeps the run of an answer up to this size for the slot's next one. */
     private final long keptBytes;
 
+    private Metadata trailers = Metadata.EMPTY;
+
     /** @param name of the slot's current call, for messages */
     ClientAnswer(ClientMemory arenas, ObjectCodec objects, long slot, Supplier<String> name) {
         this.arenas = arenas;
@@ -42,6 +44,15 @@ final class ClientAnswer {
     /** A new call has the slot. */
     void begin() {
         outsideBytes = 0;
+        // A comparison is cheaper than a reference store, which has a garbage collector's barrier.
+        if (trailers != Metadata.EMPTY) {
+            trailers = Metadata.EMPTY;
+        }
+    }
+
+    /** The trailers of the opened answer. */
+    Metadata trailers() {
+        return trailers;
     }
 
     /**
@@ -56,24 +67,30 @@ final class ClientAnswer {
             return reader;
         }
         int flags = SlotLayout.flags(word);
+        MemorySegment from = memory;
+        long at = slot + SlotLayout.RESPONSE_INLINE;
+        long length = SlotLayout.inlineLength(word);
         if ((flags & SlotLayout.OUTSIDE) == 0) {
-            int length = SlotLayout.inlineLength(word);
             if (length > SlotLayout.RESPONSE_INLINE_BYTES) {
                 throw malformed("an inline payload of " + length + " bytes");
             }
-            reader.begin(memory, slot + SlotLayout.RESPONSE_INLINE, length);
         } else {
-            long length = SlotLayout.responseLength(memory, slot);
+            length = SlotLayout.responseLength(memory, slot);
             long ref = SlotLayout.responseRef(memory, slot);
             if (!arenas.isReplyPayload(ref, length)) {
                 throw malformed(
                         "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside the reply arena");
             }
             outsideBytes = length;
-            reader.begin(arenas.replyMemory(), Ref.offset(ref), length);
+            from = arenas.replyMemory();
+            at = Ref.offset(ref);
         }
+        reader.begin(from, at, length);
         if (SlotLayout.methodOrStatus(word) != 0) {
             throw failure(SlotLayout.methodOrStatus(word), flags);
+        }
+        if ((flags & SlotLayout.METADATA) != 0) {
+            readTrailers(from, at, length);
         }
         if ((flags & SlotLayout.STORES) != 0) {
             store(written);
@@ -96,10 +113,18 @@ final class ClientAnswer {
         }
     }
 
+    private void readTrailers(MemorySegment from, long at, long length) {
+        try {
+            trailers = MetadataCodec.readTrailers(reader, from, at, length);
+        } catch (PayloadException e) {
+            throw malformed("trailers that cannot be read: " + e.getMessage());
+        }
+    }
+
     private RpcException failure(int number, int flags) {
         try {
             String description = (flags & SlotLayout.METADATA) != 0 ? reader.readString() : "";
-            Metadata trailers = (flags & SlotLayout.METADATA) != 0 ? MetadataCodec.read(reader) : Metadata.EMPTY;
+            trailers = (flags & SlotLayout.METADATA) != 0 ? MetadataCodec.read(reader) : Metadata.EMPTY;
             return new RpcException(Status.Code.ofNumber(number).with(description), trailers);
         } catch (PayloadException e) {
             return malformed("a failure that cannot be read: " + e.getMessage());

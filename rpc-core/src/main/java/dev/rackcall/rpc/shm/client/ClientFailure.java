@@ -18,6 +18,13 @@ final class ClientFailure {
                         "%s: no answer before the deadline; the handler may still be running", method);
     }
 
+    static Status interrupted(String method) {
+        return Status.Code.CANCELLED.with(
+                "%s: its caller's thread was interrupted while it waited; the server is told to stop. The interrupt flag is"
+                        + " still set, so clear it before the next call",
+                method);
+    }
+
     /** The server, which is not trusted, sent an answer that no server of this version sends. */
     static Status malformedAnswer(String method, String what) {
         return Status.Code.INTERNAL.with("%s: the server answered with %s; it is broken or hostile", method, what);

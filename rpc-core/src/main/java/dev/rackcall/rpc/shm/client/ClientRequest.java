@@ -44,7 +44,8 @@ final class ClientRequest {
         this.buffer = new PayloadBuffer(
                 arenas.requestArena(),
                 memory.asSlice(slot + SlotLayout.REQUEST_INLINE, SlotLayout.REQUEST_INLINE_BYTES),
-                arenas.slots());
+                arenas.slots(),
+                "close scopes that are no longer needed, or open the channel with a larger arenaQuota");
         this.writer = PayloadWriter.create(buffer).objects(objects);
     }
 

@@ -87,9 +87,24 @@ class ClientSlots {
         return claimSlowly(deadline, this::tryClaim);
     }
 
-    /** As {@link #claim}, for the runtime's own requests, which a thread may send while it holds another slot. */
+    /**
+     * As {@link #claim}, for the runtime's own requests, which a thread may send while it holds another slot, and which an
+     * interrupt does not end.
+     */
     ShmClientCall claimToAsk(long deadline) {
-        return claim(deadline);
+        passOverOwn();
+        RoomWait wait = new RoomWait(deadline);
+        ShmClientCall call = tryClaim();
+        while (call == null) {
+            wait.once();
+            call = tryClaim();
+        }
+        return call;
+    }
+
+    /** The next free slot for a call; null if there is none now. */
+    ShmClientCall claimNow() {
+        return tryClaim();
     }
 
     final ShmClientCall claimSlowly(long deadline, Supplier<ShmClientCall> claiming) {
@@ -99,6 +114,10 @@ class ClientSlots {
             ShmClientCall call = claiming.get();
             if (call != null) {
                 return call;
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                throw ClientFailure.interrupted("channel " + connection.spec.channel())
+                        .asException();
             }
             wait.once();
         }
@@ -312,8 +331,8 @@ class ClientSlots {
         }
 
         @Override
-        ShmClientCall claimToAsk(long deadline) {
-            return super.claim(deadline);
+        ShmClientCall claimNow() {
+            return tryForCall();
         }
 
         private ShmClientCall tryForCall() {

@@ -1,12 +1,13 @@
 package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.shm.protocol.Observers;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
+import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import java.util.ArrayDeque;
@@ -43,6 +44,8 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     private long id;
     private boolean last;
     private boolean told;
+    /** Of all answers so far. */
+    private Metadata trailers = Metadata.EMPTY;
 
     ClientStream(Source source, MethodDescriptor method, ResultReader<T> reader, long deadline, CallObserver observer) {
         super(Long.MAX_VALUE, Spliterator.ORDERED | Spliterator.NONNULL);
@@ -74,7 +77,17 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
         if (count == 0 && !isLast) {
             throw new PayloadException("an answer of a stream that goes on has no elements");
         }
+        add(call.trailers());
         last = isLast;
+    }
+
+    private void add(Metadata more) {
+        try {
+            trailers = trailers.with(more);
+        } catch (IllegalArgumentException e) {
+            // No correct server sends more than a call may have.
+            throw new PayloadException("the answers of a stream have too many trailers: " + e.getMessage(), e);
+        }
     }
 
     private void tellIfLast() {
@@ -102,6 +115,9 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
             // The server must not keep the stream, whatever the reader threw.
             forsake();
             last = true;
+            if (e instanceof RpcException failed) {
+                trailers = failed.trailers();
+            }
             tell(
                     e instanceof RpcException failed
                             ? failed.status()
@@ -133,7 +149,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     private void tell(Status status) {
         if (!told) {
             told = true;
-            Observers.tell(observer, status);
+            EndObservers.tell(observer, status, trailers);
         }
     }
 }

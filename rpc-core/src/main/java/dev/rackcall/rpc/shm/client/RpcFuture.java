@@ -1,10 +1,11 @@
 package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.shm.protocol.Observers;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
+import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.codec.PayloadException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -125,11 +126,14 @@ final class RpcFuture<T> extends PolledFuture<T> {
         T value = null;
         RuntimeException failure = null;
         Status status = Status.OK;
+        Metadata trailers = Metadata.EMPTY;
         try {
             value = reader.read(call.answer(), call);
+            trailers = call.trailers();
         } catch (RpcException e) {
             failure = e;
             status = e.status();
+            trailers = e.trailers();
         } catch (PayloadException e) {
             RpcException rejected = call.rejected(e);
             failure = rejected;
@@ -144,7 +148,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
             unseal(true);
         } finally {
             // The answer was taken, so no other thread would end the future.
-            end(value, failure, status, mine);
+            end(value, failure, new Ended(status, trailers), mine);
         }
     }
 
@@ -155,7 +159,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
                 call.endAsync();
                 unseal(false);
             } finally {
-                end(null, why, why.status(), false);
+                end(null, why, new Ended(why.status(), Metadata.EMPTY), false);
             }
         }
     }
@@ -166,12 +170,15 @@ final class RpcFuture<T> extends PolledFuture<T> {
             unseal(false);
             connection.cancel(ticket);
             Status status = ClientFailure.deadlineExceeded(name, late);
-            end(null, status.asException(), status, false);
+            end(null, status.asException(), new Ended(status, Metadata.EMPTY), false);
         }
     }
 
-    private void end(T value, RuntimeException failure, Status status, boolean mine) {
-        Observers.tell(observer, status);
+    /** What the call's observer is told. */
+    private record Ended(Status status, Metadata trailers) {}
+
+    private void end(T value, RuntimeException failure, Ended ended, boolean mine) {
+        EndObservers.tell(observer, ended.status, ended.trailers);
         if (mine) {
             settle(value, failure);
         } else if (connection.end.reactor().isCurrent()) {
@@ -259,7 +266,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
         if (call.giveUp(ticket)) {
             unseal(false);
             connection.cancel(ticket);
-            Observers.tell(observer, Status.Code.CANCELLED.with("%s: %s by its caller", name, how));
+            EndObservers.tell(observer, Status.Code.CANCELLED.with("%s: %s by its caller", name, how), Metadata.EMPTY);
         }
     }
 }

@@ -7,8 +7,8 @@ import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
-import dev.rackcall.rpc.shm.protocol.Observers;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
@@ -132,7 +132,7 @@ final class ShmClientCall extends ClientSlot {
         if (taken != SentArguments.NO_SEAL) {
             SentArguments.release(connection.arenas, taken, false);
         }
-        Observers.tell(toTell, Status.OK);
+        EndObservers.tell(toTell, Status.OK, Metadata.EMPTY);
     }
 
     @Override
@@ -239,6 +239,18 @@ final class ShmClientCall extends ClientSlot {
         return ended.asException();
     }
 
+    /** The waiting thread was interrupted. */
+    RpcException interrupted() {
+        unwanted = true;
+        ended = ClientFailure.interrupted(name());
+        return ended.asException();
+    }
+
+    /** Whether an interrupt of the waiting thread ends the call: not if the runtime makes it for its own purposes. */
+    boolean endsWhenInterrupted() {
+        return method != null;
+    }
+
     /** The connection ended while the call was in flight. */
     RpcException lost(RpcException why) {
         ended = why.status();
@@ -257,9 +269,15 @@ final class ShmClientCall extends ClientSlot {
         long ticket = ticket();
         boolean kept = answer.isKeptUntilRead();
         release();
+        connection.async.slotReleased();
         if (kept) {
             connection.control(ControlOp.READ, ticket);
         }
+    }
+
+    @Override
+    public Metadata trailers() {
+        return answer.trailers();
     }
 
     @Override
@@ -288,7 +306,7 @@ final class ShmClientCall extends ClientSlot {
         if (request.seal() != SentArguments.NO_SEAL) {
             SentArguments.release(connection.arenas, request.seal(), !unwanted);
         }
-        Observers.tell(observer, ended);
+        EndObservers.tell(observer, ended, answer.trailers());
         if (!sent) {
             withdraw();
         } else if (unwanted) {

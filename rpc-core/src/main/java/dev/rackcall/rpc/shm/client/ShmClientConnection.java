@@ -60,9 +60,46 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     @Override
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
-        ShmClientCall call = slots.claim(deadline);
+        ShmClientCall call;
+        if (method.kind() == MethodDescriptor.Kind.ASYNC) {
+            call = claimNow();
+            if (call == null) {
+                async.queue().requireRoom(method.fullName(), 0);
+                return new QueuedCall(this, method, deadline, headers, isolation, observer);
+            }
+        } else {
+            call = async.queue().isEmpty() ? slots.claim(deadline) : claimInTurn(deadline);
+        }
         call.begin(method, deadline, headers, isolation, observer);
         return call;
+    }
+
+    /** A slot for an asynchronous call; null if it has to wait, as earlier ones do. */
+    private ShmClientCall claimNow() {
+        ShmClientCall call = async.queue().isEmpty() ? slots.claimNow() : null;
+        if (call == null) {
+            // Answers that have arrived make room.
+            async.poll();
+            call = async.queue().isEmpty() ? slots.claimNow() : null;
+        }
+        return call;
+    }
+
+    /** Waits for a slot until the asynchronous calls that began before have been sent: calls keep their order. */
+    private ShmClientCall claimInTurn(long deadline) {
+        CallQueue queue = async.queue();
+        long before = queue.added();
+        return slots.claimSlowly(deadline, () -> {
+            queue.flush();
+            return queue.haveLeft(before) ? slots.claimNow() : null;
+        });
+    }
+
+    /** Releases a result that no caller gets. */
+    void releaseIfShared(Object result) {
+        if (result instanceof SharedObject) {
+            release(result);
+        }
     }
 
     /**
@@ -212,7 +249,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
 
     @Override
     public int callsUnderWay() {
-        return open ? slots.busy() : 0;
+        return open ? slots.busy() + async.queue().size() : 0;
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
+import java.lang.foreign.MemorySegment;
 
 /** Encodes metadata and statuses in payloads: a count, then keys with text or bytes. */
 public final class MetadataCodec {
@@ -46,6 +47,38 @@ public final class MetadataCodec {
             }
         }
         return metadata.build();
+    }
+
+    /** Appends trailers to a result: the metadata, then the number of its bytes. They follow since a handler's may come late. */
+    public static void appendTrailers(PayloadWriter out, Metadata trailers) {
+        long begin = out.length();
+        write(out, trailers);
+        out.writeInt((int) (out.length() - begin));
+    }
+
+    /**
+     * Reads the trailers behind a result of an untrusted peer, and begins to read the result.
+     *
+     * @param in positioned by this method
+     * @param at offset of the result in {@code memory}
+     * @param length in bytes, with the trailers
+     * @throws PayloadException if there are no such trailers
+     */
+    public static Metadata readTrailers(PayloadReader in, MemorySegment memory, long at, long length) {
+        long end = length - Integer.BYTES;
+        if (end < 0) {
+            throw new PayloadException("trailers in a payload of " + length + " bytes");
+        }
+        in.begin(memory, at + end, Integer.BYTES);
+        int bytes = in.readInt();
+        if (bytes < 0 || bytes > end) {
+            throw new PayloadException("trailers of " + bytes + " bytes in a payload of " + length);
+        }
+        in.begin(memory, at + end - bytes, bytes);
+        Metadata trailers = read(in);
+        in.expectEnd();
+        in.begin(memory, at, end - bytes);
+        return trailers;
     }
 
     public static void writeFailure(PayloadWriter out, Status status, Metadata trailers) {

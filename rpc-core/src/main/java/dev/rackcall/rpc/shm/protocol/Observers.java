@@ -1,7 +1,5 @@
 package dev.rackcall.rpc.shm.protocol;
 
-import dev.rackcall.rpc.CallObserver;
-import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.LogLimit;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -11,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs users' observers and cancellation actions. They must not throw; if they do, the call ends all the same. */
+/** Runs users' cancellation actions. They must not throw; if they do, the call ends all the same. */
 public final class Observers {
     private static final Logger LOG = LoggerFactory.getLogger(Observers.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
@@ -29,19 +27,6 @@ public final class Observers {
             });
 
     private Observers() {}
-
-    public static void tell(CallObserver observer, Status status) {
-        if (observer != CallObserver.NONE) {
-            try {
-                observer.onClose(status);
-            } catch (RuntimeException | Error e) {
-                if (LOG_LIMIT.allows()) {
-                    LOG.warn(
-                            "an interceptor's observer threw {} when it heard {}{}", e, status, LOG_LIMIT.skipped(), e);
-                }
-            }
-        }
-    }
 
     /**
      * Runs the cancellation actions of a call in order, on a thread of their own: they may block, and pollers have

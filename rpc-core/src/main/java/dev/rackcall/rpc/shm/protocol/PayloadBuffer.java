@@ -26,12 +26,17 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
     private final Arena arena;
     private final MemorySegment inline;
     private final long keptBytes;
+    private final String advice;
     private MemorySegment run;
     private long ref;
     private boolean outside;
 
-    /** @param slots of the connection, each of which has such a buffer in that arena */
-    public PayloadBuffer(Arena arena, MemorySegment inline, int slots) {
+    /**
+     * @param slots of the connection, each of which has such a buffer in that arena
+     * @param advice what to do if the arena is full, for the message
+     */
+    public PayloadBuffer(Arena arena, MemorySegment inline, int slots, String advice) {
+        this.advice = advice;
         this.arena = arena;
         this.inline = inline;
         this.keptBytes = keptBytes(arena.quota(), slots);
@@ -89,7 +94,7 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
             return arena.allocateRun(bytes);
         } catch (OutOfArenaException e) {
             throw Status.Code.RESOURCE_EXHAUSTED
-                    .with("a payload of %d bytes or more does not fit: %s", bytes, e.getMessage())
+                    .with("a payload of %d bytes or more does not fit: %s; %s", bytes, e.getMessage(), advice)
                     .asException(e);
         }
     }

@@ -49,7 +49,10 @@ public final class SlotLayout {
     public static final int SKIP = 1;
     /** The payload is at {@code ref}; otherwise it is in the slot. */
     public static final int OUTSIDE = 2;
-    /** The payload begins with metadata: headers in a request, description and trailers in a response. */
+    /**
+     * The payload has metadata: headers at the beginning of a request, trailers at the end of a result, and both
+     * description and trailers in a failure.
+     */
     public static final int METADATA = 4;
     /** The caller does not read the response; it is still published, to release the slot. */
     public static final int ONE_WAY = 8;

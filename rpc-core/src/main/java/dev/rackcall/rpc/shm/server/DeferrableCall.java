@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.server;
 
+import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.spi.ServerCall;
 
 /**
@@ -9,6 +10,9 @@ import dev.rackcall.rpc.spi.ServerCall;
 abstract class DeferrableCall extends ServerCall {
     /** Publishes what was encoded, unless the caller no longer waits; returns whether it did. */
     abstract boolean succeed();
+
+    /** Adds trailers to the answer, before it is published. */
+    abstract void addTrailers(Metadata trailers);
 
     /** Publishes a failure. */
     abstract void fail(Throwable cause);

@@ -94,6 +94,24 @@ record Failure(Status status, Metadata trailers) {
         return Status.Code.PERMISSION_DENIED.with("%s: %s", method, cause.getMessage());
     }
 
+    /** An interceptor's mistake: the caller learns which one it was, and the server's log has the rest. */
+    static Status ofInterceptor(String method, Class<?> interceptor, Throwable thrown) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn("{}: the interceptor {} threw{}", method, interceptor.getName(), LOG_LIMIT.skipped(), thrown);
+        }
+        return Status.Code.INTERNAL.with(
+                "%s: the server's interceptor %s threw %s; the server's log has the rest",
+                method, interceptor.getName(), thrown.getClass().getSimpleName());
+    }
+
+    /** The status of a failure that was reported before. */
+    static Status statusOf(Throwable cause, String method) {
+        return cause instanceof RpcException e
+                ? e.status()
+                : Status.Code.UNKNOWN.with(
+                        "%s: the handler threw %s", method, cause.getClass().getName());
+    }
+
     /** The handler's mistake, so also in the server's log. */
     private static Status stale(String method, StaleObjectException cause) {
         if (LOG_LIMIT.allows()) {

@@ -11,6 +11,27 @@ public abstract sealed class Handlers implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Handlers.class);
 
     /** Runs the call, now or later; called by the poller. */
+    final void take(Relief<ShmServerConnection> duty, ShmServerCall call) {
+        if (call.needsOwnThread()) {
+            serveAlone(call);
+        } else {
+            serve(duty, call);
+        }
+    }
+
+    private static void serveAlone(ShmServerCall call) {
+        call.connection.use.callStarts();
+        try {
+            // Walls protect threads of the system, and a virtual thread runs on several.
+            (call.wall().isClosed() ? Thread.ofPlatform().daemon() : Thread.ofVirtual())
+                    .name("rackcall-stream")
+                    .start(() -> runAside(call));
+        } catch (RuntimeException | Error e) {
+            call.fail(e);
+            call.endAside();
+        }
+    }
+
     abstract void serve(Relief<ShmServerConnection> duty, ShmServerCall call);
 
     @Override
@@ -27,10 +48,13 @@ public abstract sealed class Handlers implements AutoCloseable {
     /** Throws nothing: the thread has other calls to serve. */
     private static void runAside(ShmServerCall call) {
         try {
+            boolean inside = true;
             try {
-                call.run();
+                inside = call.run();
             } finally {
-                call.endAside();
+                if (inside) {
+                    call.endAside();
+                }
             }
         } catch (RuntimeException | Error e) {
             LOG.error("a call of channel {} could not be ended", call.connection.channel(), e);

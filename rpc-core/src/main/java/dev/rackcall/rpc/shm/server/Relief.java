@@ -25,7 +25,11 @@ import org.slf4j.LoggerFactory;
 final class Relief<C extends Relief.Served> {
     /** A connection whose calls the thread on duty serves. */
     interface Served {
-        String channel();
+        /**
+         * The full name of the method whose handler the thread on duty runs. Called by the watcher while that thread is
+         * stuck in it.
+         */
+        String handling();
 
         /** A handler has not returned, and its thread was relieved. */
         void handlerIsStuck();
@@ -158,6 +162,7 @@ final class Relief<C extends Relief.Served> {
         Thread before = onDuty;
         Thread after = before;
         Marks<C> stale = marks;
+        String method = "";
         onDuty = null;
         try {
             Arena.ofShared().close();
@@ -166,6 +171,7 @@ final class Relief<C extends Relief.Served> {
                 // Fails if the process cannot start more threads; then the stuck thread stays on duty.
                 next.start();
                 after = next;
+                method = stale.serving.handling();
                 stale.serving.handlerIsStuck();
                 stuck.incrementAndGet();
                 marks = new Marks<>();
@@ -175,16 +181,16 @@ final class Relief<C extends Relief.Served> {
             onDuty = after;
         }
         if (after != before) {
-            warn(stale.serving.channel(), before);
+            warn(method, before);
         }
     }
 
-    private void warn(String channel, Thread relieved) {
+    private void warn(String method, Thread relieved) {
         if (LOG_LIMIT.allows()) {
             LOG.warn(
-                    "a handler of channel {} has not returned on thread {}, which {}; another thread polls on ({} such handlers now){}."
+                    "the handler of {} has not returned on thread {}, which {}; another thread polls on ({} such handlers now){}."
                             + " Handlers that take long belong on Dispatch.workers or Dispatch.virtualThreads",
-                    channel,
+                    method,
                     relieved.getName(),
                     // A thread that the kernel does not schedule looks like one that computes.
                     relieved.getState() == Thread.State.RUNNABLE ? "computes, or gets no processor" : "waits",

@@ -1,11 +1,13 @@
 package dev.rackcall.rpc.shm.server;
 
+import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Deadline;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.shm.protocol.Observers;
+import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.Scope;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,6 +28,12 @@ final class ServerContext implements RpcContext {
 
     private boolean cancelled;
     private boolean saidOverdue;
+
+    private final EndObservers observers = new EndObservers();
+    /** Trailers that no answer has carried yet. */
+    private Metadata trailers = Metadata.EMPTY;
+
+    private Metadata added = Metadata.EMPTY;
 
     ServerContext(CallObjects call, MethodDescriptor method, Metadata headers, long deadline, Peer peer) {
         this.call = call;
@@ -74,6 +82,34 @@ final class ServerContext implements RpcContext {
             }
         }
         Observers.cancelled(action);
+    }
+
+    @Override
+    public void onEnd(CallObserver observer) {
+        observers.add(observer);
+    }
+
+    /** To be told when the call ends. */
+    CallObserver observers() {
+        return observers;
+    }
+
+    @Override
+    public synchronized void addTrailers(Metadata more) {
+        added = added.with(more);
+        trailers = trailers.with(more);
+    }
+
+    /** All trailers of the call. */
+    synchronized Metadata addedTrailers() {
+        return added;
+    }
+
+    /** The trailers for the next answer. */
+    synchronized Metadata takeTrailers() {
+        Metadata taken = trailers;
+        trailers = Metadata.EMPTY;
+        return taken;
     }
 
     @Override

@@ -43,6 +43,8 @@ final class ServerResponse {
     private long storesAt;
     private int storeCount;
 
+    private Metadata trailers = Metadata.EMPTY;
+
     /** Whether a response was published whose sleeper has not been woken yet. */
     @SuppressWarnings("unused") // UNWOKEN
     private boolean unwoken;
@@ -53,7 +55,8 @@ final class ServerResponse {
         this.buffer = new PayloadBuffer(
                 end.replyArena(),
                 memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES),
-                end.slots());
+                end.slots(),
+                "the caller should release shared results by RpcChannel.release, or open the channel with a larger arenaQuota");
         this.writer = PayloadWriter.create(buffer).objects(service.objects());
     }
 
@@ -68,6 +71,21 @@ final class ServerResponse {
         if (stored) {
             stored = false;
         }
+        // A comparison is cheaper than a reference store, which has a garbage collector's barrier.
+        if (trailers != Metadata.EMPTY) {
+            trailers = Metadata.EMPTY;
+        }
+    }
+
+    /** Adds trailers to the response. */
+    void addTrailers(Metadata more) {
+        if (!more.isEmpty()) {
+            trailers = trailers.with(more);
+        }
+    }
+
+    Metadata trailers() {
+        return trailers;
     }
 
     /** The result names an object outside the connection's arenas. */
@@ -115,10 +133,14 @@ final class ServerResponse {
 
     /** The word of a successful response with the encoded result. */
     long success(long ticket) {
+        int flags = (held ? SlotLayout.HELD : 0) | (stored ? SlotLayout.STORES : 0);
+        if (trailers != Metadata.EMPTY) {
+            MetadataCodec.appendTrailers(result(), trailers);
+            flags |= SlotLayout.METADATA;
+        }
         if (!encoding) {
             return SlotLayout.word(ticket, 0, 0, 0);
         }
-        int flags = (held ? SlotLayout.HELD : 0) | (stored ? SlotLayout.STORES : 0);
         if (buffer.isInline()) {
             return SlotLayout.word(ticket, 0, flags, (int) writer.length());
         }
@@ -146,7 +168,8 @@ final class ServerResponse {
 
     private int encode(Failure failure) {
         writer.begin(buffer.start());
-        MetadataCodec.writeFailure(writer, failure.status(), failure.trailers());
+        trailers = trailers.with(failure.trailers());
+        MetadataCodec.writeFailure(writer, failure.status(), trailers);
         return (int) writer.length();
     }
 
@@ -154,6 +177,7 @@ final class ServerResponse {
     private int encodeShortened(Failure failure) {
         String description = failure.status().description();
         String cut = description.substring(0, Math.min(SHORT_DESCRIPTION, description.length()));
+        trailers = Metadata.EMPTY;
         try {
             return encode(new Failure(failure.status().code().with(cut), Metadata.EMPTY));
         } catch (RuntimeException | Error e) {

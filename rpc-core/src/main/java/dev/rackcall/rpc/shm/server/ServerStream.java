@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.rpc.spi.ServerCall.ResultWriter;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.util.ArrayDeque;
@@ -33,6 +34,7 @@ final class ServerStream<T> {
     private final Stream<T> elements;
     private final ResultWriter<T> writer;
     private final String method;
+    private final ServerContext context;
     private final CallMemory memory;
     private final LongSupplier nanoTime;
 
@@ -56,9 +58,10 @@ final class ServerStream<T> {
      * The call that returned a stream.
      *
      * @param method its full name
+     * @param context with its observers and trailers; null if the call has none
      * @param memory from which the elements may be computed; null if the call has none
      */
-    record Opener(long ticket, String method, CallMemory memory) {}
+    record Opener(long ticket, String method, ServerContext context, CallMemory memory) {}
 
     ServerStream(ServerStreams owner, long id, Opener opener, Stream<T> elements, ResultWriter<T> writer) {
         this.owner = owner;
@@ -67,6 +70,7 @@ final class ServerStream<T> {
         this.elements = elements;
         this.writer = writer;
         this.method = opener.method;
+        this.context = opener.context;
         this.memory = opener.memory;
         this.nanoTime = owner.nanoTime();
         this.wanted = nanoTime.getAsLong();
@@ -124,13 +128,39 @@ final class ServerStream<T> {
     /** Ends the stream with a failure, without elements. */
     private void fail(Throwable why) {
         try (elements) {
-            end(why);
+            LOG.debug("{}: stream {} could not be started", method, id, why);
         } finally {
-            leaveArgumentsIfOver();
+            end(why);
         }
     }
 
     private void produce() {
+        end(takeElements());
+    }
+
+    /**
+     * Takes all elements on the calling thread, which then has to call {@link #end}.
+     *
+     * @throws RuntimeException or an error, the failure of the stream
+     */
+    void produceHere() {
+        lock.lock();
+        try {
+            producer = Thread.currentThread();
+        } finally {
+            lock.unlock();
+        }
+        interruptIfOver(Thread.currentThread());
+        switch (takeElements()) {
+            case null -> {}
+            case Error e -> throw e;
+            case RuntimeException e -> throw e;
+            case Throwable t -> throw new AssertionError(t);
+        }
+    }
+
+    /** Returns the failure, null if there was none. */
+    private Throwable takeElements() {
         Throwable thrown = null;
         try (Stream<T> source = elements) {
             Iterator<T> iterator = source.iterator();
@@ -151,11 +181,7 @@ final class ServerStream<T> {
                     .with("%s: the holder of its arguments' seal has ended, so they may have changed", method)
                     .asException();
         }
-        try {
-            end(thrown);
-        } finally {
-            leaveArgumentsIfOver();
-        }
+        return thrown;
     }
 
     private void leaveArgumentsIfOver() {
@@ -205,8 +231,14 @@ final class ServerStream<T> {
         return true;
     }
 
-    private void end(Throwable thrown) {
+    /**
+     * No more elements come.
+     *
+     * @param thrown why; null after the last one
+     */
+    void end(Throwable thrown) {
         Optional<Answer<T>> answer;
+        Throwable why;
         lock.lock();
         try {
             produced = true;
@@ -214,11 +246,32 @@ final class ServerStream<T> {
             if (failure == null) {
                 failure = thrown;
             }
+            why = failure;
             answer = takeAnswer();
         } finally {
             lock.unlock();
         }
-        answer.ifPresent(this::answer);
+        try {
+            answer.ifPresent(this::answer);
+        } finally {
+            leaveArgumentsIfOver();
+            tellObservers(why);
+        }
+    }
+
+    private void tellObservers(Throwable why) {
+        if (context != null) {
+            EndObservers.tell(
+                    context.observers(),
+                    why == null ? Status.OK : Failure.statusOf(why, method),
+                    context.addedTrailers());
+        }
+    }
+
+    private void addTrailers(DeferrableCall call) {
+        if (context != null) {
+            call.addTrailers(context.takeTrailers());
+        }
     }
 
     /** The full name of the method that returned it. */
@@ -291,6 +344,7 @@ final class ServerStream<T> {
     }
 
     private void end(DeferrableCall call, Answer<T> answer) {
+        addTrailers(call);
         if (answer.failure.isPresent()) {
             owner.forget(id);
             call.fail(answer.failure.get());

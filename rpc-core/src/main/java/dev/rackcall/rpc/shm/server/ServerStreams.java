@@ -33,13 +33,21 @@ final class ServerStreams {
         return nanoTime;
     }
 
-    /** @param opener ticket of the call that returned it */
+    /**
+     * @param opener ticket of the call that returned it
+     * @param context of that call; null if its handler has not requested one
+     */
     <T> ServerStream<T> open(
-            long opener, Stream<T> elements, ResultWriter<T> writer, String method, Supplier<CallMemory> memory) {
-        ServerStream<T> stream = tryOpen(opener, elements, writer, method, memory);
+            long opener,
+            Stream<T> elements,
+            ResultWriter<T> writer,
+            String method,
+            ServerContext context,
+            Supplier<CallMemory> memory) {
+        ServerStream<T> stream = tryOpen(opener, elements, writer, method, context, memory);
         if (stream == null) {
             endForsaken();
-            stream = tryOpen(opener, elements, writer, method, memory);
+            stream = tryOpen(opener, elements, writer, method, context, memory);
         }
         if (stream == null) {
             // Runs users' code, so without the lock.
@@ -54,13 +62,18 @@ final class ServerStreams {
     }
 
     private synchronized <T> ServerStream<T> tryOpen(
-            long opener, Stream<T> elements, ResultWriter<T> writer, String method, Supplier<CallMemory> memory) {
+            long opener,
+            Stream<T> elements,
+            ResultWriter<T> writer,
+            String method,
+            ServerContext context,
+            Supplier<CallMemory> memory) {
         if (closed || open.size() >= MAX_OPEN) {
             return null;
         }
         long id = ++lastId;
-        ServerStream<T> stream =
-                new ServerStream<>(this, id, new ServerStream.Opener(opener, method, memory.get()), elements, writer);
+        ServerStream<T> stream = new ServerStream<>(
+                this, id, new ServerStream.Opener(opener, method, context, memory.get()), elements, writer);
         open.put(id, stream);
         return stream;
     }

@@ -1,13 +1,14 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
-import dev.rackcall.rpc.shm.protocol.Observers;
 import dev.rackcall.rpc.spi.CallThread;
+import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.invoke.MethodHandles;
@@ -51,7 +52,10 @@ final class ShmServerCall extends DeferrableCall {
      */
     private long deferredTicket = -1;
 
-    private CallObserver observer = CallObserver.NONE;
+    /** The interceptors of the running call; null if its server has none. Used until the call is deferred. */
+    private InterceptorChain chain;
+    /** Whether a stream ends the call, and tells the call's observers. */
+    private boolean streamed;
     /** Written by the thread that serves, read by the poller on a cancellation: volatile, as {@link #unwanted}. */
     private volatile ServerContext context;
 
@@ -89,6 +93,9 @@ final class ShmServerCall extends DeferrableCall {
         if (context != null) {
             context = null;
         }
+        if (streamed) {
+            streamed = false;
+        }
         if (unwanted) {
             unwanted = false;
         }
@@ -101,14 +108,34 @@ final class ShmServerCall extends DeferrableCall {
 
     // ---- serving it: on one thread
 
-    /** Runs the handler on the calling thread and answers, unless the handler deferred the answer. */
-    void run() {
+    /**
+     * Whether the handler needs a thread that serves no other call: its interceptors are to wrap the whole stream that it
+     * returns.
+     */
+    boolean needsOwnThread() {
+        ServiceBinding service = connection.service;
+        return service.interceptors().length != 0
+                && service.hasMethod(request.methodIndex())
+                && request.method().kind() == MethodDescriptor.Kind.SERVER_STREAM;
+    }
+
+    /**
+     * Runs the handler on the calling thread and answers, unless the handler deferred the answer.
+     *
+     * @return whether the thread has yet to call {@link #endAside}, if it is to call it
+     */
+    boolean run() {
         // A deferred call may end, and its slot serve the next call, before the handler has returned here.
         long served = request.ticket();
+        InterceptorChain around = null;
         CallThread.serve(connection.calls(), index);
         CallThread.forgetInterrupt();
         try {
             request.requireServable();
+            if (connection.service.interceptors().length != 0) {
+                around = new InterceptorChain(this);
+                chain = around;
+            }
             try {
                 HandlerWalls.Wall wall = wall();
                 if (wall.isClosed()) {
@@ -120,30 +147,34 @@ final class ShmServerCall extends DeferrableCall {
                 // Also before the answer: an interrupt would end a socket that the answer is sent through.
                 CallThread.forgetInterrupt();
             }
-            if (deferredTicket < served) {
+            if (around != null && around.hasEnding()) {
+                around.end(null);
+            } else if (deferredTicket < served) {
                 succeed();
             }
         } catch (Throwable t) {
-            if (deferredTicket < served) {
+            if (around != null && around.hasEnding()) {
+                around.end(t);
+            } else if (deferredTicket < served) {
                 fail(t);
             }
         } finally {
             CallThread.serveNone();
         }
+        return around == null || !around.hasLeftConnection();
     }
 
     /** Interceptors, then the generated dispatcher, which calls the service. */
     private void handle() throws Exception {
-        ServiceBinding service = connection.service;
-        ServerInterceptor[] interceptors = service.interceptors();
-        if (interceptors.length != 0) {
-            CallObserver combined = CallObserver.NONE;
-            for (ServerInterceptor interceptor : interceptors) {
-                combined = combined.and(interceptor.onCall(context()));
-                observer = combined;
-            }
+        if (connection.service.interceptors().length == 0) {
+            dispatch();
+        } else {
+            chain.run(this::dispatch);
         }
-        service.dispatcher().dispatch(request.methodIndex(), this);
+    }
+
+    private void dispatch() throws Exception {
+        connection.service.dispatcher().dispatch(request.methodIndex(), this);
     }
 
     @Override
@@ -211,6 +242,20 @@ final class ShmServerCall extends DeferrableCall {
         if (stage == null) {
             throw nullResult("a CompletableFuture");
         }
+        if (connection.service.interceptors().length == 0) {
+            answerWith(stage, resultWriter);
+        } else {
+            chain.leave(failure -> {
+                if (failure == null) {
+                    answerWith(stage, resultWriter);
+                } else {
+                    fail(failure);
+                }
+            });
+        }
+    }
+
+    private <T> void answerWith(CompletionStage<T> stage, ResultWriter<T> resultWriter) {
         defer();
         StageAnswer<T> answer = new StageAnswer<>(this, resultWriter);
         try {
@@ -226,17 +271,32 @@ final class ShmServerCall extends DeferrableCall {
         if (elements == null) {
             throw nullResult("a Stream");
         }
-        ServerStream<T> stream =
-                connection.streams.open(request.ticket(), elements, resultWriter, request.name(), objects::giveAway);
+        InterceptorChain around = chain;
+        ServerStream<T> stream = connection.streams.open(
+                request.ticket(), elements, resultWriter, request.name(), context, objects::giveAway);
+        streamed = true;
         // A cancellation sets `unwanted` before it searches for the stream: either it finds the stream, or this read
         // sees it. Read before the call is deferred, since from then on the slot may serve its next call.
         boolean forsaken = unwanted;
         defer();
+        if (connection.service.interceptors().length == 0) {
+            stream.pull(this);
+            stream.start();
+            if (forsaken) {
+                stream.cancel();
+            }
+            return;
+        }
+        around.leave(stream::end);
         stream.pull(this);
-        stream.start();
+        // The slot may serve its next call, which is not this thread's.
+        CallThread.serveNone();
+        around.leaveConnection();
+        endAside();
         if (forsaken) {
             stream.cancel();
         }
+        stream.produceHere();
     }
 
     private RpcException nullResult(String instead) {
@@ -304,12 +364,25 @@ final class ShmServerCall extends DeferrableCall {
             return false;
         }
         returnStores();
+        takeTrailers();
         long word = response.success(request.ticket());
         if (objects.hasReply()) {
             objects.handOver(() -> unwanted);
         }
-        respond(word, Status.OK);
+        respond(word, Status.OK, response.trailers());
         return true;
+    }
+
+    private void takeTrailers() {
+        ServerContext seen = context;
+        if (seen != null) {
+            response.addTrailers(seen.takeTrailers());
+        }
+    }
+
+    @Override
+    void addTrailers(Metadata trailers) {
+        response.addTrailers(trailers);
     }
 
     @Override
@@ -321,36 +394,39 @@ final class ShmServerCall extends DeferrableCall {
         }
         Failure failure = Failure.of(cause, request.name(), response.isEncoding(), request.isIsolated());
         objects.discardReply();
-        respond(response.failure(request.ticket(), failure), failure.status());
+        takeTrailers();
+        long word = response.failure(request.ticket(), failure);
+        respond(word, failure.status(), response.trailers());
     }
 
-    private void respond(long word, Status ended) {
+    private void respond(long word, Status ended, Metadata trailers) {
         CallObserver toTell = settle();
         // Release: pairs with the acquire in isBusy(). The poller that begins the slot's next call sees this one's
         // fields settled.
         BUSY.setRelease(this, false);
         response.publish(word);
         connection.end.answered(index);
-        Observers.tell(toTell, ended);
+        EndObservers.tell(toTell, ended, trailers);
     }
 
     /** Ends the call without an answer: its client is gone, and the connection's memory may be. */
     void forsake() {
         objects.discardReply();
         CallObserver toTell = settle();
+        String name = request.name();
         BUSY.setRelease(this, false);
-        Observers.tell(toTell, Status.Code.CANCELLED.with("%s: its client is gone", request.name()));
+        EndObservers.tell(toTell, Status.Code.CANCELLED.with("%s: its client is gone", name), Metadata.EMPTY);
     }
 
     /** Releases the call's resources; returns the observer to tell. */
     private CallObserver settle() {
-        CallObserver toTell = observer;
-        // A comparison is cheaper than a reference store, which has a garbage collector's barrier.
-        if (toTell != CallObserver.NONE) {
-            observer = CallObserver.NONE;
-        }
-        if (context != null) {
-            context.end();
+        CallObserver toTell = CallObserver.NONE;
+        ServerContext seen = context;
+        if (seen != null) {
+            if (!streamed) {
+                toTell = seen.observers();
+            }
+            seen.end();
         }
         request.end();
         objects.leaveArguments();

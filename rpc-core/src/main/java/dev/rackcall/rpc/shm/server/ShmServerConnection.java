@@ -79,9 +79,16 @@ public final class ShmServerConnection implements Relief.Served {
         return !isJammed() && SlotLayout.isOf(nextWord(), head);
     }
 
-    @Override
-    public String channel() {
+    String channel() {
         return service.channel();
+    }
+
+    @Override
+    public String handling() {
+        // The last request that the poller took. The watcher sees its number: it has made the poller's thread pass a
+        // handshake, and that thread is still in the handler.
+        ShmServerCall call = calls[(int) (head - 1) & mask];
+        return call == null ? channel() : call.request.name();
     }
 
     @Override
@@ -233,7 +240,7 @@ public final class ShmServerConnection implements Relief.Served {
         if ((SlotLayout.flags(word) & SlotLayout.CONTROL) != 0) {
             serveControl(duty, call);
         } else {
-            handlers.serve(duty, call);
+            handlers.take(duty, call);
         }
     }
 

@@ -90,7 +90,8 @@ class ConnectionEndTest {
         try (LyingServer server = silentServer()) {
             ShmClientConnection connection = connect();
             // The observer hears of it before the slot is left.
-            ClientCall call = begin(connection, System.nanoTime() + 1_000_000, status -> connection.close());
+            ClientCall call =
+                    begin(connection, System.nanoTime() + 1_000_000, (status, trailers) -> connection.close());
             assertThatThrownBy(call::invoke).hasMessageContaining("DEADLINE_EXCEEDED");
             call.close();
             Await.until("it is unmapped", () -> !connection.memory.scope().isAlive());

@@ -303,7 +303,7 @@ class LyingAnswerTest extends RpcFixture {
         ShmClientConnection connection =
                 connect(Duration.ofSeconds(5), (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, one));
         List<Status.Code> told = new ArrayList<>();
-        ClientCall call = begin(connection, status -> told.add(status.code()));
+        ClientCall call = begin(connection, (status, trailers) -> told.add(status.code()));
         List<Integer> read = new ArrayList<>();
         Stream<Integer> stream = call.invokeStream((PayloadReader in, ClientCall of) -> {
             if (!read.isEmpty()) {

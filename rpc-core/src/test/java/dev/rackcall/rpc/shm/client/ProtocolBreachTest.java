@@ -2,7 +2,6 @@ package dev.rackcall.rpc.shm.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
@@ -39,12 +38,12 @@ class ProtocolBreachTest extends RpcFixture {
     @BeforeEach
     void start() {
         server = serve(serving(Feed.class, Feed.of(Stream::empty))
-                .interceptor(call -> {
+                .interceptor((call, next) -> {
                     if (call.method().name().equals("items")) {
                         inside.countDown();
                         Await.latch(end);
                     }
-                    return CallObserver.NONE;
+                    next.run();
                 })
                 .dispatch(Dispatch.workers(2)));
     }

@@ -25,7 +25,7 @@ class ReliefTest {
 
     private final Relief.Served connection = new Relief.Served() {
         @Override
-        public String channel() {
+        public String handling() {
             return "/test/relief";
         }
 

@@ -24,7 +24,7 @@ class ServerStreamsTest {
     private long tickets = 100;
 
     private ServerStream<Integer> open(Stream<Integer> elements) {
-        return streams.open(++tickets, elements, (out, call, value) -> {}, "Test.method", () -> null);
+        return streams.open(++tickets, elements, (out, call, value) -> {}, "Test.method", null, () -> null);
     }
 
     /** Closing one runs users' code, which must not keep the connection's poller from finding the others. */

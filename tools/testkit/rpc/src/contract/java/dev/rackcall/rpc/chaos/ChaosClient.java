@@ -85,7 +85,10 @@ final class ChaosClient {
                 .waiting(waiting)
                 .slots(ChaosCalm.SLOTS)
                 .arenaQuota(ARENA_BYTES)
-                .interceptor(call -> tally.begin(call.method().fullName()));
+                .interceptor((call, next) -> {
+                    call.onEnd(tally.begin(call.method().fullName()));
+                    next.run();
+                });
         return (address.equals("-") ? builder : builder.address(URI.create(address))).open();
     }
 

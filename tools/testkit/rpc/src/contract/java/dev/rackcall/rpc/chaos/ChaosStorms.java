@@ -65,7 +65,10 @@ public abstract class ChaosStorms {
                         .service(Chaos.class, service)
                         .dispatch(dispatch)
                         .stuckAfter(STUCK)
-                        .interceptor(call -> service.calls.begin(call.method().fullName()))
+                        .interceptor((call, next) -> {
+                            call.onEnd(service.calls.begin(call.method().fullName()));
+                            next.run();
+                        })
                         .start();
                 RpcChannel self =
                         RpcChannel.builder("/test/chaos").directory(directory).open()) {

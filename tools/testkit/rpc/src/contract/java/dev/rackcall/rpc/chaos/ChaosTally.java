@@ -16,7 +16,7 @@ final class ChaosTally {
     CallObserver begin(String method) {
         begun.incrementAndGet();
         AtomicInteger ends = new AtomicInteger();
-        return status -> {
+        return (status, trailers) -> {
             if (ends.incrementAndGet() == 1) {
                 ended.incrementAndGet();
             } else {

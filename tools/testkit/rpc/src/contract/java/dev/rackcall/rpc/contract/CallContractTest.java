@@ -10,6 +10,7 @@ import dev.rackcall.rpc.Deadline;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.ServerInterceptor;
@@ -23,11 +24,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Random;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -394,19 +397,21 @@ public class CallContractTest extends RpcFixture {
     @Test
     void shouldCarryHeadersAndShowThemToInterceptors() {
         List<String> seen = Collections.synchronizedList(new ArrayList<>());
-        serve(plain(), call -> {
+        serve(plain(), (call, next) -> {
             seen.add("server " + call.method().name() + " "
                     + call.headers().text("who").orElse("-"));
             if (call.headers().text("who").isEmpty()) {
                 throw Status.Code.UNAUTHENTICATED.with("say who you are").asException();
             }
-            return status -> seen.add("server end " + status.code());
+            call.onEnd((status, trailers) -> seen.add("server end " + status.code()));
+            next.run();
         });
         RpcChannel anonymous = open(channel(plain()));
         assertThat(codeOf(() -> anonymous.stub(Echo.class).nothing())).isEqualTo(Status.Code.UNAUTHENTICATED);
-        RpcChannel named = open(channel(plain()).interceptor(call -> {
+        RpcChannel named = open(channel(plain()).interceptor((call, next) -> {
             call.addHeaders(Metadata.of("who", "ann"));
-            return status -> seen.add("client end " + status.code());
+            call.onEnd((status, trailers) -> seen.add("client end " + status.code()));
+            next.run();
         }));
         assertThat(named.stub(Echo.class).header("who")).isEqualTo("ann");
         assertThat(codeOf(() -> named.stub(Echo.class).fail("NOT_FOUND", ""))).isEqualTo(Status.Code.NOT_FOUND);
@@ -420,6 +425,206 @@ public class CallContractTest extends RpcFixture {
                         "server fail ann",
                         "server end NOT_FOUND",
                         "client end NOT_FOUND");
+    }
+
+    /** The user of a call, as an interceptor binds it for the handler. */
+    private static final ScopedValue<String> USER = ScopedValue.newInstance();
+
+    private static final ThreadLocal<String> LOCAL = new ThreadLocal<>();
+
+    /** Tells who calls, by what its interceptor has bound to the thread. */
+    private static final class WhoService extends EchoService {
+        private static String who() {
+            return USER.orElse("nobody") + "/" + LOCAL.get();
+        }
+
+        @Override
+        public String header(String key) {
+            return who();
+        }
+
+        @Override
+        public CompletableFuture<Integer> later(int value, int millis) {
+            return super.later(who().equals("user " + value + "/user " + value) ? value : -1, millis);
+        }
+
+        @Override
+        public Stream<Integer> count(int from, int to) {
+            String expected = "user " + from + "/user " + from;
+            return super.count(from, to).map(each -> who().equals(expected) ? each : -1);
+        }
+    }
+
+    private static void bindUser(RpcContext call, Runnable next) {
+        String user = call.headers().text("who").orElse(null);
+        if (user == null) {
+            next.run();
+            return;
+        }
+        LOCAL.set(user);
+        try {
+            ScopedValue.where(USER, user).run(next);
+        } finally {
+            LOCAL.remove();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldRunTheWholeHandlerInsideItsInterceptorAndNoOtherCall(Mode mode) {
+        serve(place(RpcServer.builder()
+                .service(Echo.class, new WhoService())
+                .dispatch(mode.dispatch())
+                .waiting(mode.waiting())
+                .interceptor(CallContractTest::bindUser)));
+        Echo nobody = stub(channel(mode).open());
+        RpcChannel channel = open(channel(mode));
+        for (int i = 1; i <= 20; i++) {
+            Echo user = channel.stub(Echo.class, CallOptions.DEFAULT.withHeaders(Metadata.of("who", "user " + i)));
+            CompletableFuture<Integer> late = user.later(i, 5);
+            assertThat(nobody.header("")).isEqualTo("nobody/null");
+            assertThat(user.header("")).isEqualTo("user " + i + "/user " + i);
+            assertThat(user.count(i, i + 100).toList()).hasSize(100).doesNotContain(-1);
+            assertThat(nobody.header("")).isEqualTo("nobody/null");
+            assertThat(late.join()).isEqualTo(i);
+        }
+    }
+
+    /** Adds trailers as handler and as interceptor. */
+    private static final class TrailingService extends EchoService {
+        @Override
+        public long add(long first, long second) {
+            RpcContext.current().orElseThrow().addTrailers(Metadata.of("sum", "" + (first + second)));
+            return super.add(first, second);
+        }
+
+        @Override
+        public CompletableFuture<Integer> later(int value, int millis) {
+            RpcContext call = RpcContext.current().orElseThrow();
+            return super.later(value, millis).whenComplete((done, failure) -> {
+                call.addTrailers(Metadata.of("late", "" + value));
+            });
+        }
+
+        @Override
+        public Stream<Integer> count(int from, int to) {
+            RpcContext call = RpcContext.current().orElseThrow();
+            return super.count(from, to).peek(each -> call.addTrailers(Metadata.of("counted", "" + each)));
+        }
+
+        @Override
+        public void nothing() {
+            RpcContext.current().orElseThrow().addTrailers(Metadata.EMPTY.with("large-bin", new byte[3000]));
+        }
+
+        @Override
+        public void fail(String code, String description) {
+            RpcContext.current().orElseThrow().addTrailers(Metadata.of("failed", "yes"));
+            super.fail(code, description);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldBringTrailersAlsoWithSuccess(Mode mode) {
+        List<String> seen = Collections.synchronizedList(new ArrayList<>());
+        serve(place(RpcServer.builder()
+                .service(Echo.class, new TrailingService())
+                .dispatch(mode.dispatch())
+                .waiting(mode.waiting())
+                .interceptor((call, next) -> {
+                    next.run();
+                    call.addTrailers(Metadata.of("after", call.method().name()));
+                })));
+        Echo echo = keep(channel(mode).open())
+                .stub(
+                        Echo.class,
+                        CallOptions.DEFAULT.withObserver(
+                                (status, trailers) -> seen.add(status.code() + " " + trailers)));
+        assertThat(echo.add(1, 2)).isEqualTo(3);
+        assertThat(echo.later(7, 5).join()).isEqualTo(7);
+        assertThat(echo.count(0, 500).count()).isEqualTo(500);
+        echo.nothing();
+        assertThat(codeOf(() -> echo.fail("NOT_FOUND", "none"))).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(echo.bytes(new byte[70_000])).hasSize(70_000);
+        assertThat(seen)
+                .containsExactly(
+                        "OK Metadata{sum=3, after=add}",
+                        "OK Metadata{after=later, late=7}",
+                        "OK Metadata{counted=499, after=count}",
+                        "OK Metadata{large-bin=3000 bytes, after=nothing}",
+                        "NOT_FOUND Metadata{failed=yes, detail=why, raw-bin=1 bytes}",
+                        "OK Metadata{after=bytes}");
+    }
+
+    // ---- more asynchronous calls than slots
+
+    /** The test completes its futures. */
+    public static final class HoldingService extends EchoService {
+        /** What {@link #later} was called with, in order. */
+        public final Queue<Integer> called = new ConcurrentLinkedQueue<>();
+
+        private final Queue<CompletableFuture<Integer>> held = new ConcurrentLinkedQueue<>();
+
+        @Override
+        public CompletableFuture<Integer> later(int value, int millis) {
+            called.add(value);
+            CompletableFuture<Integer> future = new CompletableFuture<>();
+            held.add(future);
+            return future.thenApply(_ -> value);
+        }
+
+        /** Lets the calls that have come go on. */
+        public void letGo() {
+            for (CompletableFuture<Integer> next = held.poll(); next != null; next = held.poll()) {
+                next.complete(0);
+            }
+        }
+    }
+
+    @Test
+    void shouldQueueAsynchronousCallsInOrderWithoutBlockingTheirCaller() {
+        HoldingService holding = new HoldingService();
+        serve(place(RpcServer.builder().service(Echo.class, holding)));
+        Echo echo = stub(channel(plain()).slots(4).open());
+        // No call ends before the last one was made.
+        List<CompletableFuture<Integer>> futures = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            futures.add(echo.later(i, 0));
+        }
+        await(() -> {
+            holding.letGo();
+            return futures.stream().allMatch(CompletableFuture::isDone);
+        });
+        assertThat(futures.stream().map(CompletableFuture::join)).containsExactlyElementsOf(holding.called);
+        assertThat(List.copyOf(holding.called)).isSorted().hasSize(100);
+        assertThat(echo.add(1, 2)).isEqualTo(3);
+    }
+
+    // ---- interrupts
+
+    public static List<Mode> modesToInterrupt() {
+        List<Mode> all = new ArrayList<>(modes());
+        all.add(new Mode(Dispatch.workers(2), WaitStrategy.busySpin()));
+        return all;
+    }
+
+    @ParameterizedTest
+    @MethodSource("modesToInterrupt")
+    void shouldEndTheCallOfAnInterruptedThread(Mode mode) {
+        Echo echo = connect(mode);
+        for (Thread.Builder kind : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
+            int before = service.blocking.get();
+            CompletableFuture<String> end = new CompletableFuture<>();
+            Thread caller = kind.start(() -> end.complete(codeOf(() -> echo.block(30_000)) + " "
+                    + Thread.currentThread().isInterrupted()));
+            await(() -> service.blocking.get() > before);
+            caller.interrupt();
+            assertThat(end.join()).isEqualTo(Status.Code.CANCELLED + " true");
+            await(() -> service.cancelled.get() == service.blocking.get());
+            // The connection has survived the interrupt.
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+        }
     }
 
     // ---- life

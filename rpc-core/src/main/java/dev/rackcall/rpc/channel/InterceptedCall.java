@@ -1,0 +1,160 @@
+package dev.rackcall.rpc.channel;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.ClientInterceptor;
+import dev.rackcall.rpc.Deadline;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.ClientCalls;
+import dev.rackcall.rpc.spi.EndObservers;
+import dev.rackcall.rpc.spi.LogLimit;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One call inside its channel's interceptors. Confined to the caller's thread. */
+final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
+    private static final Logger LOG = LoggerFactory.getLogger(InterceptedCall.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+
+    private final StubCalls calls;
+    private final MethodDescriptor method;
+    private final Function<ClientCalls, T> call;
+    private final Thread thread = Thread.currentThread();
+    private final EndObservers observers = new EndObservers();
+    private Metadata headers;
+    private long deadline;
+    /** Whether the transport reports the call's end. */
+    private boolean begun;
+
+    private T result;
+
+    InterceptedCall(StubCalls calls, MethodDescriptor method, Function<ClientCalls, T> call) {
+        this.calls = calls;
+        this.method = method;
+        this.call = call;
+        this.headers = calls.headers();
+        this.deadline = calls.deadline();
+        observers.add(calls.observer());
+    }
+
+    T run() {
+        try {
+            proceed(0);
+            return result;
+        } catch (RuntimeException | Error e) {
+            if (begun) {
+                calls.discard(result);
+            } else {
+                observers.onEnd(
+                        e instanceof RpcException failed
+                                ? failed.status()
+                                : Status.Code.INTERNAL.with("%s: the call could not begin: %s", method, e),
+                        Metadata.EMPTY);
+            }
+            throw e;
+        }
+    }
+
+    private void proceed(int index) {
+        ClientInterceptor[] interceptors = calls.interceptors();
+        if (index == interceptors.length) {
+            result = call.apply(this);
+            return;
+        }
+        Class<?> interceptor = interceptors[index].getClass();
+        Next next = new Next(index + 1);
+        try {
+            interceptors[index].around(this, next);
+        } catch (RpcException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            if (e == next.failure) {
+                throw e;
+            }
+            throw threw(interceptor, e);
+        }
+        if (next.failure != null) {
+            // An interceptor cannot make up the result of a call that has failed.
+            throw next.failure;
+        }
+        if (!next.ran) {
+            throw Status.Code.INTERNAL
+                    .with(
+                            "%s: the client's interceptor %s returned without running the call; run 'next', or throw an"
+                                    + " RpcException to refuse the call",
+                            method, interceptor.getName())
+                    .asException();
+        }
+    }
+
+    private RpcException threw(Class<?> interceptor, RuntimeException thrown) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn("{}: the interceptor {} threw{}", method, interceptor.getName(), LOG_LIMIT.skipped(), thrown);
+        }
+        return Status.Code.INTERNAL
+                .with("%s: the client's interceptor %s threw %s", method, interceptor.getName(), thrown)
+                .asException(thrown);
+    }
+
+    @Override
+    public ClientCall begin(MethodDescriptor callee) {
+        ClientCall started = calls.begin(callee, deadline, headers, observers);
+        begun = true;
+        return started;
+    }
+
+    @Override
+    public MethodDescriptor method() {
+        return method;
+    }
+
+    @Override
+    public Metadata headers() {
+        return headers;
+    }
+
+    @Override
+    public void addHeaders(Metadata more) {
+        headers = headers.with(more);
+    }
+
+    @Override
+    public void limit(Deadline limit) {
+        deadline = StubCalls.earlier(deadline, limit.nanoTime());
+    }
+
+    @Override
+    public void onEnd(CallObserver observer) {
+        observers.add(observer);
+    }
+
+    /** What an interceptor runs to go on. */
+    private final class Next implements Runnable {
+        private final int index;
+        private boolean ran;
+        private RuntimeException failure;
+
+        Next(int index) {
+            this.index = index;
+        }
+
+        @Override
+        public void run() {
+            if (ran || Thread.currentThread() != thread) {
+                throw new IllegalStateException(method + ": an interceptor runs 'next' "
+                        + (ran ? "twice; make another call instead" : "on another thread; run it on its own"));
+            }
+            ran = true;
+            try {
+                proceed(index);
+            } catch (RuntimeException e) {
+                failure = e;
+                throw e;
+            }
+        }
+    }
+}

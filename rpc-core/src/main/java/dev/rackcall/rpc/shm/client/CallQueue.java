@@ -1,0 +1,197 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The asynchronous calls of a connection that wait for a free slot, first come, first served. Any thread may send them;
+ * one does at a time, so that their order is kept. Thread-safe.
+ */
+final class CallQueue {
+    /** As many calls may wait, and as many bytes of arguments as the connection's arenas may have. */
+    static final int MOST_CALLS = 1_024;
+
+    private final ShmClientConnection connection;
+    private final Deque<QueuedFuture<?>> waiting = new ArrayDeque<>();
+    /** Bytes of arguments that wait. Guarded by this. */
+    private long bytes;
+    /** Calls that wait. Written under the lock; read by every call that begins. */
+    private volatile int size;
+
+    /** Calls added so far. Guarded by this. */
+    private long added;
+
+    private final ReentrantLock sending = new ReentrantLock();
+    /** Counts the attempts to send, so that a thread that gives up sees one that came meanwhile. */
+    private final AtomicInteger attempts = new AtomicInteger();
+
+    CallQueue(ShmClientConnection connection) {
+        this.connection = connection;
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** The number of calls that were added so far, for {@link #haveLeft}. */
+    synchronized long added() {
+        return added;
+    }
+
+    /** Whether {@code count} calls wait no more: the first ones, unless later ones were cancelled. */
+    synchronized boolean haveLeft(long count) {
+        return added - size >= count;
+    }
+
+    /**
+     * Adds a call after those that wait.
+     *
+     * @throws RpcException RESOURCE_EXHAUSTED if as many wait as may, or why the connection has ended; the call's observer
+     *     is told by the caller
+     */
+    void add(QueuedFuture<?> call) {
+        synchronized (this) {
+            requireRoom(call.method(), call.bytes());
+            waiting.add(call);
+            bytes += call.bytes();
+            size = waiting.size();
+            added++;
+        }
+        flush();
+        connection.end.reactor().wakeIfIdle();
+        if (!connection.isOpen()) {
+            // The thread that ended the connection may have looked before this call was added.
+            loseAll(connection.end.failure());
+        }
+    }
+
+    /** Throws if no call with {@code more} bytes of arguments may wait. */
+    synchronized void requireRoom(String method, long more) {
+        if (size >= MOST_CALLS || (size > 0 && bytes + more > connection.spec.arenaQuota())) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "%s: all %d slots of channel %s are taken, and %d asynchronous calls with %d bytes of arguments wait"
+                                    + " already (at most %d calls and %d bytes may); wait for their futures before you make"
+                                    + " more calls, or open the channel with more slots",
+                            method,
+                            connection.spec.slots(),
+                            connection.spec.channel(),
+                            size,
+                            bytes,
+                            MOST_CALLS,
+                            connection.spec.arenaQuota())
+                    .asException();
+        }
+    }
+
+    /** Takes out a call that still waits; returns whether it did. */
+    synchronized boolean remove(QueuedFuture<?> call) {
+        boolean removed = waiting.remove(call);
+        if (removed) {
+            left(call);
+        }
+        return removed;
+    }
+
+    private void left(QueuedFuture<?> call) {
+        bytes -= call.bytes();
+        size = waiting.size();
+    }
+
+    private synchronized QueuedFuture<?> poll() {
+        QueuedFuture<?> first = waiting.poll();
+        if (first != null) {
+            left(first);
+        }
+        return first;
+    }
+
+    /** Sends the calls for which there are slots, unless another thread is doing so. Never blocks. */
+    void flush() {
+        if (size == 0 || sending.isHeldByCurrentThread()) {
+            return;
+        }
+        attempts.incrementAndGet();
+        int seen;
+        do {
+            seen = attempts.get();
+            if (!sending.tryLock()) {
+                // The thread that sends reads the number of attempts once more after it has unlocked.
+                return;
+            }
+            try {
+                sendAll();
+            } finally {
+                sending.unlock();
+            }
+        } while (attempts.get() != seen);
+    }
+
+    private void sendAll() {
+        while (size > 0) {
+            ShmClientCall slot;
+            try {
+                slot = connection.slots.claimNow();
+            } catch (RpcException e) {
+                loseAll(e);
+                return;
+            }
+            if (slot == null) {
+                return;
+            }
+            QueuedFuture<?> first = poll();
+            if (first == null) {
+                // It was cancelled meanwhile.
+                connection.slots.skip(slot, slot.ticket());
+                slot.releaseUntaken();
+                return;
+            }
+            first.send(slot);
+        }
+    }
+
+    /** Fails the calls whose deadline has passed; returns nanoseconds until the next one, at most {@code bound}. */
+    long expire(long now, long bound) {
+        if (size == 0) {
+            return bound;
+        }
+        List<QueuedFuture<?>> late = new ArrayList<>();
+        long next = bound;
+        synchronized (this) {
+            for (QueuedFuture<?> each : waiting) {
+                long left = each.deadline() - now;
+                if (left <= 0) {
+                    late.add(each);
+                } else {
+                    next = Math.min(next, left);
+                }
+            }
+        }
+        for (QueuedFuture<?> each : late) {
+            if (remove(each)) {
+                each.end(Status.Code.DEADLINE_EXCEEDED.with(
+                        "%s: its deadline passed while it waited for a free slot (all %d of channel %s were taken); make"
+                                + " fewer calls at once, or open the channel with more slots",
+                        each.method(), connection.spec.slots(), connection.spec.channel()));
+            }
+        }
+        return next;
+    }
+
+    /** The connection has ended. */
+    void loseAll(RpcException why) {
+        for (QueuedFuture<?> each = poll(); each != null; each = poll()) {
+            each.end(why.status());
+        }
+    }
+}

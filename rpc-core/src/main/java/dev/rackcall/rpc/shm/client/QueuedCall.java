@@ -1,0 +1,176 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.EndObservers;
+import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+/**
+ * An asynchronous call that began while all slots were taken. Its arguments are encoded into private memory, on the
+ * caller's thread, and are copied into a slot by the thread that sends it. Confined to one thread at a time.
+ */
+final class QueuedCall extends ClientCall {
+    private static final long FIRST_BYTES = 1 << 10;
+
+    final MethodDescriptor method;
+    /** nanoTime. */
+    final long deadline;
+
+    final CallObserver observer;
+
+    private final ShmClientConnection connection;
+    private final Metadata headers;
+    private final Isolation isolation;
+    private final PayloadWriter writer;
+    private boolean encoding;
+    private final List<Object> shared = new ArrayList<>();
+    private final List<String> sharedNames = new ArrayList<>();
+
+    QueuedCall(
+            ShmClientConnection connection,
+            MethodDescriptor method,
+            long deadline,
+            Metadata headers,
+            Isolation isolation,
+            CallObserver observer) {
+        this.connection = connection;
+        this.method = method;
+        // The time in the queue counts, so the default time-out also begins now.
+        this.deadline = deadline != 0
+                ? deadline
+                : System.nanoTime() + connection.spec.defaultTimeout().toNanos();
+        this.headers = headers;
+        this.isolation = isolation;
+        this.observer = observer;
+        this.writer = PayloadWriter.create(QueuedCall::grow).objects(connection.end.objects());
+    }
+
+    private static MemorySegment grow(MemorySegment old, long used, long needed) {
+        MemorySegment larger = Arena.ofAuto().allocate(Math.max(FIRST_BYTES, Math.max(needed, 2 * old.byteSize())));
+        return larger.copyFrom(old.asSlice(0, used));
+    }
+
+    @Override
+    public PayloadWriter arguments() {
+        if (!encoding) {
+            encoding = true;
+            writer.begin(MemorySegment.NULL);
+        }
+        return writer;
+    }
+
+    @Override
+    public long share(Object sharedObject, String argument) {
+        shared.add(sharedObject);
+        sharedNames.add(argument);
+        return PassedObjects.pass(connection.arenas, sharedObject, method.fullName(), argument);
+    }
+
+    /** Bytes of encoded arguments. */
+    long bytes() {
+        return encoding ? writer.length() : 0;
+    }
+
+    /**
+     * Whether another thread may send the call. Isolating shared arguments, or carrying them over to a server with memory
+     * of its own, takes the caller's thread.
+     */
+    private boolean mayWait() {
+        return shared.isEmpty() || (isolation == Isolation.TRUSTED && !connection.end.isMirrored());
+    }
+
+    @Override
+    public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
+        if (!mayWait()) {
+            return send(connection.slots.claim(deadline), reader);
+        }
+        QueuedFuture<T> future = new QueuedFuture<>(connection, this, reader);
+        connection.async.queue().add(future);
+        return future;
+    }
+
+    /** Copies the call into a slot that the calling thread holds, and sends it. Ends it if that fails. */
+    <T> CompletableFuture<T> send(ShmClientCall slot, ResultReader<T> reader) {
+        slot.begin(method, deadline, headers, isolation, observer);
+        try {
+            if (encoding) {
+                slot.arguments().append(writer);
+            }
+            for (int i = 0; i < shared.size(); i++) {
+                slot.share(shared.get(i), sharedNames.get(i));
+            }
+            return slot.invokeAsync(reader);
+        } catch (RuntimeException | Error e) {
+            throw slot.abandon(e);
+        }
+    }
+
+    @Override
+    public RpcException rejected(PayloadException cause) {
+        return ClientFailure.unsuitableArgument(method.fullName(), cause).asException(cause);
+    }
+
+    @Override
+    public RuntimeException abandon(Throwable cause) {
+        RuntimeException thrown = switch (cause) {
+            case PayloadException e -> rejected(e);
+            case RuntimeException e -> e;
+            default -> ClientFailure.encodingFailed(method.fullName(), cause).asException(cause);
+        };
+        end(thrown instanceof RpcException e ? e.status() : ClientFailure.encodingFailed(method.fullName(), cause));
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        return thrown;
+    }
+
+    /** Tells the call's observer how it has ended without having been sent. */
+    void end(Status status) {
+        EndObservers.tell(observer, status, Metadata.EMPTY);
+    }
+
+    // ---- not for asynchronous calls
+
+    private IllegalStateException notAsync() {
+        return new IllegalStateException(method + " is not asynchronous, so it cannot wait in a queue");
+    }
+
+    @Override
+    public PayloadReader invoke() {
+        throw notAsync();
+    }
+
+    @Override
+    public void invokeOneWay() {
+        throw notAsync();
+    }
+
+    @Override
+    public <T> Stream<T> invokeStream(ResultReader<T> reader) {
+        throw notAsync();
+    }
+
+    @Override
+    public <T> T shared(Class<T> type, long ref) {
+        throw notAsync();
+    }
+
+    @Override
+    public void close() {
+        // Called by synchronous stubs only.
+        throw notAsync();
+    }
+}

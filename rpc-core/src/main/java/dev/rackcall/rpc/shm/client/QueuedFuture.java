@@ -1,0 +1,141 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall.ResultReader;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/**
+ * The future of an asynchronous call that waits, or waited, for a free slot. Cancelling it, or completing it otherwise,
+ * takes the call out of the queue, or cancels it at the server. As with {@link RpcFuture}, stages run on the thread that
+ * waits for this future or on a virtual thread.
+ */
+final class QueuedFuture<T> extends PolledFuture<T> {
+    private final ShmClientConnection connection;
+    private final QueuedCall call;
+    private final ResultReader<T> reader;
+    /** The future of the call that was sent; null while it is queued. */
+    private volatile CompletableFuture<T> sent;
+
+    QueuedFuture(ShmClientConnection connection, QueuedCall call, ResultReader<T> reader) {
+        this.connection = connection;
+        this.call = call;
+        this.reader = reader;
+    }
+
+    String method() {
+        return call.method.fullName();
+    }
+
+    long bytes() {
+        return call.bytes();
+    }
+
+    /** nanoTime. */
+    long deadline() {
+        return call.deadline;
+    }
+
+    /** Sends the call in a slot that the calling thread holds. Throws nothing; called once, after it left the queue. */
+    void send(ShmClientCall slot) {
+        CompletableFuture<T> inner;
+        try {
+            inner = call.send(slot, reader);
+        } catch (RuntimeException | Error e) {
+            Thread.startVirtualThread(() -> super.completeExceptionally(e));
+            return;
+        }
+        sent = inner;
+        if (isDone()) {
+            // The user completed this future before the field held the other one.
+            inner.cancel(true);
+        }
+        var _ = inner.whenComplete(this::answered);
+    }
+
+    private void answered(T value, Throwable failure) {
+        if (failure != null) {
+            super.completeExceptionally(
+                    failure instanceof CompletionException && failure.getCause() != null
+                            ? failure.getCause()
+                            : failure);
+        } else if (!super.complete(value)) {
+            // No caller sees the result.
+            connection.releaseIfShared(value);
+        }
+    }
+
+    /** Ends a call that has left the queue without having been sent. */
+    void end(Status status) {
+        call.end(status);
+        RpcException failure = status.asException();
+        // Stages must not run on the reactor.
+        Thread.startVirtualThread(() -> super.completeExceptionally(failure));
+    }
+
+    private void abandon(String how) {
+        if (connection.async.queue().remove(this)) {
+            call.end(Status.Code.CANCELLED.with("%s: %s by its caller before it was sent", method(), how));
+        }
+    }
+
+    private void cancelSent() {
+        CompletableFuture<T> inner = sent;
+        if (inner != null) {
+            inner.cancel(true);
+        }
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        abandon("cancelled");
+        boolean first = super.cancel(mayInterruptIfRunning);
+        cancelSent();
+        return first;
+    }
+
+    @Override
+    public boolean completeExceptionally(Throwable failure) {
+        abandon("completed exceptionally");
+        boolean first = super.completeExceptionally(failure);
+        cancelSent();
+        return first;
+    }
+
+    @Override
+    public boolean complete(T value) {
+        abandon("completed");
+        boolean first = super.complete(value);
+        cancelSent();
+        return first;
+    }
+
+    /** Dependent stages are ordinary futures. */
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+        return new CompletableFuture<>();
+    }
+
+    // ---- while a thread waits for it
+
+    @Override
+    void help(long end) {
+        connection.async.help(this, end);
+    }
+
+    @Override
+    void passOverOwn() {
+        connection.slots.passOverOwn();
+    }
+
+    @Override
+    boolean settleOutcome() {
+        return false;
+    }
+
+    @Override
+    boolean finish(boolean mine) {
+        return false;
+    }
+}

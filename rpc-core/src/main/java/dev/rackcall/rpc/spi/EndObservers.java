@@ -1,0 +1,72 @@
+package dev.rackcall.rpc.spi;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.Status;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The observers of one call. Each is told of the end once, also one that is added after it. They must not throw; if one
+ * does, that is logged and the others are told all the same. Thread-safe.
+ */
+public final class EndObservers implements CallObserver {
+    private static final Logger LOG = LoggerFactory.getLogger(EndObservers.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+
+    private final List<CallObserver> untold = new ArrayList<>();
+    /** Null until the call has ended. */
+    private Status ended;
+
+    private Metadata trailers = Metadata.EMPTY;
+
+    /** Adds an observer after those added before. */
+    public void add(CallObserver observer) {
+        synchronized (this) {
+            if (ended == null) {
+                untold.add(observer);
+                return;
+            }
+        }
+        tell(observer, ended, trailers);
+    }
+
+    /** Ends the call, unless it has ended. */
+    @Override
+    public void onEnd(Status status, Metadata sent) {
+        List<CallObserver> all;
+        synchronized (this) {
+            if (ended != null) {
+                return;
+            }
+            trailers = sent;
+            ended = status;
+            all = List.copyOf(untold);
+            untold.clear();
+        }
+        for (CallObserver each : all) {
+            tell(each, status, sent);
+        }
+    }
+
+    /** Tells one observer, and logs what it throws. */
+    public static void tell(CallObserver observer, Status status, Metadata trailers) {
+        if (observer != CallObserver.NONE) {
+            try {
+                observer.onEnd(status, trailers);
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.warn(
+                            "the observer {} of a call threw {} when it heard {}{}",
+                            observer.getClass().getName(),
+                            e,
+                            status,
+                            LOG_LIMIT.skipped(),
+                            e);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.CallContractTest.HoldingService;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.testkit.Await;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Asynchronous calls that wait for a free slot: bounded, cancellable, and in time. */
+@Timeout(120)
+class QueuedCallTest extends RpcFixture {
+    private static final int SLOTS = 2;
+    /** As CallQueue allows. */
+    private static final int MOST_QUEUED = 1_024;
+
+    private final HoldingService service = new HoldingService();
+    private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
+    private RpcChannel channel;
+    private Echo echo;
+
+    @BeforeEach
+    void start() {
+        serve(Echo.class, service);
+        channel = open(channel(Echo.class).slots(SLOTS));
+        echo = channel.stub(
+                Echo.class,
+                CallOptions.DEFAULT
+                        .withTimeout(Duration.ofMinutes(5))
+                        .withObserver((status, trailers) -> told.add(status.code())));
+    }
+
+    private List<CompletableFuture<Integer>> call(int count) {
+        List<CompletableFuture<Integer>> futures = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            futures.add(echo.later(i, 0));
+        }
+        return futures;
+    }
+
+    private void awaitAll(List<CompletableFuture<Integer>> futures) {
+        Await.until("all calls have ended", () -> {
+            service.letGo();
+            return futures.stream().allMatch(CompletableFuture::isDone);
+        });
+    }
+
+    @Test
+    void shouldRefuseMoreCallsThanMayWait() {
+        List<CompletableFuture<Integer>> futures = call(SLOTS + MOST_QUEUED);
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> echo.later(-1, 0))
+                .hasMessageContainingAll(
+                        "/test/echo/later", "all 2 slots", "1024 asynchronous calls", "wait for their futures");
+        assertThat(futures.removeLast().cancel(true)).isTrue();
+        futures.add(echo.later(-2, 0));
+        awaitAll(futures);
+        assertThat(service.called)
+                .hasSize(SLOTS + MOST_QUEUED)
+                .doesNotContain(-1)
+                .contains(-2);
+        Await.equal("calls that ended", SLOTS + MOST_QUEUED + 1, told::size);
+    }
+
+    @Test
+    void shouldNotSendACallThatWasCancelledInTheQueue() {
+        List<CompletableFuture<Integer>> futures = call(SLOTS + 3);
+        assertThat(futures.get(SLOTS + 1).cancel(true)).isTrue();
+        assertThat(told).containsExactly(Status.Code.CANCELLED);
+        awaitAll(futures);
+        assertThat(service.called).containsExactly(0, 1, 2, 4);
+        assertThat(echo.add(1, 2)).isEqualTo(3);
+    }
+
+    @Test
+    void shouldCountTheDeadlineInTheQueue() {
+        List<CompletableFuture<Integer>> futures = call(SLOTS);
+        Echo hurried = channel.stub(Echo.class, within(Duration.ofMillis(20)));
+        CompletableFuture<Integer> late = hurried.later(7, 0);
+        Throwable failure = late.handle((value, thrown) -> thrown).join();
+        RpcException e = (RpcException) (failure instanceof CompletionException ? failure.getCause() : failure);
+        assertThat(e.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(e).hasMessageContainingAll("/test/echo/later", "free slot", "more slots");
+        awaitAll(futures);
+        assertThat(service.called).containsExactly(0, 1);
+    }
+
+    @Test
+    void shouldSendASynchronousCallAfterThoseInTheQueue() throws Exception {
+        List<CompletableFuture<Integer>> futures = call(SLOTS + 20);
+        Thread letter = Thread.ofPlatform().start(() -> awaitAll(futures));
+        assertThat(echo.add(1, 2)).isEqualTo(3);
+        assertThat(service.called).hasSize(SLOTS + 20);
+        letter.join();
+    }
+
+    @Test
+    void shouldEndQueuedCallsWithTheirChannel() {
+        List<CompletableFuture<Integer>> futures = call(SLOTS + 3);
+        channel.close();
+        for (CompletableFuture<Integer> each : futures) {
+            Throwable failure = each.handle((value, thrown) -> thrown).join();
+            assertThat(failure.toString()).contains("CANCELLED");
+        }
+        Await.equal("calls that ended", SLOTS + 3, told::size);
+    }
+}
