@@ -52,8 +52,7 @@ public final class RoutedConnection extends ClientConnection {
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
         Subchannel[] subchannels = routes.subchannels();
-        if (routes.isPlain(method)
-                && subchannels.length == 1 && routes.openSubchannels().length == 1) {
+        if (routes.isPlain(method) && subchannels.length == 1 && routes.openSubchannels().length == 1) {
             ClientConnection only = subchannels[0].connection();
             if (only.isUsable()) {
                 try {

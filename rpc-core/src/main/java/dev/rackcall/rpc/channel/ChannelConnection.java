@@ -65,7 +65,9 @@ final class ChannelConnection {
                 return connect(spec);
             } catch (RpcException e) {
                 boolean mayCome = e.code() == Status.Code.NOT_FOUND || e.code() == Status.Code.UNAVAILABLE;
-                if (!mayCome || System.nanoTime() - end >= 0 || Thread.currentThread().isInterrupted()) {
+                if (!mayCome
+                        || System.nanoTime() - end >= 0
+                        || Thread.currentThread().isInterrupted()) {
                     throw e;
                 }
             }

@@ -21,7 +21,11 @@ final class OpenChannel implements RpcChannel {
     private final List<ClientInterceptor> interceptors;
     private final ChannelConnection connection;
 
-    OpenChannel(ClientSpec spec, List<ClientInterceptor> interceptors, Optional<Router.Membership> membership, Duration waitForReady) {
+    OpenChannel(
+            ClientSpec spec,
+            List<ClientInterceptor> interceptors,
+            Optional<Router.Membership> membership,
+            Duration waitForReady) {
         this.spec = spec;
         this.interceptors = interceptors;
         this.connection = new ChannelConnection(spec, membership, waitForReady);

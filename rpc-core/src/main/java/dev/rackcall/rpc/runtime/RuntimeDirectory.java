@@ -40,6 +40,7 @@ public final class RuntimeDirectory {
     private static final int ID_LENGTH = 6;
     /** A socket or a lock file. Names of channels contain no at sign. */
     private static final Pattern FILE = Pattern.compile("([^@]+)@([a-z2-7]{" + ID_LENGTH + "})(\\.lock)?");
+
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Pattern NAME = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._-]+)+");
     private static final Path KERNEL_HOST_NAME = Path.of("/proc/sys/kernel/hostname");
@@ -275,9 +276,7 @@ public final class RuntimeDirectory {
         } catch (OsException e) {
             if (e.errno() != Errno.ENOENT) {
                 throw Status.Code.FAILED_PRECONDITION
-                        .with(
-                                "what a dead server of %s left cannot be removed: %s",
-                                instance.channel(), e.getMessage())
+                        .with("what a dead server of %s left cannot be removed: %s", instance.channel(), e.getMessage())
                         .asException(e);
             }
             // A server that has just ended was the last in the directory.

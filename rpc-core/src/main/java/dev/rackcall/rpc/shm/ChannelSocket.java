@@ -59,11 +59,7 @@ final class ChannelSocket {
      *     FAILED_PRECONDITION or RESOURCE_EXHAUSTED if this host does not permit one
      */
     static ChannelSocket open(
-            RuntimeDirectory directory,
-            String id,
-            ServerSpec spec,
-            ServerSpec.Service<?> service,
-            Handlers handlers) {
+            RuntimeDirectory directory, String id, ServerSpec spec, ServerSpec.Service<?> service, Handlers handlers) {
         String channel = service.channel();
         RuntimeDirectory.checkName(channel);
         ServerInstance place = directory.instance(channel, id);

@@ -76,8 +76,7 @@ class LifeCycleTest extends RpcFixture {
     @Test
     void shouldWaitForAServer() throws Exception {
         assertFails(Status.Code.NOT_FOUND, channel(Till.class)::open);
-        assertFails(
-                Status.Code.NOT_FOUND, channel(Till.class).waitForReady(Duration.ofMillis(50))::open);
+        assertFails(Status.Code.NOT_FOUND, channel(Till.class).waitForReady(Duration.ofMillis(50))::open);
         CompletableFuture<RpcChannel> opened =
                 Concurrently.start(channel(Till.class).waitForReady(BOUND)::open);
         server();

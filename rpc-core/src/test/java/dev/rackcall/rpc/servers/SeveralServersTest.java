@@ -240,8 +240,7 @@ class SeveralServersTest extends RpcFixture {
             }
             List<Status.Code> codes =
                     starts.stream().map(Concurrently::get).sorted().toList();
-            assertThat(codes)
-                    .containsExactly(Status.Code.OK, Status.Code.ALREADY_EXISTS, Status.Code.ALREADY_EXISTS);
+            assertThat(codes).containsExactly(Status.Code.OK, Status.Code.ALREADY_EXISTS, Status.Code.ALREADY_EXISTS);
             started.forEach(RpcServer::close);
         }
     }
@@ -264,11 +263,12 @@ class SeveralServersTest extends RpcFixture {
         europe.note("in Europe");
         assertThat(europe.add(1, 2)).isEqualTo(3);
         assertThat(open(channel("/us/echo")).stub(Echo.class).notes()).isEmpty();
-        assertFails(Status.Code.NOT_FOUND, channel(Echo.class)::open)
-                .hasMessageContaining("[/eu/echo, /us/echo]");
-        assertFails(Status.Code.ALREADY_EXISTS, () -> RpcServer.builder()
-                        .service(Echo.class, new EchoService())
-                        .service(Echo.class, new EchoService()))
+        assertFails(Status.Code.NOT_FOUND, channel(Echo.class)::open).hasMessageContaining("[/eu/echo, /us/echo]");
+        assertFails(
+                        Status.Code.ALREADY_EXISTS,
+                        () -> RpcServer.builder()
+                                .service(Echo.class, new EchoService())
+                                .service(Echo.class, new EchoService()))
                 .hasMessageContaining("service(Echo.class, implementation");
     }
 }

@@ -81,8 +81,8 @@ final class TillServer implements Till {
         RpcServer server = builder.start();
         if (wishes.contains("hook")) {
             Runtime.getRuntime()
-                    .addShutdownHook(new Thread(
-                            () -> System.out.println("drained " + server.shutdown(Duration.ofMinutes(1)))));
+                    .addShutdownHook(
+                            new Thread(() -> System.out.println("drained " + server.shutdown(Duration.ofMinutes(1)))));
         }
         System.out.println("serving");
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

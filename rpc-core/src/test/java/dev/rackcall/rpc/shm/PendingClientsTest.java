@@ -106,9 +106,9 @@ class PendingClientsTest extends RpcFixture {
                 ServerSpec.Place.here(directory));
         try (ShmServer server = ShmServer.start(spec, Duration.ofSeconds(1).toNanos())) {
             Path door = RuntimeDirectory.at(directory)
-                .instances("/test/echo")
-                .getFirst()
-                .socket();
+                    .instances("/test/echo")
+                    .getFirst()
+                    .socket();
             List<UnixSocket> silent = new ArrayList<>();
             for (int i = 0; i < 10; i++) {
                 UnixSocket client = UnixSocket.connect(door);

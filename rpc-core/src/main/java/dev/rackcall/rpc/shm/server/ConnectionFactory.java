@@ -46,8 +46,7 @@ public final class ConnectionFactory implements AutoCloseable {
                 service,
                 handlers,
                 spec.limits().arenaQuota(),
-                id -> new SharedPool(
-                        service.channel(), id, spec.limits().sharedQuota()));
+                id -> new SharedPool(service.channel(), id, spec.limits().sharedQuota()));
     }
 
     /**
@@ -78,8 +77,7 @@ public final class ConnectionFactory implements AutoCloseable {
         this.walls = walls;
         this.sharedId = ids.take();
         this.scratchId = ids.take();
-        this.scratch = new Scratch(
-                service.channel(), scratchId, spec.limits().sharedQuota());
+        this.scratch = new Scratch(service.channel(), scratchId, spec.limits().sharedQuota());
         SharedPool pool = null;
         try {
             pool = makesShared.apply(sharedId);

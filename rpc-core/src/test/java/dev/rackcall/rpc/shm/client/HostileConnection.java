@@ -127,7 +127,8 @@ final class HostileConnection implements AutoCloseable {
     }
 
     static UnixSocket dial(Path directory, String channel) {
-        return UnixSocket.connect(RuntimeDirectory.at(directory).instances(channel).getFirst().socket(), Duration.ofSeconds(20));
+        return UnixSocket.connect(
+                RuntimeDirectory.at(directory).instances(channel).getFirst().socket(), Duration.ofSeconds(20));
     }
 
     // ---- places

@@ -99,7 +99,11 @@ final class LyingServer implements AutoCloseable {
     LyingServer(Path directory, ServiceDefinition<?> definition) throws IOException {
         this.definition = definition;
         Files.createDirectories(directory);
-        this.door = UnixSocket.listen(RuntimeDirectory.at(directory).instance(definition.channel(), RuntimeDirectory.newId()).socket(), 16);
+        this.door = UnixSocket.listen(
+                RuntimeDirectory.at(directory)
+                        .instance(definition.channel(), RuntimeDirectory.newId())
+                        .socket(),
+                16);
         this.thread = Thread.ofPlatform().name("liar").start(this::run);
     }
 
