@@ -258,7 +258,7 @@ class SeveralServersTest extends RpcFixture {
         serve(RpcServer.builder()
                 .service(Echo.class, new EchoService(), "/eu/echo")
                 .service(Echo.class, new EchoService(), "/us/echo")
-                .directory(directory));
+                .runtimeFolder(directory));
         Echo europe = open(channel("/eu/echo")).stub(Echo.class);
         europe.note("in Europe");
         assertThat(europe.add(1, 2)).isEqualTo(3);

@@ -74,7 +74,7 @@ final class TillServer implements Till {
     public static void main(String[] arguments) throws IOException {
         List<String> wishes = Arrays.asList(arguments);
         RpcServer.Builder builder =
-                RpcServer.builder().service(Till.class, new TillServer()).directory(Path.of(arguments[0]));
+                RpcServer.builder().service(Till.class, new TillServer()).runtimeFolder(Path.of(arguments[0]));
         if (wishes.contains("exclusive")) {
             builder.exclusive();
         }

@@ -35,12 +35,12 @@ public class SharedCallTest extends RpcFixture {
 
     /** Places the server; subclasses override it to test other transports. */
     protected RpcServer.Builder place(RpcServer.Builder builder) {
-        return builder.directory(directory);
+        return builder.runtimeFolder(directory);
     }
 
     /** As {@link #place(RpcServer.Builder)}. */
     protected RpcChannel.Builder place(RpcChannel.Builder builder) {
-        return builder.directory(directory).connectTimeout(Await.BOUND);
+        return builder.runtimeFolder(directory).connectTimeout(Await.BOUND);
     }
 
     @BeforeEach
