@@ -124,7 +124,7 @@ final class ExplainCommand implements Callable<Integer> {
     private RpcChannel open(Path runtime, String here) {
         try {
             RpcChannel.Builder builder = RpcChannel.builder(channel)
-                    .directory(runtime)
+                    .runtimeFolder(runtime)
                     .host(here)
                     .connectTimeout(Duration.ofNanos((long) (timeout * 1e9)));
             directory.ifPresent(builder::directory);

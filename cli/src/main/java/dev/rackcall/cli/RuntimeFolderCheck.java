@@ -59,9 +59,7 @@ final class RuntimeFolderCheck {
 
     private Finding inUse() {
         RuntimeDirectory directory = RuntimeDirectory.at(folder);
-        long dead = directory.all().stream()
-                .filter(server -> !server.isAlive())
-                .count();
+        long dead = directory.all().stream().filter(server -> !server.isAlive()).count();
         String served = folder + " is yours alone; channels served: "
                 + directory.channels().size() + ".";
         return dead == 0

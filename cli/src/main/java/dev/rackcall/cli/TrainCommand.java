@@ -39,11 +39,11 @@ final class TrainCommand implements Callable<Integer> {
 
     private static void callOneself(Path directory) {
         try (RpcServer server = RpcServer.builder()
-                        .directory(directory)
+                        .runtimeFolder(directory)
                         .service(Door.class, Door.Guest::name)
                         .start();
                 RpcChannel channel = RpcChannel.builder(server.channels().getFirst())
-                        .directory(directory)
+                        .runtimeFolder(directory)
                         .open();
                 Scope scope = channel.newScope()) {
             Door door = channel.stub(Door.class);

@@ -116,7 +116,7 @@ class AgentNetworkTest {
         QueueSettings.use(name, host.join());
         RpcServer server = RpcServer.builder()
                 .service(Door.class, guest -> name + " greets " + guest.name())
-                .directory(folder.resolve("doors-" + name))
+                .runtimeFolder(folder.resolve("doors-" + name))
                 .listen(URI.create("vq://" + name + ":0"))
                 .start();
         open.push(server);

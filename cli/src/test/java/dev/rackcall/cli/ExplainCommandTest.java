@@ -63,7 +63,7 @@ class ExplainCommandTest {
     private RpcServer serve() {
         return RpcServer.builder()
                 .service(Door.class, Door.Guest::name)
-                .directory(runtime)
+                .runtimeFolder(runtime)
                 .directory(members)
                 .host("host-a")
                 .listen(URI.create("rdma://127.0.0.1:0"))
@@ -144,7 +144,7 @@ class ExplainCommandTest {
             QueueSettings.use(tenant);
             try (RpcServer server = RpcServer.builder()
                     .service(Door.class, Door.Guest::name)
-                    .directory(runtime)
+                    .runtimeFolder(runtime)
                     .listen(URI.create("vq://host-a:0"))
                     .listen(URI.create("rdma://127.0.0.1:0"))
                     .start()) {

@@ -4,6 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The name of a host in the control plane. Unlike the host's addresses, it stays the same when the agent restarts.
@@ -11,6 +13,11 @@ import java.security.NoSuchAlgorithmException;
  * @param value any number but 0
  */
 public record HostId(long value) {
+    /** The names that this process has used, for messages. */
+    private static final Map<Long, String> NAMES = new ConcurrentHashMap<>();
+
+    private static final int MOST_NAMES = 10_000;
+
     /** Checks that it is not 0. */
     public HostId {
         if (value == 0) {
@@ -23,7 +30,11 @@ public record HostId(long value) {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
             long value = ByteBuffer.wrap(digest).getLong();
-            return new HostId(value == 0 ? 1 : value);
+            HostId id = new HostId(value == 0 ? 1 : value);
+            if (NAMES.size() < MOST_NAMES) {
+                NAMES.putIfAbsent(id.value, name);
+            }
+            return id;
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }
@@ -31,6 +42,8 @@ public record HostId(long value) {
 
     @Override
     public String toString() {
-        return "host " + Long.toHexString(value);
+        String number = Long.toHexString(value);
+        String name = NAMES.get(value);
+        return name == null ? "host " + number : "host " + name + " (" + number + ")";
     }
 }

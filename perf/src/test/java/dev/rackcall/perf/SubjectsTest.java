@@ -118,7 +118,7 @@ class SubjectsTest {
         Subject subject = Subjects.named("rackcall-ref-1048576");
         try (ServerSide server = subject.sides().serve(directory);
                 RpcChannel channel = RpcChannel.builder("/bench/calls")
-                        .directory(directory.resolve("rackcall"))
+                        .runtimeFolder(directory.resolve("rackcall"))
                         .open()) {
             assertThat(server).isNotNull();
             Graph graph = Graph.build(channel, bytes);

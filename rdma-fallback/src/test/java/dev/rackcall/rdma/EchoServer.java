@@ -30,7 +30,7 @@ public final class EchoServer {
 
     static RpcServer.Builder builder(EchoService service) {
         return RpcServer.builder()
-                .directory(OwnDirectory.path())
+                .runtimeFolder(OwnDirectory.path())
                 .service(Echo.class, service)
                 .dispatch(Dispatch.virtualThreads());
     }

@@ -153,8 +153,8 @@ public interface RpcChannel extends AutoCloseable {
         /** Adds an interceptor after those added before. */
         Builder interceptor(ClientInterceptor interceptor);
 
-        /** The directory of the server's socket: {@code RACKCALL_DIR} by default, else {@code $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary directory. */
-        Builder directory(Path value);
+        /** The folder of the servers' sockets on this host: {@code RACKCALL_DIR} by default, else {@code $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary directory. */
+        Builder runtimeFolder(Path value);
 
         /** How callers wait; {@link WaitStrategy#adaptive} by default. */
         Builder waiting(WaitStrategy value);

@@ -112,8 +112,8 @@ public interface RpcServer extends AutoCloseable {
         /** Number of polling threads; 1 by default. */
         Builder pollers(int value);
 
-        /** Where sockets and lock files lie; see {@link RpcChannel.Builder#directory(Path)}. */
-        Builder directory(Path value);
+        /** Where sockets and lock files lie; see {@link RpcChannel.Builder#runtimeFolder(Path)}. */
+        Builder runtimeFolder(Path value);
 
         /** Maximum number of connected clients; 10,000 by default. */
         Builder maxConnections(int value);

@@ -67,10 +67,8 @@ final class Announcer implements Router.Announcement {
             for (ServerSpec.Service<?> service : spec.services()) {
                 Endpoint endpoint = endpoint(spec, server, membership.host(), id)
                         .withFingerprint(service.definition().fingerprint());
-                announcer.announcements.add(announcer
-                        .shared
-                        .directory()
-                        .announce(ChannelName.of(service.channel()), endpoint));
+                announcer.announcements.add(
+                        announcer.shared.directory().announce(ChannelName.of(service.channel()), endpoint));
             }
             announcer.loadTicks = Optional.of(Background.every(LOAD_MILLIS, announcer::lookAtLoad));
             return announcer;

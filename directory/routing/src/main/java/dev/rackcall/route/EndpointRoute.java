@@ -330,7 +330,9 @@ final class EndpointRoute {
         if (isTriedByFormer || (present.isPresent() && isOutdated())) {
             // A thread that has changed the pool checks for this state at once; another may still be trying the routes.
             return describe(
-                    State.LEAVING, LEFT_POOL, present.map(RouteSubchannel::calls).orElse(0));
+                    State.LEAVING,
+                    LEFT_POOL,
+                    present.map(RouteSubchannel::calls).orElse(0));
         }
         State now = present.filter(RouteSubchannel::isEjected).isPresent() ? State.EJECTED : state;
         String why = now == State.EJECTED ? present.orElseThrow().whyEjected() : reason;

@@ -137,7 +137,7 @@ class ClusterRoutesTest extends RoutesFixture {
             URI patient = URI.create(members(alone.getConnectString()) + "&timeout=60s");
             RpcServer server = RpcServer.builder()
                     .service(Numbers.class, new NumbersService("one"))
-                    .directory(folder.resolve("a"))
+                    .runtimeFolder(folder.resolve("a"))
                     .directory(patient)
                     .start();
             alone.stop();
@@ -153,7 +153,7 @@ class ClusterRoutesTest extends RoutesFixture {
                 RpcException.class,
                 () -> RpcServer.builder()
                         .service(Numbers.class, new NumbersService("one"))
-                        .directory(folder.resolve("a"))
+                        .runtimeFolder(folder.resolve("a"))
                         .directory(nobody)
                         .start());
 

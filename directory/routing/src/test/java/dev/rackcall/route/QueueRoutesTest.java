@@ -430,7 +430,7 @@ class QueueRoutesTest extends RoutesFixture {
         NumbersService service = new NumbersService("both");
         RpcServer server = keep(RpcServer.builder()
                 .service(Numbers.class, service)
-                .directory(folder.resolve("there"))
+                .runtimeFolder(folder.resolve("there"))
                 .listen(URI.create("rdma://127.0.0.1:0"))
                 .listen(URI.create("vq://there:0"))
                 .maxConnections(2)
@@ -463,14 +463,14 @@ class QueueRoutesTest extends RoutesFixture {
         URI taken = URI.create("rdma://127.0.0.1:0");
         RpcServer first = keep(RpcServer.builder()
                 .service(Numbers.class, new NumbersService("one"))
-                .directory(folder.resolve("one"))
+                .runtimeFolder(folder.resolve("one"))
                 .listen(taken)
                 .start());
         URI port = first.address().orElseThrow();
         useFor("there");
         RpcServer.Builder second = RpcServer.builder()
                 .service(Numbers.class, new NumbersService("two"))
-                .directory(folder.resolve("two"))
+                .runtimeFolder(folder.resolve("two"))
                 .listen(URI.create("vq://there:7"))
                 .listen(port);
 

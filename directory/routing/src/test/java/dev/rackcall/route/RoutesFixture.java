@@ -58,7 +58,7 @@ abstract class RoutesFixture {
     final RpcServer.Builder server(String host, NumbersService service) {
         return RpcServer.builder()
                 .service(Numbers.class, service)
-                .directory(host(host))
+                .runtimeFolder(host(host))
                 .arenaQuota(4 << 20)
                 .directory(members())
                 .host(host);
@@ -71,7 +71,7 @@ abstract class RoutesFixture {
 
     final RpcChannel.Builder channelOf(String host, URI directory) {
         return RpcChannel.builder(CHANNEL)
-                .directory(host(host))
+                .runtimeFolder(host(host))
                 .arenaQuota(4 << 20)
                 .connectTimeout(PATIENCE)
                 .directory(directory)

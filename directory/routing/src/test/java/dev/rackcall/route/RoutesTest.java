@@ -70,6 +70,19 @@ class RoutesTest extends RoutesFixture {
                         tuple(Kind.TCP, State.NOT_NEEDED));
     }
 
+    /** Their sockets lie in one runtime folder. */
+    @Test
+    void shouldReachEachOfSeveralServersOfOneHostByMemory() throws Exception {
+        child("a", "one");
+        child("a", "two");
+        RpcChannel channel = channel("a");
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("routes", List.of(Kind.HOST, Kind.HOST), () -> kinds(channel));
+        for (String name : List.of("one", "two")) {
+            Await.until("an answer of " + name, () -> numbers.who().equals(name));
+        }
+    }
+
     @Test
     void shouldTakeMemoryElseTheNetworkAlsoWhenMemoryIsTakenAwayAndComesBack() throws Exception {
         child("a", "one");

@@ -93,7 +93,7 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
         RpcServer.Builder builder = RpcServer.builder()
                 .service(BenchCalls.class, new BenchCalls.Handlers())
                 .waiting(WaitStrategy.adaptive())
-                .directory(directory.resolve("rackcall"));
+                .runtimeFolder(directory.resolve("rackcall"));
         return transport.start(builder, directory)::close;
     }
 

@@ -53,8 +53,8 @@ final class HostileNeighbour extends NeighbourProcess {
 
     @Override
     void once() throws IOException {
-        try (UnixSocket socket =
-                UnixSocket.connect(RuntimeDirectory.at(directory).instances(channel).getFirst().socket(), BOUND)) {
+        try (UnixSocket socket = UnixSocket.connect(
+                RuntimeDirectory.at(directory).instances(channel).getFirst().socket(), BOUND)) {
             socket.send(hello());
             Message welcome = socket.receive(BOUND).orElseThrow(() -> new IOException("no welcome"));
             try {

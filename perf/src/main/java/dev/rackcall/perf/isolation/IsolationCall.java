@@ -112,7 +112,7 @@ public record IsolationCall(String name, Isolation isolation, int pages, Use use
         SandboxPolicy policy = SandboxPolicy.STRICT;
         RpcServer.Builder builder = RpcServer.builder()
                 .service(BenchVault.class, new BenchVault.Handlers())
-                .directory(runtime(directory));
+                .runtimeFolder(runtime(directory));
         switch (kind) {
             case PLAIN -> builder.sandbox(policy);
             case HUGE_PAGES -> builder.sandbox(policy).hugePages(Wish.REQUIRE);
@@ -136,7 +136,7 @@ public record IsolationCall(String name, Isolation isolation, int pages, Use use
 
     @Override
     public ClientSide connect(Path directory) {
-        RpcChannel.Builder builder = RpcChannel.builder(BenchVault.CHANNEL).directory(runtime(directory));
+        RpcChannel.Builder builder = RpcChannel.builder(BenchVault.CHANNEL).runtimeFolder(runtime(directory));
         if (kind == Kind.HELD_SEALS) {
             builder.enforcedSeals(HolderProcess.socket(directory), Wish.REQUIRE);
         }

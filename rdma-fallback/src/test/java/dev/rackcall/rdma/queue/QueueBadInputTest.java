@@ -131,7 +131,7 @@ class QueueBadInputTest extends RpcFixture {
 
     private RpcServer.Builder another(URI address) {
         return serving(Echo.class, new EchoService())
-                .directory(directory.resolve("another"))
+                .runtimeFolder(directory.resolve("another"))
                 .listen(address);
     }
 

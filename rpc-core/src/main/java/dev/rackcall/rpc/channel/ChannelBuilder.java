@@ -23,7 +23,7 @@ import java.util.OptionalLong;
 final class ChannelBuilder implements RpcChannel.Builder {
     private final String channel;
     private final List<ClientInterceptor> interceptors = new ArrayList<>();
-    private Optional<Path> directory = Optional.empty();
+    private Optional<Path> runtimeFolder = Optional.empty();
     private WaitStrategy waiting = WaitStrategy.adaptive();
     private int slots = 64;
     private OptionalLong arenaQuota = OptionalLong.empty();
@@ -50,8 +50,8 @@ final class ChannelBuilder implements RpcChannel.Builder {
     }
 
     @Override
-    public RpcChannel.Builder directory(Path value) {
-        directory = Optional.of(value);
+    public RpcChannel.Builder runtimeFolder(Path value) {
+        runtimeFolder = Optional.of(value);
         return this;
     }
 
@@ -148,7 +148,7 @@ final class ChannelBuilder implements RpcChannel.Builder {
         return new OpenChannel(
                 new ClientSpec(
                         channel,
-                        new ClientSpec.Place(directory.orElseGet(RuntimeDirectory::defaultPath), pool, address),
+                        new ClientSpec.Place(runtimeFolder.orElseGet(RuntimeDirectory::defaultPath), pool, address),
                         waiting,
                         new ClientSpec.Capacity(
                                 slots,

@@ -39,7 +39,7 @@ final class ServerBuilder implements RpcServer.Builder {
     private Dispatch dispatch = Dispatch.direct();
     private WaitStrategy waiting = WaitStrategy.adaptive();
     private int pollers = 1;
-    private Path directory = RuntimeDirectory.defaultPath();
+    private Path runtimeFolder = RuntimeDirectory.defaultPath();
     private int maxConnections = 10_000;
     private long arenaQuota = 256L << 20;
     private long sharedQuota = 4L << 30;
@@ -108,8 +108,8 @@ final class ServerBuilder implements RpcServer.Builder {
     }
 
     @Override
-    public RpcServer.Builder directory(Path value) {
-        directory = Objects.requireNonNull(value, "directory");
+    public RpcServer.Builder runtimeFolder(Path value) {
+        runtimeFolder = Objects.requireNonNull(value, "runtimeFolder");
         return this;
     }
 
@@ -235,7 +235,7 @@ final class ServerBuilder implements RpcServer.Builder {
                 new ServerSpec.Threads(dispatch, waiting, pollers, stuckAfter),
                 new ServerSpec.Limits(maxConnections, arenaQuota, sharedQuota),
                 new ServerSpec.Trust(minimumIsolation, sandbox, Map.copyOf(access)),
-                new ServerSpec.Place(directory, pool, hugePages, List.copyOf(addresses), insecure, exclusive));
+                new ServerSpec.Place(runtimeFolder, pool, hugePages, List.copyOf(addresses), insecure, exclusive));
         List<String> channels =
                 services.stream().map(ServerSpec.Service::channel).toList();
         ServerEndpoint endpoint = Transports.serve(spec);

@@ -30,8 +30,8 @@ public record ServerInstance(String channel, String id, Path socket, Path lock) 
 
     /** The server's process for a message, for example {@code pid 4711}. */
     public String owner() {
-        String text = text();
-        return text.isEmpty() ? "an unknown pid" : text;
+        String[] words = text().split(" ");
+        return words.length < 2 ? "an unknown pid" : words[0] + " " + words[1];
     }
 
     private String text() {

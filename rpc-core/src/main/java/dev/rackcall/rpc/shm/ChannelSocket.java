@@ -13,6 +13,8 @@ import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.OwnerLock;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import java.nio.file.Files;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -29,6 +31,9 @@ final class ChannelSocket {
 
     /** How long a process that only cleans up may hold the lock. */
     private static final long LOCK_BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    /** How long a server that is starting may take to see that it has to give way. */
+    private static final long RIVAL_BOUND_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -128,35 +133,45 @@ final class ChannelSocket {
 
     /**
      * Fails if an exclusive server would share the channel. Each server writes its lock file before it looks for
-     * others, so at least one of two that start at the same time sees the other. Of two exclusive ones, that with the
-     * lower id waits until the other has given way.
+     * others, and listens afterwards, so at least one of two that start at the same time sees the other. It then {@link
+     * #givesWay}, or waits for the other to do so.
      */
     private static void requireRivalsAllowed(RuntimeDirectory directory, ServerInstance place, boolean exclusive) {
-        long end = System.nanoTime() + (exclusive ? LOCK_BOUND_NANOS : LOCK_BOUND_NANOS / 2);
+        long begun = System.nanoTime();
         while (true) {
-            Optional<ServerInstance> rival = directory.instances(place.channel()).stream()
+            List<ServerInstance> rivals = directory.instances(place.channel()).stream()
                     .filter(each -> !each.id().equals(place.id()))
                     .filter(each -> exclusive || each.isExclusive())
                     .filter(ServerInstance::isAlive)
-                    .findFirst();
-            if (rival.isEmpty()) {
+                    .toList();
+            if (rivals.isEmpty()) {
                 return;
             }
-            boolean theirs = rival.get().isExclusive();
-            boolean givesWay = exclusive && theirs && rival.get().id().compareTo(place.id()) < 0;
-            if (givesWay || System.nanoTime() - end >= 0) {
+            Optional<ServerInstance> stronger = rivals.stream()
+                    .filter(rival -> givesWay(place, exclusive, rival))
+                    .findFirst();
+            // A process that removes a dead server's files also holds its lock, for a moment.
+            long bound = stronger.isPresent() ? LOCK_BOUND_NANOS / 2 : RIVAL_BOUND_NANOS;
+            if (System.nanoTime() - begun >= bound) {
+                ServerInstance rival = stronger.orElseGet(rivals::getFirst);
                 throw Status.Code.ALREADY_EXISTS
                         .with(
                                 "channel %s already has a living server in %s (%s), and %s is exclusive; stop it, or serve"
                                         + " another channel",
                                 place.channel(),
                                 directory.path(),
-                                rival.get().owner(),
-                                theirs ? "that one" : "this one")
+                                rival.owner(),
+                                rival.isExclusive() ? "that one" : "this one")
                         .asException();
             }
             LockSupport.parkNanos(LOCK_POLL_NANOS);
         }
+    }
+
+    /** Whether the rival may stay: it listens already, or it is exclusive, and this one is not or has a higher id. */
+    private static boolean givesWay(ServerInstance place, boolean exclusive, ServerInstance rival) {
+        return Files.exists(rival.socket())
+                || (rival.isExclusive() && (!exclusive || rival.id().compareTo(place.id()) < 0));
     }
 
     String channel() {

@@ -208,7 +208,8 @@ final class ShmServer extends PolledServer {
         } catch (Handshake.MalformedException e) {
             refuse(socket, Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
         } catch (RuntimeException | Error e) {
-            if (LOG_LIMIT.allows()) {
+            // Clients that ask again while the server drains are no news.
+            if (!isDraining() && LOG_LIMIT.allows()) {
                 LOG.warn(
                         "a client of channel {} was refused: {}{}",
                         guest.door().channel(),

@@ -43,7 +43,7 @@ class LeftoverTest extends RpcFixture {
     private RpcServer start(RpcServer.Builder builder) {
         return serve(builder.service(Echo.class, service)
                 .service(Library.class, new LibraryService())
-                .directory(directory));
+                .runtimeFolder(directory));
     }
 
     private static CallOptions within(int millis) {

@@ -35,7 +35,7 @@ class MirroredWaitTest extends RpcFixture {
         serve(RpcServer.builder()
                 .service(Echo.class, new EchoService())
                 .dispatch(Dispatch.virtualThreads())
-                .directory(directory)
+                .runtimeFolder(directory)
                 .listen(ADDRESS));
         echo = open(channel("/test/echo").address(ADDRESS).arenaQuota(8 << 20).waiting(WaitStrategy.adaptive()))
                 .stub(Echo.class);

@@ -22,8 +22,8 @@ class NestedDeadlineTest extends RpcFixture {
 
     @Test
     void shouldGiveANestedCallItsCallersTimeAndNoMore() {
-        RpcServer last = serve(serving(Echo.class, new EchoService()).directory(far));
-        Echo behind = open(channel(Echo.class).directory(far)).stub(Echo.class);
+        RpcServer last = serve(serving(Echo.class, new EchoService()).runtimeFolder(far));
+        Echo behind = open(channel(Echo.class).runtimeFolder(far)).stub(Echo.class);
         RpcServer first = serve(Echo.class, new EchoService() {
             @Override
             public long remainingMillis() {

@@ -43,12 +43,12 @@ class RuntimeDirectoryTest {
     private RpcServer serve() {
         return RpcServer.builder()
                 .service(Echo.class, new EchoService())
-                .directory(directory)
+                .runtimeFolder(directory)
                 .start();
     }
 
     private RpcChannel open() {
-        return RpcChannel.builder("/test/echo").directory(directory).open();
+        return RpcChannel.builder("/test/echo").runtimeFolder(directory).open();
     }
 
     private void assertServes() {
@@ -88,14 +88,14 @@ class RuntimeDirectoryTest {
     void shouldRefuseWhatIsNoChannelName(String name) {
         assertFails(
                         Status.Code.INVALID_ARGUMENT,
-                        () -> RpcChannel.builder(name).directory(directory).open())
+                        () -> RpcChannel.builder(name).runtimeFolder(directory).open())
                 .hasMessageContainingAll("'" + name + "' is not a channel name", "/shop/cart");
     }
 
     @Test
     void shouldTakeSegmentsThatBeginWithDots() {
         // There only is no such server.
-        assertFails(Status.Code.NOT_FOUND, RpcChannel.builder("/...shop/.cart").directory(directory)::open);
+        assertFails(Status.Code.NOT_FOUND, RpcChannel.builder("/...shop/.cart").runtimeFolder(directory)::open);
     }
 
     @Test

@@ -67,7 +67,7 @@ final class BusyCaller implements AutoCloseable {
 
     private RpcChannel.Builder builder(String channel) {
         return RpcChannel.builder(channel)
-                .directory(directory)
+                .runtimeFolder(directory)
                 .waiting(
                         switch (style) {
                             case SPINNING -> WaitStrategy.busySpin();

@@ -26,7 +26,7 @@ final class FillingClient {
         System.out.println("ready");
         while (input.readLine() != null) {
             try (RpcChannel channel = RpcChannel.builder("/test/echo")
-                            .directory(Path.of(arguments[0]))
+                            .runtimeFolder(Path.of(arguments[0]))
                             .arenaQuota(QUOTA)
                             .open();
                     Scope scope = channel.newScope()) {

@@ -48,7 +48,7 @@ final class StandbyServer {
         return RpcServer.builder()
                 .service(Echo.class, new EchoService())
                 .service(Library.class, new LibraryService())
-                .directory(directory)
+                .runtimeFolder(directory)
                 .start();
     }
 }

@@ -32,7 +32,7 @@ public final class HostileTarget {
                         .service(Echo.class, new HardyEcho())
                         .service(Catalogue.class, new CatalogueService()))
                 .dispatch(dispatch)
-                .directory(directory)
+                .runtimeFolder(directory)
                 .arenaQuota(QUOTA)
                 .sharedQuota(SHARED_QUOTA)
                 .start();

@@ -27,7 +27,7 @@ public final class ChangingCaller {
     /** Returns how many calls succeeded; throws the error of the first failed call. */
     static int call(Path directory) {
         try (RpcChannel channel =
-                        RpcChannel.builder("/test/vault").directory(directory).open();
+                        RpcChannel.builder("/test/vault").runtimeFolder(directory).open();
                 Scope scope = channel.newScope()) {
             Vault vault = channel.stub(Vault.class, CallOptions.DEFAULT.withIsolation(Isolation.AUTO));
             Coin first = scope.create(Coin.class);

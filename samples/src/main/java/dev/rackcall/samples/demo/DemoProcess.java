@@ -51,7 +51,7 @@ final class DemoProcess {
         return switch (setup.transport()) {
             case POINTER ->
                 RpcServer.builder()
-                        .directory(setup.runtimeDirectory())
+                        .runtimeFolder(setup.runtimeDirectory())
                         .service(DocumentStore.class, store)
                         .sharedQuota(quota)
                         .waiting(setup.plan().waiting())

@@ -22,7 +22,7 @@ final class PointerClient extends StoreClient {
 
     PointerClient(Path directory, DemoPlan plan) {
         channel = RpcChannel.builder(DocumentStore.CHANNEL)
-                .directory(directory)
+                .runtimeFolder(directory)
                 .waiting(plan.waiting())
                 .open();
         store = channel.stub(DocumentStore.class);

@@ -82,7 +82,7 @@ final class RackHost {
         RpcServer.Builder server = RpcServer.builder()
                 .service(DocumentStore.class, store)
                 .sharedQuota(STORE_BYTES)
-                .directory(setup.runtime())
+                .runtimeFolder(setup.runtime())
                 .directory(host.directory())
                 .host(host.name())
                 .listen(host.listen())
@@ -127,7 +127,7 @@ final class RackHost {
 
     private RpcChannel channel(Optional<Pool> pool) {
         RpcChannel.Builder channel = RpcChannel.builder(DocumentStore.CHANNEL)
-                .directory(setup.runtime())
+                .runtimeFolder(setup.runtime())
                 .directory(host.directory())
                 .host(host.name())
                 .connectTimeout(PATIENCE);

@@ -38,12 +38,12 @@ public interface Async {
     static void main(String[] args) throws IOException {
         Path folder = Files.createTempDirectory("rackcall-sample-");
         try (RpcServer _ = RpcServer.builder()
-                        .directory(folder)
+                        .runtimeFolder(folder)
                         .dispatch(Dispatch.virtualThreads())
                         .service(Async.class, new Squares())
                         .start();
                 RpcChannel channel =
-                        RpcChannel.builder("/samples/async").directory(folder).open()) {
+                        RpcChannel.builder("/samples/async").runtimeFolder(folder).open()) {
             Async squares = channel.stub(Async.class);
             List<CompletableFuture<Integer>> answers =
                     IntStream.range(0, 30).mapToObj(squares::square).toList();

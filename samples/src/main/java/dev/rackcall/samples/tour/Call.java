@@ -39,11 +39,11 @@ public interface Call {
     static void main(String[] args) throws IOException {
         Path folder = Files.createTempDirectory("rackcall-sample-"); // usually the default folder of this user
         try (RpcServer _ = RpcServer.builder()
-                        .directory(folder)
+                        .runtimeFolder(folder)
                         .service(Call.class, new Shelf())
                         .start();
                 RpcChannel channel =
-                        RpcChannel.builder("/samples/call").directory(folder).open()) {
+                        RpcChannel.builder("/samples/call").runtimeFolder(folder).open()) {
             Call shelf = channel.stub(Call.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(5)));
             System.out.println("found " + shelf.find("tea"));
             try {

@@ -24,7 +24,7 @@ public interface DirectoryAndRdma {
         Path folder = Files.createTempDirectory("rackcall-sample-");
         URI directory = folder.resolve("names").toUri(); // zk://host:2181,host:2181 for a cluster
         try (RpcServer server = RpcServer.builder()
-                .directory(folder.resolve("runtime"))
+                .runtimeFolder(folder.resolve("runtime"))
                 .directory(directory)
                 .host("host-a")
                 .listen(URI.create("rdma://127.0.0.1:0"))

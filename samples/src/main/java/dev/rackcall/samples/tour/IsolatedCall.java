@@ -38,11 +38,11 @@ public interface IsolatedCall {
     static void main(String[] args) throws IOException {
         Path folder = Files.createTempDirectory("rackcall-sample-");
         try (RpcServer _ = RpcServer.builder()
-                        .directory(folder)
+                        .runtimeFolder(folder)
                         .service(IsolatedCall.class, IsolatedCall::checkAndPay)
                         .start();
                 RpcChannel channel = RpcChannel.builder("/samples/isolation")
-                        .directory(folder)
+                        .runtimeFolder(folder)
                         .open();
                 Scope scope = channel.newScope()) {
             Payment payment = scope.create(Payment.class).cents(250);

@@ -57,11 +57,11 @@ public interface SharedObjects {
     static void main(String[] args) throws IOException {
         Path folder = Files.createTempDirectory("rackcall-sample-");
         try (RpcServer _ = RpcServer.builder()
-                        .directory(folder)
+                        .runtimeFolder(folder)
                         .service(SharedObjects.class, SharedObjects::centreOf)
                         .start();
                 RpcChannel channel = RpcChannel.builder("/samples/shared-objects")
-                        .directory(folder)
+                        .runtimeFolder(folder)
                         .open();
                 Scope scope = channel.newScope()) { // frees all that was built in it
             SharedList<Point> points = SharedList.create(scope, Point.class);

@@ -31,11 +31,11 @@ public interface Streams {
     static void main(String[] args) throws IOException {
         Path folder = Files.createTempDirectory("rackcall-sample-");
         try (RpcServer _ = RpcServer.builder()
-                        .directory(folder)
+                        .runtimeFolder(folder)
                         .service(Streams.class, Streams::allPrimes)
                         .start();
                 RpcChannel channel =
-                        RpcChannel.builder("/samples/streams").directory(folder).open()) {
+                        RpcChannel.builder("/samples/streams").runtimeFolder(folder).open()) {
             try (Stream<Long> primes = channel.stub(Streams.class).primes()) {
                 System.out.println("primes " + primes.limit(10).toList());
             }

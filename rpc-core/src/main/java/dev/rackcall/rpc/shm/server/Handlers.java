@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Status;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,10 +77,13 @@ public abstract sealed class Handlers implements AutoCloseable {
     }
 
     private static final class Virtual extends Handlers {
+        private static final ThreadFactory THREADS =
+                Thread.ofVirtual().name("rackcall-handler").factory();
+
         @Override
         void serve(Relief<ShmServerConnection> duty, ShmServerCall call) {
             call.connection.use.callStarts();
-            Thread.startVirtualThread(() -> runAside(call));
+            THREADS.newThread(() -> runAside(call)).start();
         }
     }
 

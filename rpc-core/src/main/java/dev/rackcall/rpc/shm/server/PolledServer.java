@@ -98,6 +98,10 @@ public abstract class PolledServer implements ServerEndpoint {
         return calls;
     }
 
+    protected final boolean isDraining() {
+        return draining;
+    }
+
     /** Accepts no more connections. */
     protected final void admitNobody() {
         draining = true;

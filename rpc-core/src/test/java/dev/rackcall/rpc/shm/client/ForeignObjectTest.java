@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 class ForeignObjectTest extends RpcFixture {
     private RpcChannel open(String server) {
         return open(channel(Library.class)
-                .directory(directory.resolve(server))
+                .runtimeFolder(directory.resolve(server))
                 .slots(LyingServer.SLOTS)
                 .arenaQuota(LyingServer.QUOTA));
     }

@@ -58,7 +58,7 @@ public final class HostileClient {
     /** An honest call: the server must still take clients and serve them. */
     private static void probe(Path directory) {
         try (RpcChannel channel =
-                RpcChannel.builder("/test/echo").directory(directory).open()) {
+                RpcChannel.builder("/test/echo").runtimeFolder(directory).open()) {
             if (channel.stub(Echo.class).add(20, 22) != 42) {
                 throw new AssertionError("a wrong sum");
             }

@@ -22,9 +22,9 @@ class YardCallsTest {
 
     @Test
     void shouldMakeAllCallsThroughMemory() {
-        try (RpcServer server = YardCalls.server().directory(directory).start();
+        try (RpcServer server = YardCalls.server().runtimeFolder(directory).start();
                 RpcChannel channel = RpcChannel.builder(server.channels().getFirst())
-                        .directory(directory)
+                        .runtimeFolder(directory)
                         .open()) {
             assertThat(YardCalls.of(guest, channel, channel.stub(Yard.class), true))
                     .contains("crates by pointer");
@@ -34,7 +34,7 @@ class YardCallsTest {
     @Test
     void shouldMakeAllCallsOverRdma() {
         try (RpcServer server =
-                        YardCalls.server().directory(directory).listen(ANY_PORT).start();
+                        YardCalls.server().runtimeFolder(directory).listen(ANY_PORT).start();
                 RpcChannel channel = RpcChannel.builder(CallsStep.CHANNEL)
                         .address(server.address().orElseThrow())
                         .arenaQuota(RemoteStep.ARENA_BYTES)

@@ -81,7 +81,7 @@ final class ChaosClient {
 
     private RpcChannel open(WaitStrategy waiting) {
         RpcChannel.Builder builder = RpcChannel.builder("/test/chaos")
-                .directory(directory)
+                .runtimeFolder(directory)
                 .waiting(waiting)
                 .slots(ChaosCalm.SLOTS)
                 .arenaQuota(ARENA_BYTES)

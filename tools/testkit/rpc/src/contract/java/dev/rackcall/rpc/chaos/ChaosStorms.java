@@ -45,7 +45,7 @@ public abstract class ChaosStorms {
 
     /** Places the server. */
     protected RpcServer.Builder place(RpcServer.Builder server) {
-        return server.directory(directory);
+        return server.runtimeFolder(directory);
     }
 
     /** The server's address, or "-" if its clients are on this host. */
@@ -71,7 +71,7 @@ public abstract class ChaosStorms {
                         })
                         .start();
                 RpcChannel self =
-                        RpcChannel.builder("/test/chaos").directory(directory).open()) {
+                        RpcChannel.builder("/test/chaos").runtimeFolder(directory).open()) {
             service.self = self.stub(Chaos.class);
             for (int i = 0; i < CLIENTS; i++) {
                 clients.add(ChildJvm.start(ChaosClient.class, directory, directory.toString(), address(server)));

@@ -53,13 +53,13 @@ public class CallContractTest extends RpcFixture {
 
     /** Places the server; subclasses override it to test other transports. */
     protected RpcServer.Builder place(RpcServer.Builder server) {
-        return server.directory(directory);
+        return server.runtimeFolder(directory);
     }
 
     /** As {@link #place(RpcServer.Builder)}. */
     protected RpcChannel.Builder place(RpcChannel.Builder channel) {
         // Five seconds are too short for an emulated processor that first loads the classes of a transport.
-        return channel.directory(directory).connectTimeout(Await.BOUND);
+        return channel.runtimeFolder(directory).connectTimeout(Await.BOUND);
     }
 
     /** The part of the error message that names where servers were searched. */

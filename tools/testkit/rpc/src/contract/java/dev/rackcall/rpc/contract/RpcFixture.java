@@ -33,7 +33,7 @@ public abstract class RpcFixture {
 
     /** A server with this service. */
     protected <T> RpcServer.Builder serving(Class<T> type, T service) {
-        return RpcServer.builder().service(type, service).directory(directory);
+        return RpcServer.builder().service(type, service).runtimeFolder(directory);
     }
 
     protected final RpcServer serve(RpcServer.Builder builder) {
@@ -45,7 +45,7 @@ public abstract class RpcFixture {
     }
 
     protected final RpcChannel.Builder channel(String name) {
-        return RpcChannel.builder(name).directory(directory);
+        return RpcChannel.builder(name).runtimeFolder(directory);
     }
 
     protected RpcChannel.Builder channel(Class<?> service) {

@@ -35,12 +35,12 @@ public class SharedCallTest extends StoreContract {
 
     @Override
     protected RpcServer.Builder place(RpcServer.Builder builder) {
-        return builder.directory(directory);
+        return builder.runtimeFolder(directory);
     }
 
     @Override
     protected RpcChannel.Builder place(RpcChannel.Builder builder) {
-        return builder.directory(directory).connectTimeout(Await.BOUND);
+        return builder.runtimeFolder(directory).connectTimeout(Await.BOUND);
     }
 
     @BeforeEach

@@ -1,0 +1,114 @@
+package dev.rackcall.rpc.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.Concurrently;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How servers and channels begin, end, and say what they are doing. */
+@Timeout(200)
+class LifeCycleTest extends RpcFixture {
+    private static final Duration BOUND = Duration.ofSeconds(100);
+    /** Longer than the second that the runtime's own exit hook once gave calls. */
+    private static final long WORK_MILLIS = 2_500;
+
+    private ChildJvm server(String... wishes) throws Exception {
+        ChildJvm child = keep(ChildJvm.of(TillServer.class, directory, String.join(" ", wishes))
+                .start());
+        child.awaitLine("serving");
+        return child;
+    }
+
+    @Test
+    void shouldGiveCallsTheTimeThatTheUsersExitHookGives() throws Exception {
+        ChildJvm server = server("hook");
+        Till till = open(channel(Till.class)).stub(Till.class, within(BOUND));
+        CompletableFuture<Long> call = Concurrently.start(() -> till.work(WORK_MILLIS));
+        server.awaitLine("working");
+        server.terminate();
+        assertThat(call).succeedsWithin(BOUND).isEqualTo(server.pid());
+        assertThat(server.awaitLine("drained")).isEqualTo("drained true");
+        server.awaitEnd();
+        assertThat(directory.toFile().list()).isNullOrEmpty();
+    }
+
+    @Test
+    void shouldLeaveNoFilesWithoutAnExitHook() throws Exception {
+        ChildJvm server = server();
+        Till till = open(channel(Till.class)).stub(Till.class, within(BOUND));
+        CompletableFuture<Status.Code> call = Concurrently.start(() -> codeOf(() -> till.stickIn(server.pid())));
+        server.awaitLine("stuck");
+        server.terminate();
+        server.awaitEnd();
+        assertThat(call).succeedsWithin(BOUND).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(directory.toFile().list()).isNullOrEmpty();
+    }
+
+    @Test
+    void shouldSayItsState() throws Exception {
+        RpcServer server = serve(Till.class, new TillServer());
+        assertThat(server.state()).isEqualTo(RpcServer.State.SERVING);
+        RpcChannel channel = open(channel(Till.class));
+        Till till = channel.stub(Till.class, within(BOUND));
+        CompletableFuture<Long> call = Concurrently.start(() -> till.work(1_000));
+        Await.equal("calls", 1, server::callsUnderWay);
+        CompletableFuture<Boolean> drained = Concurrently.start(() -> server.shutdown(BOUND));
+        Await.until("it drains", () -> server.state() != RpcServer.State.SERVING);
+        // A shorter bound does not take time from the calls.
+        server.shutdown(Duration.ofMillis(1));
+        assertThat(drained).succeedsWithin(BOUND).isEqualTo(true);
+        assertThat(call).succeedsWithin(BOUND);
+        assertThat(server.state()).isEqualTo(RpcServer.State.CLOSED);
+        assertThat(server.toString()).contains("closed");
+    }
+
+    @Test
+    void shouldWaitForAServer() throws Exception {
+        assertFails(Status.Code.NOT_FOUND, channel(Till.class)::open);
+        assertFails(Status.Code.NOT_FOUND, channel(Till.class).waitForReady(Duration.ofMillis(50))::open);
+        CompletableFuture<RpcChannel> opened =
+                Concurrently.start(channel(Till.class).waitForReady(BOUND)::open);
+        server();
+        assertThat(opened).succeedsWithin(BOUND);
+        assertThat(keep(opened.join()).stub(Till.class).pid()).isPositive();
+    }
+
+    @Test
+    void shouldReportTheStatesOfAChannel() throws Exception {
+        ChildJvm server = server();
+        RpcChannel channel = open(channel(Till.class));
+        List<RpcChannel.State> states = new CopyOnWriteArrayList<>();
+        channel.onStateChange(states::add);
+        assertThat(channel.state()).isEqualTo(RpcChannel.State.READY);
+        // Nobody calls: the death is noticed all the same.
+        server.kill();
+        Await.equal("states", List.of(RpcChannel.State.IDLE), () -> List.copyOf(states));
+        Till till = channel.stub(Till.class, within(BOUND));
+        assertThat(codeOf(till::pid)).isEqualTo(Status.Code.UNAVAILABLE);
+        Await.equal("the state", RpcChannel.State.TRANSIENT_FAILURE, channel::state);
+        server();
+        assertThat(till.pid()).isPositive();
+        assertThat(channel.state()).isEqualTo(RpcChannel.State.READY);
+        channel.close();
+        Await.equal("the last state", RpcChannel.State.CLOSED, states::getLast);
+        assertThat(states)
+                .containsSubsequence(
+                        RpcChannel.State.IDLE,
+                        RpcChannel.State.CONNECTING,
+                        RpcChannel.State.TRANSIENT_FAILURE,
+                        RpcChannel.State.CONNECTING,
+                        RpcChannel.State.READY,
+                        RpcChannel.State.CLOSED);
+    }
+}

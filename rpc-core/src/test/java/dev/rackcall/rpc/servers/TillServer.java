@@ -1,0 +1,95 @@
+package dev.rackcall.rpc.servers;
+
+import dev.rackcall.rpc.RpcServer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** A server process. Prints "serving", "working" and "stuck"; shuts down when it reads "drain", and then prints "drained". */
+final class TillServer implements Till {
+    private final CountDownLatch never = new CountDownLatch(1);
+
+    private static long me() {
+        return ProcessHandle.current().pid();
+    }
+
+    @Override
+    public long pid() {
+        return me();
+    }
+
+    @Override
+    public long pidAgain() {
+        return me();
+    }
+
+    @Override
+    public long take(Coin coin) {
+        return coin.value() > 0 ? me() : 0;
+    }
+
+    @Override
+    public long stickIn(long pid) {
+        if (pid == me()) {
+            System.out.println("stuck");
+            await(TimeUnit.HOURS.toMillis(1));
+        }
+        return me();
+    }
+
+    @Override
+    public long stickInAgain(long pid) {
+        return stickIn(pid);
+    }
+
+    @Override
+    public long work(long millis) {
+        System.out.println("working");
+        await(millis);
+        return me();
+    }
+
+    private void await(long millis) {
+        try {
+            if (never.await(millis, TimeUnit.MILLISECONDS)) {
+                throw new IllegalStateException("nothing counts down");
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /**
+     * The program.
+     *
+     * @param arguments the runtime folder; "exclusive", or "hook" for an exit hook that shuts down
+     */
+    public static void main(String[] arguments) throws IOException {
+        List<String> wishes = Arrays.asList(arguments);
+        RpcServer.Builder builder =
+                RpcServer.builder().service(Till.class, new TillServer()).runtimeFolder(Path.of(arguments[0]));
+        if (wishes.contains("exclusive")) {
+            builder.exclusive();
+        }
+        RpcServer server = builder.start();
+        if (wishes.contains("hook")) {
+            Runtime.getRuntime()
+                    .addShutdownHook(
+                            new Thread(() -> System.out.println("drained " + server.shutdown(Duration.ofMinutes(1)))));
+        }
+        System.out.println("serving");
+        BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+            if (order.equals("drain")) {
+                System.out.println("drained " + server.shutdown(Duration.ofMinutes(1)));
+            }
+        }
+    }
+}
