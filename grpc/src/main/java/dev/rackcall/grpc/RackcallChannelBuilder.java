@@ -32,6 +32,7 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
     static final String AUTHORITY = "localhost";
 
     private final ManagedChannelImplBuilder builder;
+    private int maxInboundMessageSize = GrpcUtil.DEFAULT_MAX_MESSAGE_SIZE;
     private int maxInboundMetadataSize = GrpcUtil.DEFAULT_MAX_HEADER_LIST_SIZE;
 
     private RackcallChannelBuilder(RackcallSocketAddress address) {
@@ -71,6 +72,15 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
     @Override
     protected ManagedChannelBuilder<?> delegate() {
         return builder;
+    }
+
+    @Override
+    public RackcallChannelBuilder maxInboundMessageSize(int bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException("a message of at most " + bytes + " bytes");
+        }
+        maxInboundMessageSize = bytes;
+        return this;
     }
 
     @Override
@@ -118,15 +128,17 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
     }
 
     private ClientTransportFactory factory() {
-        return new Transports(maxInboundMetadataSize);
+        return new TransportFactory(maxInboundMessageSize, maxInboundMetadataSize);
     }
 
-    private static final class Transports implements ClientTransportFactory {
+    private static final class TransportFactory implements ClientTransportFactory {
         private final ScheduledExecutorService scheduler = SharedResourceHolder.get(GrpcUtil.TIMER_SERVICE);
+        private final int maxInboundMessageSize;
         private final int maxInboundMetadataSize;
         private boolean closed;
 
-        Transports(int maxInboundMetadataSize) {
+        TransportFactory(int maxInboundMessageSize, int maxInboundMetadataSize) {
+            this.maxInboundMessageSize = maxInboundMessageSize;
             this.maxInboundMetadataSize = maxInboundMetadataSize;
         }
 
@@ -138,6 +150,7 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
                     options.getAuthority(),
                     options.getUserAgent(),
                     options.getEagAttributes(),
+                    maxInboundMessageSize,
                     maxInboundMetadataSize);
         }
 

@@ -12,7 +12,6 @@ import io.grpc.Status;
 import io.grpc.SynchronizationContext;
 import io.grpc.internal.AbstractClientStream;
 import io.grpc.internal.ClientStreamListener.RpcProgress;
-import io.grpc.internal.GrpcUtil;
 import io.grpc.internal.ReadableBuffers;
 import io.grpc.internal.StatsTraceContext;
 import io.grpc.internal.TransportTracer;
@@ -51,7 +50,7 @@ final class RackcallClientStream extends AbstractClientStream {
         this.transport = transport;
         this.method = method;
         this.authority = transport.authority();
-        this.state = new State(stats, tracer, options);
+        this.state = new State(transport.maxInboundMessageSize(), stats, tracer, options);
     }
 
     /** The stream's number; 0 before its OPEN frame is published. */
@@ -216,8 +215,8 @@ final class RackcallClientStream extends AbstractClientStream {
         private boolean done;
         private boolean headersCame;
 
-        State(StatsTraceContext stats, TransportTracer tracer, CallOptions options) {
-            super(GrpcUtil.DEFAULT_MAX_MESSAGE_SIZE, stats, tracer, options);
+        State(int maxMessageSize, StatsTraceContext stats, TransportTracer tracer, CallOptions options) {
+            super(maxMessageSize, stats, tracer, options);
             this.stats = stats;
         }
 

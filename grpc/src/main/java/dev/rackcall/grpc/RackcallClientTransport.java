@@ -59,6 +59,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     private final RackcallSocketAddress address;
     private final String authority;
     private final String userAgent;
+    private final int maxInboundMessageSize;
     private final int maxInboundMetadataSize;
     private final TransportTracer tracer = new TransportTracer();
     private final Map<Integer, RackcallClientStream> byNumber = new ConcurrentHashMap<>();
@@ -94,10 +95,12 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             String authority,
             String userAgent,
             Attributes groupAttributes,
+            int maxInboundMessageSize,
             int maxInboundMetadataSize) {
         this.address = address;
         this.authority = authority;
         this.userAgent = GrpcUtil.getGrpcUserAgent("rackcall", userAgent);
+        this.maxInboundMessageSize = maxInboundMessageSize;
         this.maxInboundMetadataSize = maxInboundMetadataSize;
         this.logId = InternalLogId.allocate(getClass(), address.toString());
         this.attributes = Attributes.newBuilder()
@@ -107,6 +110,10 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
 
     String authority() {
         return authority;
+    }
+
+    int maxInboundMessageSize() {
+        return maxInboundMessageSize;
     }
 
     int maxInboundMetadataSize() {

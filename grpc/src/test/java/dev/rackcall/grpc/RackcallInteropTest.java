@@ -17,7 +17,7 @@ public class RackcallInteropTest extends AbstractInteropTest {
                 RackcallServerBuilder.forChannel(CHANNEL).maxInboundMessageSize(MAX_MESSAGE_SIZE);
         // The suite records its own statistics.
         builder.setStatsEnabled(false);
-        return builder;
+        return builder.addStreamTracerFactory(createCustomCensusTracerFactory());
     }
 
     @Override
