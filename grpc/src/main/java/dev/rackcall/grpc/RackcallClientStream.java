@@ -3,6 +3,8 @@ package dev.rackcall.grpc;
 import dev.rackcall.grpc.wire.Frame;
 import dev.rackcall.grpc.wire.OutboundStream;
 import dev.rackcall.grpc.wire.PipeConnection;
+import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.InternalStatus;
@@ -16,6 +18,7 @@ import io.grpc.internal.ReadableBuffers;
 import io.grpc.internal.StatsTraceContext;
 import io.grpc.internal.TransportTracer;
 import io.grpc.internal.WritableBuffer;
+import io.grpc.stub.InternalClientCalls;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
@@ -35,7 +38,13 @@ final class RackcallClientStream extends AbstractClientStream {
     private final SynchronizationContext tasks =
             new SynchronizationContext((thread, failure) -> failed(Status.fromThrowable(failure)));
 
+    /** Whether a thread waits for this call and runs its listener; then it may as well receive. */
+    private final boolean blocking;
+
     private String authority;
+    /** The caller's wait, if it ended before the call. */
+    private Spinning unmet;
+
     /** Whether the peer may know this stream. */
     private volatile int number;
 
@@ -50,12 +59,23 @@ final class RackcallClientStream extends AbstractClientStream {
         this.transport = transport;
         this.method = method;
         this.authority = transport.authority();
+        this.blocking = isOfBlockingStub(options);
         this.state = new State(transport.maxInboundMessageSize(), stats, tracer, options);
     }
 
     /** The stream's number; 0 before its OPEN frame is published. */
     int number() {
         return number;
+    }
+
+    /** Calls that no stub makes have no type. */
+    private static boolean isOfBlockingStub(CallOptions options) {
+        Object type = options.getOption(InternalClientCalls.getStubTypeOption());
+        return type != null && InternalClientCalls.getStubType(options) == InternalClientCalls.StubType.BLOCKING;
+    }
+
+    boolean isBlocking() {
+        return blocking;
     }
 
     OutboundStream out() {
@@ -201,6 +221,19 @@ final class RackcallClientStream extends AbstractClientStream {
             if (flush || length == bytes.length) {
                 connection.flush(out);
             }
+            if (endOfStream && blocking && !Thread.currentThread().isVirtual()) {
+                await(connection);
+            }
+        }
+
+        /** Receives here what the caller would otherwise sleep for. */
+        private void await(PipeConnection connection) {
+            Spinning spinning = new Spinning(WaitStrategy.adaptive(), transport.spinTime()).begin();
+            if (connection.help(spinning, () -> state.done)) {
+                spinning.met();
+            } else {
+                tasks.execute(() -> unmet = spinning);
+            }
         }
 
         @Override
@@ -212,7 +245,8 @@ final class RackcallClientStream extends AbstractClientStream {
     /** Its methods run in the order of the stream's tasks. */
     final class State extends AbstractClientStream.TransportState {
         private final StatsTraceContext stats;
-        private boolean done;
+        /** Written in the order of the tasks, read by a caller that waits. */
+        private volatile boolean done;
         private boolean headersCame;
 
         State(int maxMessageSize, StatsTraceContext stats, TransportTracer tracer, CallOptions options) {
@@ -252,6 +286,9 @@ final class RackcallClientStream extends AbstractClientStream {
         private void end(Status status, Metadata trailers) {
             if (!done) {
                 done = true;
+                if (unmet != null) {
+                    unmet.slept();
+                }
                 transport.connection().abandon(out);
                 transport.ended(RackcallClientStream.this);
                 inboundTrailersReceived(trailers, status);

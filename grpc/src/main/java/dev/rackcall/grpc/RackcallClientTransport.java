@@ -11,6 +11,7 @@ import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.waiting.SpinTime;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientStreamTracer;
@@ -63,6 +64,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     private final int maxInboundMetadataSize;
     private final TransportTracer tracer = new TransportTracer();
     private final Map<Integer, RackcallClientStream> byNumber = new ConcurrentHashMap<>();
+    private final SpinTime spinTime = SpinTime.ofMemory();
     private volatile Attributes attributes;
     private volatile PipeConnection connection;
 
@@ -359,6 +361,18 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             }
         }
         terminateIfUnused();
+    }
+
+    /** Frames of blocking calls only wake the threads that wait; those of ended calls are dropped. */
+    @Override
+    public boolean isHarmless(int number) {
+        RackcallClientStream stream = byNumber.get(number);
+        return number != 0 && (stream == null || stream.isBlocking());
+    }
+
+    /** How long callers of this server spin. */
+    SpinTime spinTime() {
+        return spinTime;
     }
 
     @Override

@@ -160,6 +160,11 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
     }
 
     @Override
+    public boolean isHarmless(int number) {
+        return false;
+    }
+
+    @Override
     public void closed(String reason) {
         synchronized (lock) {
             draining = true;

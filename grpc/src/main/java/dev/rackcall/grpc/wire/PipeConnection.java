@@ -5,6 +5,7 @@ import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.shm.waiting.Spinning;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 
 /**
  * One end of a connection. Any thread sends: it writes into the pipe under a short lock if there is room, and otherwise
@@ -34,6 +36,9 @@ public final class PipeConnection {
     /** Room that is worth a frame of a longer message. */
     private static final int WORTH_BYTES = 2 * 1024;
 
+    /** Checks of the pipe between two looks at the clock. */
+    private static final int POLLS_PER_CLOCK = 16;
+
     private static final byte[] NOTHING = new byte[0];
 
     /** What a transport does with the frames of its peer. One thread at a time calls it. */
@@ -47,6 +52,12 @@ public final class PipeConnection {
 
         /** The peer has consumed that many bytes of a stream, all in all. */
         void credit(int stream, long consumed);
+
+        /**
+         * Whether frames of a stream may be taken by a thread that waits for another stream: no code of the
+         * application runs then.
+         */
+        boolean isHarmless(int stream);
 
         /** The connection has ended, for that reason. Called once. */
         void closed(String reason);
@@ -106,7 +117,15 @@ public final class PipeConnection {
     /** Whether the backlog has streams. */
     private volatile boolean backlogged;
 
+    /** Whether the loop polls this connection. Together with the next field decides whether the peer must ring. */
+    private volatile boolean polled;
+    /** Whether a caller polls it. */
+    private volatile boolean helped;
+
     // ---- the loop's
+
+    /** Set before it is shared. */
+    PipeLoop loop;
 
     long tag;
     boolean watched;
@@ -514,6 +533,62 @@ public final class PipeConnection {
         return taken;
     }
 
+    /**
+     * Takes frames on a caller's thread until its call is over, or for as long as that pays. Returns at once if another
+     * thread receives. Frames of streams whose listeners run code of the application are left to the loop.
+     *
+     * @param spinning begun by the caller
+     * @param over whether the caller's call is over
+     * @return whether the call is over
+     */
+    public boolean help(Spinning spinning, BooleanSupplier over) {
+        if (!receiving.compareAndSet(false, true)) {
+            return false;
+        }
+        boolean othersWait = false;
+        try {
+            helped = true;
+            PipeLayout.asleep(memory, side, false);
+            int polls = 0;
+            while (!over.getAsBoolean()) {
+                if (reader.next()) {
+                    if (!receiver.isHarmless(reader.stream())) {
+                        othersWait = true;
+                        break;
+                    }
+                    take();
+                    tellRoom(false);
+                } else if (++polls % POLLS_PER_CLOCK != 0) {
+                    Thread.onSpinWait();
+                } else if (!spinning.goesOn(Spinning.alwaysShares())) {
+                    break;
+                }
+            }
+            tellRoom(true);
+        } catch (FrameBreachException | IllegalStateException e) {
+            // The loop finds the same, and ends the connection.
+            othersWait = true;
+        } finally {
+            helped = false;
+            receiving.set(false);
+        }
+        // Both fences of this method and of asleep() pair: either this thread sees that the loop polls no more, or the
+        // loop sees that this thread does not.
+        VarHandle.fullFence();
+        boolean leave = othersWait;
+        synchronized (lock) {
+            if (!closed && !polled) {
+                PipeLayout.asleep(memory, side, true);
+                VarHandle.fullFence();
+                leave |= reader.hasFrames();
+            }
+        }
+        if (leave) {
+            loop.wake(this);
+        }
+        return over.getAsBoolean();
+    }
+
     private void tellRoom(boolean now) {
         if (reader.release(now)) {
             // Orders the head before the check, as claimRing() does for a tail.
@@ -586,9 +661,12 @@ public final class PipeConnection {
         return socket.drain();
     }
 
-    /** Says whether the peer has to ring. */
+    /** Says that the loop does not poll, so that the peer has to ring; or that it does. */
     void asleep(boolean value) {
-        PipeLayout.asleep(memory, side, value);
+        polled = !value;
+        // Pairs with the fence in help().
+        VarHandle.fullFence();
+        PipeLayout.asleep(memory, side, value && !helped);
     }
 
     /** Whether a turn would do something. */

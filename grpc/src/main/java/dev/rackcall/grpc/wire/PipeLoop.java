@@ -69,12 +69,22 @@ public final class PipeLoop implements AutoCloseable {
 
     /** Begins to receive the frames of a connection. Any thread. */
     public void add(PipeConnection connection) {
+        connection.loop = this;
         post(() -> adopt(connection));
     }
 
     /** Ends a connection soon. Any thread. */
     public void close(PipeConnection connection, String reason) {
         post(() -> drop(connection, reason));
+    }
+
+    /** Polls a connection again, in which a caller has left frames. */
+    void wake(PipeConnection connection) {
+        post(() -> {
+            if (connections.containsKey(connection.tag)) {
+                watch(connection);
+            }
+        });
     }
 
     private void post(Runnable action) {
