@@ -25,8 +25,8 @@ public final class RackcallChannelProvider extends ManagedChannelProvider {
 
     @Override
     protected ManagedChannelBuilder<?> builderForAddress(String name, int port) {
-        throw new UnsupportedOperationException(
-                "channels have names, not ports such as " + port + " of " + name + "; use RackcallChannelBuilder.forChannel");
+        throw new UnsupportedOperationException("channels have names, not ports such as " + port + " of " + name
+                + "; use RackcallChannelBuilder.forChannel");
     }
 
     @Override

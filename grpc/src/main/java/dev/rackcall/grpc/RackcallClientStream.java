@@ -247,6 +247,7 @@ final class RackcallClientStream extends AbstractClientStream {
         private final StatsTraceContext stats;
         /** Written in the order of the tasks, read by a caller that waits. */
         private volatile boolean done;
+
         private boolean headersCame;
 
         State(int maxMessageSize, StatsTraceContext stats, TransportTracer tracer, CallOptions options) {

@@ -17,8 +17,7 @@ final class BytesProcess {
                     .start();
             System.out.println("serving");
         } else {
-            ManagedChannel channel =
-                    RackcallChannelBuilder.forChannel(args[1]).build();
+            ManagedChannel channel = RackcallChannelBuilder.forChannel(args[1]).build();
             ClientCalls.futureUnaryCall(channel.newCall(BytesService.HOLD, CallOptions.DEFAULT), new byte[3]);
             System.out.println("calling");
         }

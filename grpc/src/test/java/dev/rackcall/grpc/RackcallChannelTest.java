@@ -248,7 +248,10 @@ class RackcallChannelTest {
     @Test
     void shouldFindTargetsByScheme() throws Exception {
         String name = "/test/target";
-        server = RackcallServerBuilder.forChannel(name).addService(service).build().start();
+        server = RackcallServerBuilder.forChannel(name)
+                .addService(service)
+                .build()
+                .start();
         for (ManagedChannelBuilder<?> builder : List.of(
                 Grpc.newChannelBuilder("rackcall://" + name, InsecureChannelCredentials.create()),
                 RackcallChannelBuilder.forTarget("rackcall://" + name))) {
@@ -325,8 +328,8 @@ class RackcallChannelTest {
                         .getStatus())
                 .isEqualTo(HealthCheckResponse.ServingStatus.SERVING);
         BlockingQueue<ServerReflectionResponse> answers = new LinkedBlockingQueue<>();
-        StreamObserver<ServerReflectionRequest> requests =
-                ServerReflectionGrpc.newStub(channel).serverReflectionInfo(new StreamObserver<>() {
+        StreamObserver<ServerReflectionRequest> requests = ServerReflectionGrpc.newStub(channel)
+                .serverReflectionInfo(new StreamObserver<>() {
                     @Override
                     public void onNext(ServerReflectionResponse value) {
                         answers.add(value);
@@ -338,8 +341,7 @@ class RackcallChannelTest {
                     @Override
                     public void onCompleted() {}
                 });
-        requests.onNext(
-                ServerReflectionRequest.newBuilder().setListServices("").build());
+        requests.onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
         assertThat(answers.poll(100, TimeUnit.SECONDS).toString()).contains("grpc.health.v1.Health");
         requests.onCompleted();
     }

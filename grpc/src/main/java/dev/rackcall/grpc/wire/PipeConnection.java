@@ -418,14 +418,7 @@ public final class PipeConnection {
             if (!last) {
                 flags = chunk.kind == Frame.DATA ? flags & ~Frame.END : flags | Frame.MORE;
             }
-            writer.write(
-                    chunk.kind,
-                    flags,
-                    stream.id,
-                    chunk.extra,
-                    chunk.bytes,
-                    stream.written,
-                    length);
+            writer.write(chunk.kind, flags, stream.id, chunk.extra, chunk.bytes, stream.written, length);
             if (chunk.kind == Frame.DATA) {
                 stream.sent += length;
                 stream.pending -= length;

@@ -164,7 +164,12 @@ class HostileFramesTest {
                         attacker.send(Frame.OPEN, 0, 1, 0, opened);
                         byte[] data = new byte[PipeLayout.MAX_PAYLOAD];
                         // Credit for bytes that were never sent.
-                        attacker.send(Frame.CREDIT, 0, 1, 0, ByteBuffer.allocate(8).putLong(1L << 50).array());
+                        attacker.send(
+                                Frame.CREDIT,
+                                0,
+                                1,
+                                0,
+                                ByteBuffer.allocate(8).putLong(1L << 50).array());
                         attacker.send(Frame.DATA, 0, 1, 0, data);
                     }
                 }
@@ -208,7 +213,8 @@ class HostileFramesTest {
                 stream = ++lastStream;
                 payload = open(random.nextBoolean() ? "grpc.health.v1.Health/Check" : "none/none", 0);
             } else {
-                payload = new byte[random.nextInt(10) == 0 ? random.nextInt(PipeLayout.MAX_PAYLOAD) : random.nextInt(16)];
+                payload =
+                        new byte[random.nextInt(10) == 0 ? random.nextInt(PipeLayout.MAX_PAYLOAD) : random.nextInt(16)];
             }
             if (random.nextInt(4) == 0) {
                 random.nextBytes(payload);
