@@ -47,6 +47,7 @@ class ArchitectureTest {
     private static final String LOCK = "dev.rackcall.lock..";
     private static final String CONTROL_PLANE = "dev.rackcall.cp..";
     private static final String ROUTE = "dev.rackcall.route..";
+    private static final String GRPC = "dev.rackcall.grpc..";
     private static final String SAMPLES = "dev.rackcall.samples..";
     private static final String PERF = "dev.rackcall.perf..";
     private static final String RACK = "dev.rackcall.rack..";
@@ -79,6 +80,7 @@ class ArchitectureTest {
                 RDMA,
                 LOCK,
                 ROUTE,
+                GRPC,
                 RACK,
                 CLI)) {
             assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
@@ -177,10 +179,16 @@ class ArchitectureTest {
         mayUseOnly(CONTROL_PLANE, CONTROL_PLANE, VERBS, DIRECTORY, MEMORY);
     }
 
+    /** A transport of its own for grpc-java: names and handshake come from the runtime, calls do not. */
+    @Test
+    void shouldLetGrpcUseTheRuntimeAndMemory() {
+        mayUseOnly(GRPC, GRPC, RPC, MEMORY);
+    }
+
     @Test
     void shouldKeepSamplesAndBenchmarksApart() {
         mayUseOnly(SAMPLES, SAMPLES, RDMA, RPC, CONTROL_PLANE, VERBS, DIRECTORY, MEMORY);
-        mayUseOnly(PERF, PERF, LOCK, RDMA, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
+        mayUseOnly(PERF, PERF, GRPC, LOCK, RDMA, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
     }
 
     /** The machine's side of a rack uses nothing of Rackcall, and the guests' programs use nothing of the machine's side. */

@@ -19,6 +19,7 @@ import dev.rackcall.perf.isolation.IsolationSubjects;
 import dev.rackcall.perf.peers.AeronIpc;
 import dev.rackcall.perf.peers.GrpcCall;
 import dev.rackcall.perf.peers.GrpcGraphCall;
+import dev.rackcall.perf.peers.GrpcProtobuf;
 import dev.rackcall.perf.peers.GrpcTransport;
 import dev.rackcall.perf.peers.RawPingPong;
 import dev.rackcall.perf.rare.RareTarget;
@@ -55,6 +56,7 @@ final class Subjects {
                             GrpcCall.beside("grpc-tcp-64", "rdma-value-64", 64),
                             GrpcCall.beside("grpc-tcp-4096", "rdma-value-4096", 4096),
                             GrpcGraphCall.beside("grpc-tcp-1048576", "rdma-ref-1048576", 1 << 20)),
+                    GrpcProtobuf.subjects(),
                     CrowdTarget.subjects(),
                     RareTarget.subjects(),
                     ConnectSides.subjects(),

@@ -1,5 +1,8 @@
 package dev.rackcall.perf.peers;
 
+import dev.rackcall.grpc.RackcallChannelBuilder;
+import dev.rackcall.grpc.RackcallServerBuilder;
+import dev.rackcall.grpc.RackcallSocketAddress;
 import dev.rackcall.perf.harness.ServerSide;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.MethodDescriptor;
@@ -40,6 +43,22 @@ public enum GrpcTransport {
         @Override
         ManagedChannelBuilder<?> channel(Path directory) {
             return InProcessChannelBuilder.forName(directory.toString());
+        }
+    },
+    /** Shared memory, by Rackcall's transport. */
+    RACKCALL("Rackcall") {
+        @Override
+        ServerBuilder<?> server(Path directory) {
+            return RackcallServerBuilder.forAddress(address(directory)).maxInboundMessageSize(WINDOW);
+        }
+
+        @Override
+        ManagedChannelBuilder<?> channel(Path directory) {
+            return RackcallChannelBuilder.forAddress(address(directory)).maxInboundMessageSize(WINDOW);
+        }
+
+        private RackcallSocketAddress address(Path directory) {
+            return RackcallSocketAddress.of("/bench/grpc", directory);
         }
     },
     /** A Unix socket. */
@@ -89,8 +108,14 @@ public enum GrpcTransport {
 
     /** The choices for the report. */
     String settings() {
-        String common = "grpc-java 1.83, " + words + ", direct executors, unary byte[] without protobuf";
-        return this == IN_PROCESS ? common : common + ", one epoll event loop a side, 8 MiB flow-control window";
+        return settings("unary byte[] without protobuf");
+    }
+
+    String settings(String calls) {
+        String common = "grpc-java 1.83, " + words + ", direct executors, " + calls;
+        return this == IN_PROCESS || this == RACKCALL
+                ? common
+                : common + ", one epoll event loop a side, 8 MiB flow-control window";
     }
 
     abstract ServerBuilder<?> server(Path directory) throws IOException;
@@ -99,16 +124,20 @@ public enum GrpcTransport {
 
     /** Serves one method. */
     <Q, R> ServerSide serve(Path directory, MethodDescriptor<Q, R> method, Function<Q, R> handler) throws IOException {
-        Server server = server(directory)
-                .directExecutor()
-                .addService(ServerServiceDefinition.builder(method.getServiceName())
+        return serve(
+                directory,
+                ServerServiceDefinition.builder(method.getServiceName())
                         .addMethod(method, ServerCalls.asyncUnaryCall((request, replies) -> {
                             replies.onNext(handler.apply(request));
                             replies.onCompleted();
                         }))
-                        .build())
-                .build()
-                .start();
+                        .build());
+    }
+
+    /** Serves a service. */
+    ServerSide serve(Path directory, ServerServiceDefinition service) throws IOException {
+        Server server =
+                server(directory).directExecutor().addService(service).build().start();
         if (server.getPort() > 0) {
             Files.writeString(directory.resolve(PORT_FILE), Integer.toString(server.getPort()));
         }

@@ -1,0 +1,79 @@
+package dev.rackcall.grpc;
+
+import dev.rackcall.rpc.RpcException;
+import io.grpc.EquivalentAddressGroup;
+import io.grpc.NameResolver;
+import io.grpc.NameResolverProvider;
+import io.grpc.StatusOr;
+import java.net.SocketAddress;
+import java.net.URI;
+import java.util.Collection;
+import java.util.List;
+
+/** Resolves targets such as {@code rackcall:///shop/cart} to the channel of that name; found by the service loader. */
+public final class RackcallNameResolverProvider extends NameResolverProvider {
+    private static final int PRIORITY = 5;
+
+    @Override
+    protected boolean isAvailable() {
+        return true;
+    }
+
+    @Override
+    protected int priority() {
+        return PRIORITY;
+    }
+
+    @Override
+    public String getDefaultScheme() {
+        return RackcallSocketAddress.SCHEME;
+    }
+
+    @Override
+    public Collection<Class<? extends SocketAddress>> getProducedSocketAddressTypes() {
+        return List.of(RackcallSocketAddress.class);
+    }
+
+    @Override
+    public NameResolver newNameResolver(URI target, NameResolver.Args args) {
+        if (!RackcallSocketAddress.SCHEME.equals(target.getScheme())) {
+            return null;
+        }
+        if (target.getAuthority() != null || target.getPath() == null) {
+            throw new IllegalArgumentException(
+                    "the target " + target + " names a host; write rackcall:///name/of/channel, with three slashes");
+        }
+        try {
+            return new Fixed(RackcallSocketAddress.of(target.getPath()));
+        } catch (RpcException e) {
+            throw new IllegalArgumentException(
+                    "the target " + target + ": " + e.status().description(), e);
+        }
+    }
+
+    /** One address, which the directory of sockets makes current by itself. */
+    private static final class Fixed extends NameResolver {
+        private final RackcallSocketAddress address;
+
+        Fixed(RackcallSocketAddress address) {
+            this.address = address;
+        }
+
+        @Override
+        public String getServiceAuthority() {
+            return RackcallChannelBuilder.AUTHORITY;
+        }
+
+        @Override
+        public void start(Listener2 listener) {
+            listener.onResult(ResolutionResult.newBuilder()
+                    .setAddressesOrError(StatusOr.fromValue(List.of(new EquivalentAddressGroup(address))))
+                    .build());
+        }
+
+        @Override
+        public void shutdown() {
+            // It holds nothing.
+        }
+    }
+}

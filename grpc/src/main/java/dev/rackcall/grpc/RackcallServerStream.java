@@ -1,0 +1,241 @@
+package dev.rackcall.grpc;
+
+import dev.rackcall.grpc.wire.Frame;
+import dev.rackcall.grpc.wire.OutboundStream;
+import dev.rackcall.grpc.wire.PipeConnection;
+import io.grpc.Attributes;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.SynchronizationContext;
+import io.grpc.internal.AbstractServerStream;
+import io.grpc.internal.ReadableBuffers;
+import io.grpc.internal.ServerTransportListener;
+import io.grpc.internal.StatsTraceContext;
+import io.grpc.internal.TransportTracer;
+import io.grpc.internal.WritableBuffer;
+import java.nio.charset.StandardCharsets;
+
+/** A call at the server; see {@link RackcallClientStream} about its threads. */
+final class RackcallServerStream extends AbstractServerStream {
+    private static final int MOST_DESCRIPTION = 1024;
+
+    private final RackcallServerTransport transport;
+    private final int number;
+    private final String authority;
+    private final State state;
+    private final Out out = new Out();
+    private final Sending sink = new Sending();
+    private final InboundBytes inbound = new InboundBytes();
+    private final SynchronizationContext tasks = new SynchronizationContext((thread, failure) -> failed(failure));
+
+    RackcallServerStream(
+            RackcallServerTransport transport,
+            int number,
+            String authority,
+            StatsTraceContext stats,
+            TransportTracer tracer,
+            int maxInboundMessageSize) {
+        super(HeapBuffer::allocate, stats);
+        this.transport = transport;
+        this.number = number;
+        this.authority = authority;
+        this.state = new State(stats, tracer, maxInboundMessageSize);
+        transport.connection().adopt(out, number);
+    }
+
+    OutboundStream out() {
+        return out;
+    }
+
+    @Override
+    public int streamId() {
+        return number;
+    }
+
+    @Override
+    public String getAuthority() {
+        return authority;
+    }
+
+    @Override
+    public Attributes getAttributes() {
+        return transport.attributes();
+    }
+
+    @Override
+    protected State transportState() {
+        return state;
+    }
+
+    @Override
+    protected Sink abstractServerStreamSink() {
+        return sink;
+    }
+
+    // ---- from the client; the receiving thread
+
+    void begin(ServerTransportListener listener, String method, Metadata headers) {
+        tasks.execute(() -> {
+            listener.streamCreated(this, method, headers);
+            state.onStreamAllocated();
+        });
+    }
+
+    void data(byte[] bytes, boolean end) {
+        inbound.came(bytes.length);
+        tasks.execute(() -> state.data(bytes, end));
+    }
+
+    /** The client has cancelled the call, or its connection is gone. */
+    void ended(Status status) {
+        tasks.execute(() -> state.abort(status));
+    }
+
+    /** Ends the call from this side, other than by the application's own status. */
+    private void failed(Throwable failure) {
+        Status status = Status.fromThrowable(failure);
+        fail(status, status);
+    }
+
+    private void fail(Status status, Status toClient) {
+        tasks.execute(() -> {
+            if (!state.done) {
+                String text = toClient.getDescription() == null ? "" : toClient.getDescription();
+                byte[] description = text.substring(0, Math.min(text.length(), MOST_DESCRIPTION))
+                        .getBytes(StandardCharsets.UTF_8);
+                transport.connection().reset(out, toClient.getCode().value(), false, description);
+                state.abort(status);
+            }
+        });
+    }
+
+    // ---- to the client
+
+    private final class Out extends OutboundStream {
+        @Override
+        protected void opening(int given) {
+            throw new IllegalStateException("servers open no streams");
+        }
+
+        @Override
+        protected void queued(int bytes) {
+            onSendingBytes(bytes);
+        }
+
+        @Override
+        protected void left(int bytes) {
+            tasks.execute(() -> state.onSentBytes(bytes));
+        }
+
+        @Override
+        protected void ended() {
+            tasks.execute(state::sentAll);
+        }
+    }
+
+    private final class Sending implements Sink {
+        @Override
+        public void writeHeaders(Metadata headers, boolean flush) {
+            send(Frame.HEADERS, headers);
+            if (flush) {
+                transport.connection().flush(out);
+            }
+        }
+
+        @Override
+        public void writeFrame(WritableBuffer frame, boolean flush, int messages) {
+            PipeConnection connection = transport.connection();
+            byte[] bytes = ((HeapBuffer) frame).bytes();
+            connection.add(out, Frame.DATA, 0, bytes, frame.readableBytes());
+            state.sent(messages);
+            if (flush || frame.readableBytes() == bytes.length) {
+                connection.flush(out);
+            }
+        }
+
+        @Override
+        public void writeTrailers(Metadata trailers, boolean headersSent, Status status) {
+            send(Frame.TRAILERS, trailers);
+            transport.connection().flush(out);
+        }
+
+        private void send(int kind, Metadata metadata) {
+            byte[] bytes = MetadataFrames.encode(metadata);
+            if (bytes.length > PipeConnection.MAX_METADATA_BYTES) {
+                Status status = Status.RESOURCE_EXHAUSTED.withDescription(
+                        "Response metadata larger than " + PipeConnection.MAX_METADATA_BYTES + ": " + bytes.length);
+                fail(status, status);
+                return;
+            }
+            transport.connection().add(out, kind, 0, bytes, bytes.length);
+        }
+
+        @Override
+        public void cancel(Status status) {
+            fail(status, Status.CANCELLED.withDescription("the server has cancelled the call"));
+        }
+    }
+
+    /** Its methods run in the order of the stream's tasks. */
+    final class State extends AbstractServerStream.TransportState {
+        private boolean done;
+        private boolean endCame;
+
+        State(StatsTraceContext stats, TransportTracer tracer, int maxInboundMessageSize) {
+            super(maxInboundMessageSize, stats, tracer);
+        }
+
+        private void data(byte[] bytes, boolean end) {
+            if (done) {
+                return;
+            }
+            if (endCame) {
+                failed(Status.INTERNAL
+                        .withDescription("the client sent more after its end")
+                        .asRuntimeException());
+                return;
+            }
+            endCame = end;
+            inboundDataReceived(ReadableBuffers.wrap(bytes), end);
+        }
+
+        private void sent(int messages) {
+            getTransportTracer().reportMessageSent(messages);
+        }
+
+        /** Trailers are in the pipe: the call is complete. */
+        private void sentAll() {
+            if (!done) {
+                done = true;
+                transport.ended(number);
+                complete();
+            }
+        }
+
+        private void abort(Status status) {
+            if (!done) {
+                done = true;
+                transport.connection().abandonUnlessReset(out);
+                transport.ended(number);
+                transportReportStatus(status);
+            }
+        }
+
+        @Override
+        public void runOnTransportThread(Runnable action) {
+            tasks.execute(action);
+        }
+
+        @Override
+        public void bytesRead(int bytes) {
+            if (inbound.consume(bytes) && !done && !endCame) {
+                transport.connection().consumed(out, inbound.consumed());
+            }
+        }
+
+        @Override
+        public void deframeFailed(Throwable cause) {
+            failed(cause);
+        }
+    }
+}

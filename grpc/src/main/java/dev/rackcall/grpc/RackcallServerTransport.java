@@ -1,0 +1,239 @@
+package dev.rackcall.grpc;
+
+import com.google.common.util.concurrent.Futures;
+import com.google.common.util.concurrent.ListenableFuture;
+import dev.rackcall.grpc.wire.Frame;
+import dev.rackcall.grpc.wire.FrameBreachException;
+import dev.rackcall.grpc.wire.PipeConnection;
+import io.grpc.Attributes;
+import io.grpc.Grpc;
+import io.grpc.InternalChannelz.SocketOptions;
+import io.grpc.InternalChannelz.SocketStats;
+import io.grpc.InternalLogId;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.internal.ServerTransport;
+import io.grpc.internal.ServerTransportListener;
+import io.grpc.internal.StatsTraceContext;
+import io.grpc.internal.TransportTracer;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+
+/** A client's connection, as gRPC's server sees it. */
+final class RackcallServerTransport implements ServerTransport, PipeConnection.Receiver {
+    private final InternalLogId logId;
+    private final RackcallServer server;
+    private final PipeConnection connection;
+    private final TransportTracer tracer = new TransportTracer();
+    private final Map<Integer, RackcallServerStream> streams = new ConcurrentHashMap<>();
+    private ServerTransportListener listener;
+    private Attributes attributes = Attributes.EMPTY;
+
+    /** Guards what follows. */
+    private final Object lock = new Object();
+
+    /** The highest number of an accepted stream. Written by the receiving thread. */
+    private int lastAccepted;
+
+    private boolean draining;
+    /** Streams that have not ended. */
+    private int open;
+
+    RackcallServerTransport(RackcallServer server, PipeConnection connection) {
+        this.server = server;
+        this.connection = connection;
+        this.logId = InternalLogId.allocate(getClass(), connection.toString());
+    }
+
+    /** The server knows this transport; on the accepting thread, before any frame is received. */
+    void begin(ServerTransportListener given) {
+        listener = given;
+        attributes = given.transportReady(RackcallAttributes.of(
+                        connection,
+                        server.getListenSocketAddress(),
+                        new ProcessAddress(RackcallAttributes.peer(connection)))
+                .build());
+    }
+
+    PipeConnection connection() {
+        return connection;
+    }
+
+    Attributes attributes() {
+        return attributes;
+    }
+
+    // ---- frames of the client; the receiving thread
+
+    @Override
+    public void frame(int kind, int flags, int number, int extra, byte[] payload) {
+        switch (kind) {
+            case Frame.OPEN -> open(number, ByteBuffer.wrap(payload));
+            case Frame.DATA -> {
+                RackcallServerStream stream = known(kind, number);
+                if (stream != null) {
+                    stream.data(payload, (flags & Frame.END) != 0);
+                }
+            }
+            case Frame.RESET -> {
+                RackcallServerStream stream = known(kind, number);
+                if (stream != null) {
+                    stream.ended(Status.CANCELLED.withDescription("the client has cancelled the call"));
+                }
+            }
+            default -> throw new FrameBreachException("a client that sends a frame of kind " + kind);
+        }
+    }
+
+    /** The stream, or null if it has ended at the server; the client may not know that yet. */
+    private RackcallServerStream known(int kind, int number) {
+        if (number <= 0 || number > lastAccepted) {
+            throw new FrameBreachException("a frame " + kind + " of stream " + number + " before it was opened");
+        }
+        return streams.get(number);
+    }
+
+    private void open(int number, ByteBuffer payload) {
+        if (number <= lastAccepted) {
+            throw new FrameBreachException("stream " + number + " is opened after stream " + lastAccepted);
+        }
+        String method = new String(MetadataFrames.field(payload), StandardCharsets.UTF_8);
+        String authority = new String(MetadataFrames.field(payload), StandardCharsets.UTF_8);
+        Metadata headers = MetadataFrames.decode(payload);
+        boolean refused;
+        synchronized (lock) {
+            refused = draining;
+            lastAccepted = number;
+            if (!refused) {
+                open++;
+            }
+        }
+        if (refused) {
+            // After its GOAWAY, the client refuses the call itself.
+            return;
+        }
+        StatsTraceContext stats = StatsTraceContext.newServerContext(server.tracerFactories(), method, headers);
+        RackcallServerStream stream =
+                new RackcallServerStream(this, number, authority, stats, tracer, server.maxInboundMessageSize());
+        streams.put(number, stream);
+        long size = MetadataFrames.size(headers);
+        if (size > server.maxInboundMetadataSize()) {
+            Status status = Status.RESOURCE_EXHAUSTED.withDescription(String.format(
+                    Locale.ROOT, "Request metadata larger than %d: %d", server.maxInboundMetadataSize(), size));
+            connection.reset(
+                    stream.out(),
+                    status.getCode().value(),
+                    false,
+                    status.getDescription().getBytes(StandardCharsets.UTF_8));
+            stats.streamClosed(status);
+            ended(number);
+            return;
+        }
+        stream.begin(listener, method, headers);
+    }
+
+    void ended(int number) {
+        if (streams.remove(number) == null) {
+            return;
+        }
+        boolean last;
+        synchronized (lock) {
+            last = --open == 0 && draining;
+        }
+        if (last) {
+            server.loop().close(connection, "the server was shut down");
+        }
+    }
+
+    @Override
+    public void credit(int number, long consumed) {
+        RackcallServerStream stream = known(Frame.CREDIT, number);
+        if (stream != null) {
+            connection.credited(stream.out(), consumed);
+        }
+    }
+
+    @Override
+    public boolean isHarmless(int number) {
+        return false;
+    }
+
+    @Override
+    public void closed(String reason) {
+        synchronized (lock) {
+            draining = true;
+        }
+        Status status = Status.CANCELLED.withDescription("the client's connection has ended: " + reason);
+        for (RackcallServerStream stream : liveStreams()) {
+            stream.ended(status);
+        }
+        listener.transportTerminated();
+        server.ended(this);
+    }
+
+    private List<RackcallServerStream> liveStreams() {
+        return new ArrayList<>(streams.values());
+    }
+
+    // ---- the end
+
+    @Override
+    public void shutdown() {
+        int last;
+        boolean unused;
+        synchronized (lock) {
+            if (draining) {
+                return;
+            }
+            draining = true;
+            last = lastAccepted;
+            unused = open == 0;
+        }
+        connection.control(Frame.GOAWAY, last, new byte[0]);
+        if (unused) {
+            server.loop().close(connection, "the server was shut down");
+        }
+    }
+
+    @Override
+    public void shutdownNow(Status reason) {
+        shutdown();
+        for (RackcallServerStream stream : liveStreams()) {
+            stream.cancel(reason);
+        }
+        server.loop().close(connection, "the server was shut down");
+    }
+
+    // ---- what else gRPC asks
+
+    @Override
+    public ScheduledExecutorService getScheduledExecutorService() {
+        return server.scheduler();
+    }
+
+    @Override
+    public InternalLogId getLogId() {
+        return logId;
+    }
+
+    @Override
+    public ListenableFuture<SocketStats> getStats() {
+        return Futures.immediateFuture(new SocketStats(
+                tracer.getStats(),
+                server.getListenSocketAddress(),
+                attributes.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR),
+                new SocketOptions.Builder().build(),
+                null));
+    }
+
+    @Override
+    public String toString() {
+        return logId.toString();
+    }
+}

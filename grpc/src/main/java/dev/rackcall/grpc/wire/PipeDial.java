@@ -1,0 +1,105 @@
+package dev.rackcall.grpc.wire;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.PeerCredentials;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Connects a client to the server of a channel. */
+public final class PipeDial {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private PipeDial() {}
+
+    /**
+     * Connects; blocks for some seconds at most.
+     *
+     * @throws RpcException UNAVAILABLE if no server listens or answers, PERMISSION_DENIED if another user's does,
+     *     FAILED_PRECONDITION if it speaks another protocol, or what the server says
+     */
+    public static PipeConnection connect(RuntimeDirectory directory, String channel) {
+        RuntimeDirectory.checkName(channel);
+        UnixSocket socket = null;
+        try {
+            socket = UnixSocket.connect(directory.socket(channel), PATIENCE);
+            PeerCredentials server = socket.peer();
+            if (server.uid() != Uid.current()) {
+                throw Status.Code.PERMISSION_DENIED
+                        .with(
+                                "channel %s is served by uid %d (pid %d), but this is uid %d: it would read what this process sends;"
+                                        + " set RACKCALL_DIR to a directory of your own",
+                                channel, server.uid(), server.pid(), Uid.current())
+                        .asException();
+            }
+            socket.send(PipeHello.ofClient(channel));
+            Optional<Message> answer = socket.receive(PATIENCE);
+            if (answer.isEmpty() || answer.get().isEnd()) {
+                throw Status.Code.UNAVAILABLE
+                        .with(
+                                "channel %s: its server %s; it may be stopped or overloaded",
+                                channel,
+                                answer.isEmpty() ? "did not answer within " + PATIENCE : "hung up instead of answering")
+                        .asException();
+            }
+            return open(socket, server, answer.get(), channel);
+        } catch (OsException e) {
+            close(socket);
+            throw whyNot(directory, channel, e);
+        } catch (RuntimeException | Error e) {
+            close(socket);
+            throw e;
+        }
+    }
+
+    private static void close(UnixSocket socket) {
+        if (socket != null) {
+            socket.close();
+        }
+    }
+
+    private static RpcException whyNot(RuntimeDirectory directory, String channel, OsException e) {
+        if (e.errno() == Errno.ENOENT || e.errno() == Errno.ECONNREFUSED) {
+            return Status.Code.UNAVAILABLE
+                    .with(
+                            "no server has channel %s in %s; start it, or set RACKCALL_DIR to the server's directory (there now: %s)",
+                            channel, directory.path(), directory.channels())
+                    .asException(e);
+        }
+        return (e.errno() == Errno.EACCES ? Status.Code.PERMISSION_DENIED : Status.Code.UNAVAILABLE)
+                .with("channel %s: connecting failed: %s", channel, e.getMessage())
+                .asException(e);
+    }
+
+    private static PipeConnection open(UnixSocket socket, PeerCredentials server, Message answer, String channel) {
+        try {
+            Optional<Status> refusal = PipeHello.refusalIn(answer.bytes(), channel);
+            if (refusal.isPresent()) {
+                throw refusal.get().asException();
+            }
+            if (answer.fds().length != 1) {
+                throw Status.Code.FAILED_PRECONDITION
+                        .with("channel %s: the server sent %d file descriptors, not 1", channel, answer.fds().length)
+                        .asException();
+            }
+            try (SharedFile file = answer.adopt(0)) {
+                if (!PipeHello.isSound(file)) {
+                    throw Status.Code.FAILED_PRECONDITION
+                            .with("channel %s: the server's memory is %s and may change its length", channel, file)
+                            .asException();
+                }
+                file.reserve(0, file.bytes());
+                return new PipeConnection(socket, file.map(), PipeLayout.Side.CLIENT, server);
+            }
+        } finally {
+            answer.closeFds();
+        }
+    }
+}

@@ -1,0 +1,293 @@
+package dev.rackcall.grpc.wire;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.file.OwnerLock;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.EventPoll;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.PeerCredentials;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Where clients connect to one channel: the lock that proves a living server, the socket, and a thread that accepts. */
+public final class PipeListener implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PipeListener.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+
+    private static final int BACKLOG = 1024;
+    private static final long DOOR = 0;
+    private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** An honest client says hello at once. */
+    private static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** Clients that have connected and not said hello. The oldest is dropped for a new one. */
+    private static final int MOST_SILENT = 256;
+    /** Pause after a failed accept: the client is still there, so the next wait would return at once. */
+    private static final long FAILED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    /** How long a process that cleans up after a dead server may hold the lock. */
+    private static final long LOCK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    /** What becomes of a new connection. */
+    public interface Clients {
+        /** Makes the receiver of its frames, or throws to refuse it. On the accepting thread. */
+        PipeConnection.Receiver accept(PipeConnection connection);
+    }
+
+    private record Guest(UnixSocket socket, PeerCredentials peer, long since) {}
+
+    private final RuntimeDirectory directory;
+    private final String channel;
+    private final OwnerLock lock;
+    private final Clients clients;
+    private final PipeLoop loop;
+    private final EventPoll events = EventPoll.create();
+    private final LinkedHashMap<Long, Guest> silent = new LinkedHashMap<>();
+    private final Thread thread;
+    private volatile UnixSocket socket;
+    private volatile boolean stopping;
+    private long lastTag;
+
+    private PipeListener(
+            RuntimeDirectory directory,
+            String channel,
+            OwnerLock lock,
+            UnixSocket socket,
+            PipeLoop loop,
+            Clients clients) {
+        this.directory = directory;
+        this.channel = channel;
+        this.lock = lock;
+        this.socket = socket;
+        this.loop = loop;
+        this.clients = clients;
+        this.thread = new Thread(this::run, "rackcall-grpc-accept");
+        thread.setDaemon(true);
+    }
+
+    /**
+     * Begins to listen.
+     *
+     * @param loop receives the frames of all clients
+     * @throws IOException if the channel has a living server, or this host does not permit one
+     */
+    public static PipeListener open(RuntimeDirectory directory, String channel, PipeLoop loop, Clients clients)
+            throws IOException {
+        OwnerLock lock = null;
+        PipeListener listener = null;
+        try {
+            RuntimeDirectory.checkName(channel);
+            directory.create();
+            lock = acquire(directory, channel);
+            Files.deleteIfExists(directory.socket(channel));
+            UnixSocket socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
+            listener = new PipeListener(directory, channel, lock, socket, loop, clients);
+            socket.watch(listener.events, DOOR);
+            listener.thread.start();
+            return listener;
+        } catch (RuntimeException e) {
+            undo(listener, lock);
+            throw new IOException("channel " + channel + " cannot be served: " + e.getMessage(), e);
+        } catch (IOException | Error e) {
+            undo(listener, lock);
+            throw e;
+        }
+    }
+
+    private static void undo(PipeListener listener, OwnerLock lock) {
+        if (listener != null) {
+            listener.socket.close();
+            listener.events.close();
+        }
+        if (lock != null) {
+            lock.close();
+        }
+    }
+
+    private static OwnerLock acquire(RuntimeDirectory directory, String channel) throws IOException {
+        long end = System.nanoTime() + LOCK_NANOS;
+        while (true) {
+            boolean last = System.nanoTime() - end >= 0;
+            try {
+                Optional<OwnerLock> lock = OwnerLock.tryAcquire(directory.lock(channel));
+                if (lock.isPresent()) {
+                    return lock.get();
+                }
+                if (last) {
+                    throw new IOException("channel " + channel + " already has a living server in " + directory.path()
+                            + "; stop it, or serve another channel");
+                }
+            } catch (OsException e) {
+                if (last || e.errno() != Errno.ENOENT) {
+                    throw e;
+                }
+                // A process that cleaned up has removed the directory.
+                directory.create();
+            }
+            LockSupport.parkNanos(LOCK_POLL_NANOS);
+        }
+    }
+
+    private void run() {
+        while (!stopping) {
+            try {
+                int count = events.await(TICK_NANOS);
+                for (int i = 0; i < count && !stopping; i++) {
+                    if (events.tag(i) == DOOR) {
+                        acceptAll();
+                    } else {
+                        heard(events.tag(i));
+                    }
+                }
+                tick();
+            } catch (RuntimeException | Error e) {
+                if (!stopping) {
+                    if (LOG_LIMIT.allows()) {
+                        LOG.warn("channel {}: a client was not accepted: {}{}", channel, e, LOG_LIMIT.skipped());
+                    }
+                    LockSupport.parkNanos(FAILED_NANOS);
+                }
+            }
+        }
+        silent.values().forEach(guest -> guest.socket().close());
+        silent.clear();
+        events.close();
+    }
+
+    private void acceptAll() {
+        for (Optional<UnixSocket> next = socket.accept(); next.isPresent(); next = socket.accept()) {
+            UnixSocket client = next.get();
+            try {
+                if (client.peer().uid() != Uid.current()) {
+                    client.send(
+                            PipeHello.refusal(
+                                    Status.Code.PERMISSION_DENIED.with("its server serves only its own user")),
+                            Duration.ZERO);
+                    client.close();
+                    continue;
+                }
+                if (silent.size() >= MOST_SILENT) {
+                    drop(silent.pollFirstEntry().getValue());
+                }
+                long tag = ++lastTag;
+                client.watch(events, tag);
+                silent.put(tag, new Guest(client, client.peer(), System.nanoTime()));
+            } catch (RuntimeException | Error e) {
+                client.close();
+                throw e;
+            }
+        }
+    }
+
+    private void drop(Guest guest) {
+        guest.socket().unwatch(events);
+        guest.socket().close();
+    }
+
+    private void heard(long tag) {
+        Guest guest = silent.remove(tag);
+        if (guest == null) {
+            return;
+        }
+        guest.socket().unwatch(events);
+        boolean connected = false;
+        try {
+            Optional<Message> hello = guest.socket().receive(Duration.ZERO);
+            if (hello.isPresent()) {
+                hello.get().closeFds();
+                connected = !hello.get().isEnd() && greet(guest, hello.get().bytes());
+            }
+        } finally {
+            if (!connected) {
+                guest.socket().close();
+            }
+        }
+    }
+
+    private boolean greet(Guest guest, byte[] hello) {
+        if (!PipeHello.isClient(hello, channel)) {
+            guest.socket()
+                    .send(
+                            Handshake.ServerHello.refusal(Status.Code.FAILED_PRECONDITION.with(
+                                            "channel %s is served to gRPC clients of this version of rackcall-grpc; connect with"
+                                                    + " RackcallChannelBuilder",
+                                            channel))
+                                    .encode(),
+                            Duration.ZERO);
+            return false;
+        }
+        try (SharedFile file = SharedFile.memfd("rackcall-grpc", PipeLayout.FILE_BYTES)) {
+            file.reserve(0, file.bytes());
+            PipeConnection connection =
+                    new PipeConnection(guest.socket(), file.map(), PipeLayout.Side.SERVER, guest.peer());
+            // From here on, the loop closes the socket.
+            try {
+                connection.begin(clients.accept(connection));
+            } catch (RuntimeException | Error e) {
+                connection.discard();
+                throw e;
+            }
+            loop.add(connection);
+            try {
+                guest.socket().send(PipeHello.ofServer(), Duration.ZERO, file.fd());
+            } catch (OsException | IllegalStateException e) {
+                LOG.debug("a client hung up before it was connected: {}", e.getMessage());
+                loop.close(connection, "the client hung up before it was connected");
+            }
+            return true;
+        }
+    }
+
+    private void tick() {
+        long now = System.nanoTime();
+        silent.values().removeIf(guest -> {
+            boolean late = now - guest.since() >= HELLO_NANOS;
+            if (late) {
+                drop(guest);
+            }
+            return late;
+        });
+        if (!stopping && socket.hasLostPath() && lock.isAtPath()) {
+            UnixSocket lost = socket;
+            socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
+            lost.close();
+            socket.watch(events, DOOR);
+            LOG.warn("the socket of channel {} was deleted; the server listens at a new one", channel);
+        }
+    }
+
+    /** Stops listening; returns once another server can take the channel. Connections live on. */
+    @Override
+    public void close() {
+        stopping = true;
+        events.wakeUp();
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        socket.close();
+        lock.close();
+        directory.removeIfEmpty();
+    }
+}

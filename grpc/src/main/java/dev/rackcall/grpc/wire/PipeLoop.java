@@ -1,0 +1,329 @@
+package dev.rackcall.grpc.wire;
+
+import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.shm.os.Affinity;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.socket.EventPoll;
+import dev.rackcall.shm.waiting.SpinTime;
+import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A thread that receives the frames of its connections. It polls those that were busy lately, turn by turn; the others'
+ * peers ring. With nothing to do, it spins for as long as that has paid off lately, and then sleeps in the kernel.
+ */
+public final class PipeLoop implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PipeLoop.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+
+    private static final long MAX_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Turns between two checks of the sockets. */
+    private static final int TURNS_PER_LOOK = 512;
+    /** How many turns one without work counts as. */
+    private static final int IDLE_TURN_WEIGHT = 4;
+    /** Turns without a frame after which a connection's peer has to ring, if another connection is busy. */
+    private static final int TURNS_WATCHED = 5_000;
+    /** Consecutive sleeps without a frame after which it has to ring. */
+    private static final int MOST_RESTS = 3;
+    /** Turns without work before the thread reads the clock. */
+    private static final int FIRST_TURNS = 16;
+
+    private static final long FAILED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private final EventPoll events = EventPoll.create();
+    private final Map<Long, PipeConnection> connections = new HashMap<>();
+    private final List<PipeConnection> watched = new ArrayList<>();
+    private final Queue<Runnable> mail = new ConcurrentLinkedQueue<>();
+    private final Spinning spinning = new Spinning(WaitStrategy.adaptive(), SpinTime.ofMemory());
+    private final Thread thread;
+
+    private long lastTag;
+    private int idleTurns;
+    private int turns;
+    private volatile boolean mailed;
+    private volatile boolean sleeping;
+    private volatile boolean stopping;
+
+    private PipeLoop(String name) {
+        thread = new Thread(this::run, name);
+        thread.setDaemon(true);
+    }
+
+    /** Starts a loop; its thread is a daemon of that name. */
+    public static PipeLoop start(String name) {
+        PipeLoop loop = new PipeLoop(name);
+        loop.thread.start();
+        return loop;
+    }
+
+    /** Begins to receive the frames of a connection. Any thread. */
+    public void add(PipeConnection connection) {
+        connection.loop = this;
+        post(() -> adopt(connection));
+    }
+
+    /** Ends a connection soon. Any thread. */
+    public void close(PipeConnection connection, String reason) {
+        post(() -> drop(connection, reason));
+    }
+
+    /** Polls a connection again, in which a caller has left frames. */
+    void wake(PipeConnection connection) {
+        post(() -> {
+            if (connections.containsKey(connection.tag)) {
+                watch(connection);
+            }
+        });
+    }
+
+    private void post(Runnable action) {
+        mail.add(action);
+        mailed = true;
+        // The volatile stores above precede this check. The loop announces its sleep before its last check of the mail.
+        if (sleeping) {
+            events.wakeUp();
+        }
+    }
+
+    /** Ends all connections and the thread; returns soon. */
+    @Override
+    public void close() {
+        stopping = true;
+        events.wakeUp();
+    }
+
+    private void run() {
+        try {
+            Affinity.asProcess();
+        } catch (OsException e) {
+            LOG.debug("{} stays on its starter's processors: {}", thread.getName(), e.getMessage());
+        }
+        while (!stopping) {
+            try {
+                turn();
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.warn("{} goes on after {}{}", thread.getName(), e, LOG_LIMIT.skipped(), e);
+                }
+                LockSupport.parkNanos(FAILED_TURN_NANOS);
+            }
+        }
+        runMail();
+        for (PipeConnection connection : new ArrayList<>(connections.values())) {
+            drop(connection, "this end has shut down");
+        }
+        events.close();
+    }
+
+    private void turn() {
+        int work = 0;
+        for (int i = watched.size() - 1; i >= 0; i--) {
+            work += turn(watched.get(i));
+        }
+        if (mailed) {
+            runMail();
+            work++;
+        }
+        if (work > 0) {
+            if (idleTurns >= FIRST_TURNS) {
+                spinning.met();
+            }
+            idleTurns = 0;
+            if (++turns >= TURNS_PER_LOOK) {
+                look(0);
+            }
+            return;
+        }
+        if (watched.isEmpty() || !spins()) {
+            sleep();
+            return;
+        }
+        Thread.onSpinWait();
+        turns += IDLE_TURN_WEIGHT;
+        if (turns >= TURNS_PER_LOOK) {
+            look(0);
+        }
+    }
+
+    private int turn(PipeConnection connection) {
+        try {
+            int work = connection.turn();
+            if (work > 0) {
+                connection.emptyTurns = 0;
+                connection.rests = 0;
+            } else if (connection.hungUp) {
+                drop(connection, "the peer has ended");
+            } else if (++connection.emptyTurns > TURNS_WATCHED && watched.size() > 1) {
+                letRing(connection);
+            }
+            return work;
+        } catch (FrameBreachException e) {
+            if (LOG_LIMIT.allows()) {
+                LOG.warn("{} broke the protocol and is closed: {}{}", connection, e.getMessage(), LOG_LIMIT.skipped());
+            }
+            drop(connection, "the peer broke the protocol: " + e.getMessage());
+        } catch (RuntimeException | Error e) {
+            if (LOG_LIMIT.allows()) {
+                LOG.warn("{} is closed after {}{}", connection, e, LOG_LIMIT.skipped(), e);
+            }
+            drop(connection, "this end failed: " + e);
+        }
+        return 1;
+    }
+
+    private boolean spins() {
+        if (++idleTurns < FIRST_TURNS) {
+            return true;
+        }
+        if (idleTurns == FIRST_TURNS) {
+            spinning.begin();
+            spinning.offer();
+        }
+        return spinning.goesOn(Spinning.alwaysShares());
+    }
+
+    private void sleep() {
+        if (idleTurns < FIRST_TURNS) {
+            spinning.begin();
+        }
+        idleTurns = 0;
+        for (int i = 0; i < watched.size(); i++) {
+            watched.get(i).asleep(true);
+        }
+        sleeping = true;
+        // Orders the words before the last check. A peer publishes, fences, and then reads its word.
+        VarHandle.fullFence();
+        if (hasWork() || mailed || stopping) {
+            sleeping = false;
+            watchAll();
+            return;
+        }
+        look(MAX_SLEEP_NANOS);
+        if (hasWork()) {
+            spinning.slept();
+        }
+    }
+
+    private boolean hasWork() {
+        for (int i = 0; i < watched.size(); i++) {
+            if (watched.get(i).hasWork() || watched.get(i).hungUp) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void watchAll() {
+        for (int i = 0; i < watched.size(); i++) {
+            watched.get(i).asleep(false);
+        }
+    }
+
+    /** Handles rings and deaths, then the mail. */
+    private void look(long nanos) {
+        turns = 0;
+        int count = events.await(nanos);
+        if (sleeping) {
+            sleeping = false;
+            for (int i = watched.size() - 1; i >= 0; i--) {
+                if (++watched.get(i).rests > MOST_RESTS) {
+                    remove(watched.get(i));
+                }
+            }
+            watchAll();
+        }
+        for (int i = 0; i < count; i++) {
+            PipeConnection connection = connections.get(events.tag(i));
+            if (connection != null) {
+                rung(connection);
+            }
+        }
+        runMail();
+    }
+
+    private void rung(PipeConnection connection) {
+        if (connection.drainRings() < 0) {
+            // A later turn drops it, once it finds no more frames.
+            connection.hungUp = true;
+            connection.unwatch(events);
+        }
+        watch(connection);
+    }
+
+    private void runMail() {
+        // Before the actions: a thread that adds one later sets it again.
+        mailed = false;
+        for (Runnable action = mail.poll(); action != null; action = mail.poll()) {
+            try {
+                action.run();
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.warn("{} goes on after {}{}", thread.getName(), e, LOG_LIMIT.skipped(), e);
+                }
+            }
+        }
+    }
+
+    private void adopt(PipeConnection connection) {
+        connection.tag = ++lastTag;
+        connections.put(connection.tag, connection);
+        boolean open;
+        try {
+            open = connection.watch(events);
+        } catch (RuntimeException | Error e) {
+            // Without its socket the peer's death would go unnoticed.
+            drop(connection, "its socket cannot be watched: " + e.getMessage());
+            throw e;
+        }
+        if (open) {
+            watch(connection);
+        } else {
+            drop(connection, "its socket was closed");
+        }
+    }
+
+    private void watch(PipeConnection connection) {
+        connection.asleep(false);
+        connection.rests = 0;
+        connection.emptyTurns = 0;
+        if (!connection.watched) {
+            connection.watched = true;
+            watched.add(connection);
+        }
+    }
+
+    private void letRing(PipeConnection connection) {
+        connection.asleep(true);
+        // As in sleep().
+        VarHandle.fullFence();
+        if (connection.hasWork()) {
+            watch(connection);
+        } else {
+            remove(connection);
+        }
+    }
+
+    private void remove(PipeConnection connection) {
+        connection.watched = false;
+        watched.remove(connection);
+    }
+
+    private void drop(PipeConnection connection, String reason) {
+        remove(connection);
+        if (connections.remove(connection.tag) != null) {
+            connection.unwatch(events);
+        }
+        connection.close(reason);
+    }
+}

@@ -1,0 +1,385 @@
+package dev.rackcall.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.Context;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.Metadata;
+import io.grpc.SecurityLevel;
+import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.internal.GrpcAttributes;
+import io.grpc.protobuf.services.HealthStatusManager;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import io.grpc.reflection.v1.ServerReflectionGrpc;
+import io.grpc.reflection.v1.ServerReflectionRequest;
+import io.grpc.reflection.v1.ServerReflectionResponse;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the interoperability suite does not ask: other processes, deaths, draining, names, and gRPC's own services. */
+class RackcallChannelTest {
+    private static final String CHANNEL = "/test/bytes";
+    private static final byte[] HELLO = "hello".getBytes(StandardCharsets.UTF_8);
+
+    @TempDir
+    private Path directory;
+
+    private final BytesService service = new BytesService();
+    private Server server;
+    private ManagedChannel channel;
+
+    private RackcallServerBuilder serverBuilder() {
+        return RackcallServerBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, directory))
+                .addService(service);
+    }
+
+    private ManagedChannel connect() {
+        return RackcallChannelBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, directory))
+                .build();
+    }
+
+    private void start() throws IOException {
+        server = serverBuilder().build().start();
+        channel = connect();
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        if (channel != null) {
+            channel.shutdownNow();
+            assertThat(channel.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
+        }
+        if (server != null) {
+            service.letGo.release(1000);
+            server.shutdownNow();
+            assertThat(server.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    private static byte[] echo(ManagedChannel channel, byte[] value) {
+        return ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, CallOptions.DEFAULT, value);
+    }
+
+    private static ListenableFuture<byte[]> hold(ManagedChannel channel) {
+        return ClientCalls.futureUnaryCall(channel.newCall(BytesService.HOLD, CallOptions.DEFAULT), HELLO);
+    }
+
+    private static Status statusOf(ListenableFuture<?> call) throws Exception {
+        try {
+            call.get(100, TimeUnit.SECONDS);
+            return Status.OK;
+        } catch (ExecutionException e) {
+            return Status.fromThrowable(e);
+        }
+    }
+
+    // ---- several processes
+
+    @Test
+    void shouldCallAServerInAnotherProcess() throws Exception {
+        try (ChildJvm child = ChildJvm.start(BytesProcess.class, directory, "serve", CHANNEL)) {
+            child.awaitLine("serving");
+            channel = connect();
+            assertThat(echo(channel, HELLO)).isEqualTo(HELLO);
+            byte[] large = new byte[3_000_000];
+            Arrays.fill(large, (byte) 7);
+            assertThat(echo(channel, large)).isEqualTo(large);
+            BlockingQueue<byte[]> answers = new LinkedBlockingQueue<>();
+            StreamObserver<byte[]> requests = chat(channel, answers);
+            for (int i = 0; i < 200; i++) {
+                requests.onNext(new byte[i]);
+                assertThat(answers.poll(100, TimeUnit.SECONDS)).hasSize(i);
+            }
+            requests.onCompleted();
+        }
+    }
+
+    private static StreamObserver<byte[]> chat(ManagedChannel channel, BlockingQueue<byte[]> answers) {
+        return ClientCalls.asyncBidiStreamingCall(
+                channel.newCall(BytesService.CHAT, CallOptions.DEFAULT), new StreamObserver<>() {
+                    @Override
+                    public void onNext(byte[] value) {
+                        answers.add(value);
+                    }
+
+                    @Override
+                    public void onError(Throwable failure) {
+                        answers.add(new byte[0]);
+                    }
+
+                    @Override
+                    public void onCompleted() {}
+                });
+    }
+
+    @Test
+    void shouldFailCallsOfAKilledServerAndFindItsSuccessor() throws Exception {
+        try (ChildJvm child = ChildJvm.start(BytesProcess.class, directory, "serve", CHANNEL)) {
+            child.awaitLine("serving");
+            channel = connect();
+            echo(channel, HELLO);
+            ListenableFuture<byte[]> held = hold(channel);
+            echo(channel, HELLO);
+            child.kill();
+            assertThat(statusOf(held).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+        }
+        server = serverBuilder().build().start();
+        assertThat(ClientCalls.blockingUnaryCall(
+                        channel, BytesService.ECHO, CallOptions.DEFAULT.withWaitForReady(), HELLO))
+                .isEqualTo(HELLO);
+    }
+
+    @Test
+    void shouldCancelTheCallsOfAKilledClientOnly() throws Exception {
+        start();
+        try (ChildJvm child = ChildJvm.start(BytesProcess.class, directory, "hold", CHANNEL)) {
+            assertThat(service.held.tryAcquire(100, TimeUnit.SECONDS)).isTrue();
+            ListenableFuture<byte[]> mine = hold(channel);
+            assertThat(service.held.tryAcquire(100, TimeUnit.SECONDS)).isTrue();
+            child.kill();
+            Await.latch(service.cancelled);
+            service.letGo.release(2);
+            assertThat(mine.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
+        }
+    }
+
+    // ---- draining
+
+    @Test
+    void shouldEndCallsUnderWayWhenTheServerDrains() throws Exception {
+        start();
+        ListenableFuture<byte[]> held = hold(channel);
+        assertThat(service.held.tryAcquire(100, TimeUnit.SECONDS)).isTrue();
+        server.shutdown();
+        service.letGo.release();
+        assertThat(held.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
+        assertThat(server.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
+        assertThatThrownBy(() -> echo(channel, HELLO))
+                .isInstanceOf(StatusRuntimeException.class)
+                .hasMessageContaining("UNAVAILABLE");
+    }
+
+    /** Calls that a draining server has not accepted are retried by gRPC itself. */
+    @Test
+    void shouldLoseNoCallWhileServersReplaceEachOther() throws Exception {
+        start();
+        AtomicInteger failed = new AtomicInteger();
+        AtomicInteger answered = new AtomicInteger();
+        AtomicReference<Throwable> why = new AtomicReference<>();
+        Thread caller = Thread.ofPlatform().start(() -> {
+            while (!Thread.currentThread().isInterrupted()) {
+                try {
+                    ClientCalls.blockingUnaryCall(
+                            channel,
+                            BytesService.ECHO,
+                            CallOptions.DEFAULT.withWaitForReady().withDeadlineAfter(100, TimeUnit.SECONDS),
+                            HELLO);
+                    answered.incrementAndGet();
+                } catch (StatusRuntimeException e) {
+                    if (e.getStatus().getCode() != Status.Code.CANCELLED) {
+                        failed.incrementAndGet();
+                        why.set(e);
+                    }
+                }
+            }
+        });
+        for (int i = 0; i < 5; i++) {
+            int before = answered.get();
+            Await.until("calls at the next server", () -> answered.get() > before + 20);
+            server.shutdown();
+            assertThat(server.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
+            server = serverBuilder().build().start();
+        }
+        caller.interrupt();
+        caller.join();
+        assertThat(why.get()).isNull();
+        assertThat(failed).hasValue(0);
+    }
+
+    // ---- names and attributes
+
+    @Test
+    void shouldRefuseAChannelThatIsServed() throws Exception {
+        start();
+        assertThatThrownBy(() -> serverBuilder().build().start())
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("already has a living server");
+    }
+
+    @Test
+    void shouldSayThatNoServerListens() {
+        channel = connect();
+        assertThatThrownBy(() -> echo(channel, HELLO)).hasMessageContaining("no server has channel " + CHANNEL);
+    }
+
+    @Test
+    void shouldFindTargetsByScheme() throws Exception {
+        String name = "/test/target";
+        server = RackcallServerBuilder.forChannel(name)
+                .addService(service)
+                .build()
+                .start();
+        for (ManagedChannelBuilder<?> builder : List.of(
+                Grpc.newChannelBuilder("rackcall://" + name, InsecureChannelCredentials.create()),
+                RackcallChannelBuilder.forTarget("rackcall://" + name))) {
+            ManagedChannel made = builder.build();
+            assertThat(echo(made, HELLO)).isEqualTo(HELLO);
+            made.shutdownNow();
+        }
+    }
+
+    @Test
+    void shouldTellTheServerWhoCalls() throws Exception {
+        AtomicReference<Attributes> seen = new AtomicReference<>();
+        server = serverBuilder()
+                .intercept(new ServerInterceptor() {
+                    @Override
+                    public <Q, A> ServerCall.Listener<Q> interceptCall(
+                            ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                        seen.set(call.getAttributes());
+                        return next.startCall(call, headers);
+                    }
+                })
+                .build()
+                .start();
+        channel = connect();
+        echo(channel, HELLO);
+        assertThat(seen.get().get(RackcallAttributes.PEER).pid())
+                .isEqualTo((int) ProcessHandle.current().pid());
+        assertThat(seen.get().get(GrpcAttributes.ATTR_SECURITY_LEVEL)).isEqualTo(SecurityLevel.PRIVACY_AND_INTEGRITY);
+        SocketAddress local = seen.get().get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR);
+        assertThat(local).hasToString("rackcall://" + CHANNEL);
+        assertThat(seen.get().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR).toString())
+                .contains("pid " + ProcessHandle.current().pid());
+    }
+
+    // ---- gRPC's own features
+
+    @Test
+    void shouldPassTheDeadlineOn() throws Exception {
+        AtomicReference<Long> millis = new AtomicReference<>();
+        server = serverBuilder()
+                .intercept(new ServerInterceptor() {
+                    @Override
+                    public <Q, A> ServerCall.Listener<Q> interceptCall(
+                            ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                        millis.set(Context.current().getDeadline().timeRemaining(TimeUnit.MILLISECONDS));
+                        return next.startCall(call, headers);
+                    }
+                })
+                .build()
+                .start();
+        channel = connect();
+        ClientCalls.blockingUnaryCall(
+                channel, BytesService.ECHO, CallOptions.DEFAULT.withDeadlineAfter(1000, TimeUnit.SECONDS), HELLO);
+        assertThat(millis.get()).isBetween(1L, 1_000_000L);
+        assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(
+                        channel,
+                        BytesService.HOLD,
+                        CallOptions.DEFAULT.withDeadlineAfter(20, TimeUnit.MILLISECONDS),
+                        HELLO))
+                .hasMessageContaining("DEADLINE_EXCEEDED");
+    }
+
+    @Test
+    void shouldServeHealthAndReflection() throws Exception {
+        HealthStatusManager health = new HealthStatusManager();
+        server = serverBuilder()
+                .addService(health.getHealthService())
+                .addService(ProtoReflectionServiceV1.newInstance())
+                .build()
+                .start();
+        channel = connect();
+        assertThat(HealthGrpc.newBlockingStub(channel)
+                        .check(HealthCheckRequest.getDefaultInstance())
+                        .getStatus())
+                .isEqualTo(HealthCheckResponse.ServingStatus.SERVING);
+        BlockingQueue<ServerReflectionResponse> answers = new LinkedBlockingQueue<>();
+        StreamObserver<ServerReflectionRequest> requests = ServerReflectionGrpc.newStub(channel)
+                .serverReflectionInfo(new StreamObserver<>() {
+                    @Override
+                    public void onNext(ServerReflectionResponse value) {
+                        answers.add(value);
+                    }
+
+                    @Override
+                    public void onError(Throwable failure) {}
+
+                    @Override
+                    public void onCompleted() {}
+                });
+        requests.onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
+        assertThat(answers.poll(100, TimeUnit.SECONDS).toString()).contains("grpc.health.v1.Health");
+        requests.onCompleted();
+    }
+
+    @Test
+    void shouldRetryByServiceConfig() throws Exception {
+        AtomicInteger attempts = new AtomicInteger();
+        server = serverBuilder()
+                .intercept(new ServerInterceptor() {
+                    @Override
+                    public <Q, A> ServerCall.Listener<Q> interceptCall(
+                            ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                        if (attempts.incrementAndGet() < 3) {
+                            call.close(Status.UNAVAILABLE, new Metadata());
+                            return new ServerCall.Listener<>() {};
+                        }
+                        return next.startCall(call, headers);
+                    }
+                })
+                .build()
+                .start();
+        Map<String, ?> retries = Map.of(
+                "maxAttempts",
+                4.0,
+                "initialBackoff",
+                "0.001s",
+                "maxBackoff",
+                "0.002s",
+                "backoffMultiplier",
+                1.0,
+                "retryableStatusCodes",
+                List.of("UNAVAILABLE"));
+        channel = RackcallChannelBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, directory))
+                .defaultServiceConfig(Map.of(
+                        "methodConfig",
+                        List.of(Map.of("name", List.of(Map.of("service", "test.Bytes")), "retryPolicy", retries))))
+                .build();
+        assertThat(echo(channel, HELLO)).isEqualTo(HELLO);
+        assertThat(attempts).hasValue(3);
+    }
+}

@@ -1,0 +1,230 @@
+package dev.rackcall.grpc.wire;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.grpc.RackcallChannelBuilder;
+import dev.rackcall.grpc.RackcallServerBuilder;
+import dev.rackcall.grpc.RackcallSocketAddress;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.testkit.Await;
+import io.grpc.Attributes;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.ServerTransportFilter;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.protobuf.services.HealthStatusManager;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A client that writes what no correct client writes harms its own connection only. */
+class HostileFramesTest {
+    private static final String CHANNEL = "/test/hostile";
+    private static final Duration BOUND = Duration.ofSeconds(100);
+    /** Connections of random frames; each sends some dozens. */
+    private static final int CASES = Integer.getInteger("rackcall.cases", 300);
+
+    private static final int MOST_FRAMES = 40;
+
+    @TempDir
+    private Path directory;
+
+    private final long seed = Long.getLong("rackcall.seed", System.nanoTime());
+    private final Random random = new Random(seed);
+    private final AtomicInteger connections = new AtomicInteger();
+    private Server server;
+    private ManagedChannel honest;
+
+    @BeforeEach
+    void start() throws IOException {
+        RackcallSocketAddress address = RackcallSocketAddress.of(CHANNEL, directory);
+        server = RackcallServerBuilder.forAddress(address)
+                .addService(new HealthStatusManager().getHealthService())
+                .addTransportFilter(new ServerTransportFilter() {
+                    @Override
+                    public Attributes transportReady(Attributes attributes) {
+                        connections.incrementAndGet();
+                        return attributes;
+                    }
+
+                    @Override
+                    public void transportTerminated(Attributes attributes) {
+                        connections.decrementAndGet();
+                    }
+                })
+                .build()
+                .start();
+        honest = RackcallChannelBuilder.forAddress(address).build();
+        requireHonestAnswer();
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        honest.shutdownNow();
+        server.shutdownNow();
+        assertThat(server.awaitTermination(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    }
+
+    private void requireHonestAnswer() {
+        assertThat(HealthGrpc.newBlockingStub(honest)
+                        .withDeadlineAfter(BOUND.toSeconds(), TimeUnit.SECONDS)
+                        .check(HealthCheckRequest.getDefaultInstance())
+                        .getStatus())
+                .isEqualTo(ServingStatus.SERVING);
+    }
+
+    /** The raw end of a client. */
+    private final class Attacker implements AutoCloseable {
+        final UnixSocket socket;
+        final Mapping mapping;
+        final MemorySegment memory;
+        final PipeWriter writer;
+
+        Attacker() {
+            socket = UnixSocket.connect(RuntimeDirectory.at(directory).socket(CHANNEL));
+            socket.send(PipeHello.ofClient(CHANNEL));
+            Message answer = socket.receive(BOUND).orElseThrow();
+            assertThat(PipeHello.refusalIn(answer.bytes(), CHANNEL)).isEmpty();
+            try (SharedFile file = answer.adopt(0)) {
+                mapping = file.map();
+            }
+            memory = mapping.memory();
+            writer = new PipeWriter(memory, PipeLayout.Side.CLIENT);
+        }
+
+        void send(int kind, int flags, int stream, int extra, byte[] payload) {
+            if (writer.hasRoom(payload.length)) {
+                writer.write(kind, flags, stream, extra, payload, 0, payload.length);
+                writer.publish();
+            }
+            socket.ring();
+        }
+
+        void awaitHangUp() {
+            Await.until("the server to hang up", () -> socket.drain() < 0);
+        }
+
+        @Override
+        public void close() {
+            socket.close();
+            mapping.close();
+        }
+    }
+
+    private static byte[] open(String method, int headers) {
+        byte[] name = method.getBytes(StandardCharsets.UTF_8);
+        ByteBuffer out = ByteBuffer.allocate(name.length + 2 * Integer.BYTES + Short.BYTES);
+        return out.putInt(name.length)
+                .put(name)
+                .putInt(0)
+                .putShort((short) headers)
+                .array();
+    }
+
+    @Test
+    void shouldHangUpOnEachBreach() {
+        byte[] opened = open("grpc.health.v1.Health/Watch", 0);
+        for (int breach = 0; breach < 9; breach++) {
+            try (Attacker attacker = new Attacker()) {
+                MemorySegment memory = attacker.memory;
+                switch (breach) {
+                    case 0 -> attacker.send(77, 0, 1, 0, new byte[0]);
+                    case 1 -> attacker.send(Frame.DATA, 0, 1, 0, new byte[3]);
+                    case 2 -> attacker.send(Frame.OPEN, 0, 1, 0, open("x", 1000));
+                    case 3 -> attacker.send(Frame.OPEN, 0, 0, 0, opened);
+                    case 4 -> {
+                        attacker.send(Frame.OPEN, Frame.MORE, 1, 0, opened);
+                        attacker.send(Frame.PING, 0, 0, 0, new byte[8]);
+                    }
+                    case 5 -> PipeLayout.tail(memory, PipeLayout.Side.CLIENT, 3);
+                    case 6 -> PipeLayout.tail(memory, PipeLayout.Side.CLIENT, 1L << 40);
+                    case 7 -> {
+                        memory.set(JAVA_INT, PipeLayout.pipe(PipeLayout.Side.CLIENT), Integer.MAX_VALUE);
+                        PipeLayout.tail(memory, PipeLayout.Side.CLIENT, 64);
+                    }
+                    default -> {
+                        attacker.send(Frame.OPEN, 0, 1, 0, opened);
+                        byte[] data = new byte[PipeLayout.MAX_PAYLOAD];
+                        // Credit for bytes that were never sent.
+                        attacker.send(
+                                Frame.CREDIT,
+                                0,
+                                1,
+                                0,
+                                ByteBuffer.allocate(8).putLong(1L << 50).array());
+                        attacker.send(Frame.DATA, 0, 1, 0, data);
+                    }
+                }
+                attacker.socket.ring();
+                attacker.awaitHangUp();
+            }
+            requireHonestAnswer();
+        }
+        Await.equal("connections", 1, connections::get);
+    }
+
+    @Test
+    void shouldSurviveRandomFrames() {
+        for (int i = 0; i < CASES; i++) {
+            try (Attacker attacker = new Attacker()) {
+                attack(attacker, random.nextInt(MOST_FRAMES));
+            } catch (FrameBreachException e) {
+                // The attacker has overwritten its own words.
+                continue;
+            }
+            if (i % 16 == 0) {
+                requireHonestAnswer();
+            }
+        }
+        requireHonestAnswer();
+        Await.equal("connections after seed " + seed, 1, connections::get);
+    }
+
+    private void attack(Attacker attacker, int frames) {
+        int lastStream = 0;
+        for (int i = 0; i < frames; i++) {
+            if (random.nextInt(40) == 0) {
+                long at = 8L * random.nextInt((int) (PipeLayout.FILE_BYTES / 8));
+                attacker.memory.set(JAVA_LONG, at, random.nextBoolean() ? random.nextLong() : random.nextInt(100));
+                continue;
+            }
+            int kind = random.nextInt(10);
+            int stream = random.nextInt(20) == 0 ? random.nextInt() : lastStream;
+            byte[] payload;
+            if (kind == Frame.OPEN) {
+                stream = ++lastStream;
+                payload = open(random.nextBoolean() ? "grpc.health.v1.Health/Check" : "none/none", 0);
+            } else {
+                payload =
+                        new byte[random.nextInt(10) == 0 ? random.nextInt(PipeLayout.MAX_PAYLOAD) : random.nextInt(16)];
+            }
+            if (random.nextInt(4) == 0) {
+                random.nextBytes(payload);
+            }
+            // Mostly kinds that a server accepts, or no connection would live for long.
+            if (random.nextInt(20) != 0 && kind != Frame.OPEN && kind != Frame.DATA && kind != Frame.RESET) {
+                kind = lastStream == 0 ? Frame.PING : Frame.DATA;
+                payload = kind == Frame.PING ? new byte[8] : payload;
+            }
+            attacker.send(kind, random.nextInt(8) == 0 ? random.nextInt(8) : 0, stream, random.nextInt(20), payload);
+        }
+    }
+}
