@@ -207,6 +207,15 @@ public final class PayloadReader {
     }
 
     /**
+     * Skips bytes.
+     *
+     * @throws PayloadException if fewer remain
+     */
+    public void skip(long bytes) {
+        claim(bytes);
+    }
+
+    /**
      * Enters a value that may contain itself.
      *
      * @param name the type, for the message
