@@ -54,9 +54,8 @@ final class StubCalls implements ClientCalls {
     }
 
     private ClientConnection adopt(ClientConnection connection) {
-        ClientConnection adapted = connection.hasSeveralServers()
-                ? connection
-                : Adaptation.adapt(definition, connection, channelName);
+        ClientConnection adapted =
+                connection.hasSeveralServers() ? connection : Adaptation.adapt(definition, connection, channelName);
         connection.use(definition);
         checked = adapted;
         return adapted;

@@ -50,9 +50,9 @@ public final class Adaptation {
                 differences.stream().filter(each -> !each.breaks()).toList();
         return Status.Code.FAILED_PRECONDITION
                 .with(
-                        "channel %s: %s here and %s at its server cannot call each other: %s.%s Change one as it says, or build"
-                                + " both from the same interface; 'rackcall compat OLD.jar NEW.jar' compares before you deploy."
-                                + " Fingerprints: %016x here, %016x there",
+                        "channel %s: %s here and %s at its server cannot call each other: %s.%s Change one as it says,"
+                                + " or build both from the same interface; 'rackcall compat OLD.jar NEW.jar' compares"
+                                + " before you deploy. Fingerprints: %016x here, %016x there",
                         channel,
                         mine.type().getName(),
                         clean(served.name()),
@@ -66,8 +66,8 @@ public final class Adaptation {
     private static RpcException anotherService(ServiceDefinition<?> mine, ServedInterface served, String channel) {
         return Status.Code.FAILED_PRECONDITION
                 .with(
-                        "channel %s serves %s, not %s: ask for a stub of the former, or open %s, the channel of the latter."
-                                + " Fingerprints: %016x here, %016x there",
+                        "channel %s serves %s, not %s: ask for a stub of the former, or open %s, the channel of the"
+                                + " latter. Fingerprints: %016x here, %016x there",
                         channel,
                         clean(served.name()),
                         mine.type().getName(),

@@ -59,8 +59,8 @@ final class AdaptedConnection extends ClientConnection {
         if (adapted.isMissing()) {
             throw Status.Code.UNIMPLEMENTED
                     .with(
-                            "%s: its server was built from another version of the interface, which has no method '%s'; call it"
-                                    + " when the server has been upgraded",
+                            "%s: its server was built from another version of the interface, which has no method '%s';"
+                                    + " call it when the server has been upgraded",
                             method.fullName(), method.signature())
                     .asException();
         }

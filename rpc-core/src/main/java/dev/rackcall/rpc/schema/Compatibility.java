@@ -203,7 +203,8 @@ public final class Compatibility {
                         : Optional.of(new Converters(mine, theirs).ofAll(sent, taken));
                 Optional<Converter> result = types.areEncodedAlike(List.of(here.result()), List.of(there.result()))
                         ? Optional.empty()
-                        : Optional.of(new Converters(theirs, mine).ofAll(List.of(there.result()), List.of(here.result())));
+                        : Optional.of(
+                                new Converters(theirs, mine).ofAll(List.of(there.result()), List.of(here.result())));
                 // The conversion of the other direction must exist, too: the verdict is the same for both.
                 if (arguments.isPresent()) {
                     new Converters(theirs, mine).ofAll(taken, sent);

@@ -106,18 +106,17 @@ sealed interface Converter {
     record Resized(int fromBytes, int toBytes) implements Converter {
         @Override
         public void convert(PayloadReader in, PayloadWriter out) {
-            long value =
-                    switch (fromBytes) {
-                        case Byte.BYTES -> in.readByte();
-                        case Short.BYTES -> in.readShort();
-                        case Integer.BYTES -> in.readInt();
-                        default -> in.readLong();
-                    };
+            long value = switch (fromBytes) {
+                case Byte.BYTES -> in.readByte();
+                case Short.BYTES -> in.readShort();
+                case Integer.BYTES -> in.readInt();
+                default -> in.readLong();
+            };
             int unused = Long.SIZE - Byte.SIZE * toBytes;
             if (value << unused >> unused != value) {
                 throw new PayloadException("the number " + value + " does not fit into the " + toBytes
-                        + " bytes that the receiver's older interface has for it; use larger numbers when both ends have the"
-                        + " newer interface");
+                        + " bytes that the receiver's older interface has for it; use larger numbers when both ends"
+                        + " have the newer interface");
             }
             switch (toBytes) {
                 case Byte.BYTES -> out.writeByte((byte) value);
@@ -156,8 +155,8 @@ sealed interface Converter {
             OptionalInt there = to.get(ordinal);
             if (there.isEmpty()) {
                 throw new PayloadException("the receiver does not know " + type + "." + from.get(ordinal)
-                        + ", because it has another version of the interface; send that constant when both ends have the"
-                        + " newer one");
+                        + ", because it has another version of the interface; send that constant when both ends have"
+                        + " the newer one");
             }
             out.writeInt(there.getAsInt());
         }

@@ -132,9 +132,11 @@ final class Converters {
 
     /** An object of a registered class travels as its length and its bytes. */
     private Converter registered(TypeName type) throws UnknownFormException {
-        if (from.registered().isEmpty() || type.name().startsWith("java.") || !type.arguments().isEmpty()) {
-            throw new UnknownFormException("the type " + type.simple() + " is passed beside one that differs, and Rackcall"
-                    + " cannot step over it");
+        if (from.registered().isEmpty()
+                || type.name().startsWith("java.")
+                || !type.arguments().isEmpty()) {
+            throw new UnknownFormException("the type " + type.simple()
+                    + " is passed beside one that differs, and Rackcall" + " cannot step over it");
         }
         return TEXT;
     }

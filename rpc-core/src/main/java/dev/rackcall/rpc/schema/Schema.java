@@ -167,8 +167,8 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
         }
         int from = 0;
         for (int i = 0; i <= text.length(); i++) {
-            boolean isPart = i < text.length()
-                    && (Character.isJavaIdentifierPart(text.charAt(i)) || text.charAt(i) == '.');
+            boolean isPart =
+                    i < text.length() && (Character.isJavaIdentifierPart(text.charAt(i)) || text.charAt(i) == '.');
             if (!isPart) {
                 String word = text.substring(from, i);
                 if (types.containsKey(word) && reached.add(word)) {

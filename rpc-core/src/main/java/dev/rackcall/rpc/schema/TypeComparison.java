@@ -46,7 +46,11 @@ final class TypeComparison {
         match(here, there, where);
         while (!open.isEmpty()) {
             String name = open.remove();
-            described(TypeName.simple(name), name, mine.types().get(name), theirs.types().get(name));
+            described(
+                    TypeName.simple(name),
+                    name,
+                    mine.types().get(name),
+                    theirs.types().get(name));
         }
     }
 
@@ -81,8 +85,7 @@ final class TypeComparison {
             return;
         }
         String name = here.toString();
-        boolean isDescribed =
-                mine.types().containsKey(name) || theirs.types().containsKey(name);
+        boolean isDescribed = mine.types().containsKey(name) || theirs.types().containsKey(name);
         if (isDescribed && name.equals(there.toString())) {
             enqueue(name);
             return;
@@ -105,7 +108,9 @@ final class TypeComparison {
             constants(simple, name, mineEnum.constants(), theirEnum.constants());
         } else if (here instanceof SharedLayout mineLayout && there instanceof SharedLayout theirLayout) {
             layouts(simple, name, mineLayout, theirLayout);
-        } else if (here instanceof OtherType && there instanceof OtherType && here.line().equals(there.line())) {
+        } else if (here instanceof OtherType
+                && there instanceof OtherType
+                && here.line().equals(there.line())) {
             mine.reach(new TypeName(name, List.of())).forEach(this::enqueue);
         } else {
             differences.add(
@@ -124,10 +129,8 @@ final class TypeComparison {
     private void record(String simple, String name, List<Part> here, List<Part> there) {
         Map<String, Part> mineByName = byName(here);
         Map<String, Part> theirsByName = byName(there);
-        List<String> order = here.stream()
-                .map(Part::name)
-                .filter(theirsByName::containsKey)
-                .toList();
+        List<String> order =
+                here.stream().map(Part::name).filter(theirsByName::containsKey).toList();
         List<String> orderThere =
                 there.stream().map(Part::name).filter(mineByName::containsKey).toList();
         if (!order.equals(orderThere)) {
@@ -161,12 +164,13 @@ final class TypeComparison {
         if (part.type().isOptional()) {
             differences.add(
                     false,
-                    component + " exists only " + where + ": it is empty for the other side, and left out on the way there");
+                    component + " exists only " + where
+                            + ": it is empty for the other side, and left out on the way there");
         } else {
             differences.add(
                     true,
-                    component + " exists only " + where + " and is not Optional, so there is no value for it " + elsewhere
-                            + ": make it Optional<" + box(part.type()) + ">");
+                    component + " exists only " + where + " and is not Optional, so there is no value for it "
+                            + elsewhere + ": make it Optional<" + box(part.type()) + ">");
         }
     }
 
@@ -225,7 +229,8 @@ final class TypeComparison {
                         true,
                         "shared type " + simple + " is " + TypeName.simple(here.layout()) + " " + sides.here() + " and "
                                 + TypeName.simple(there.layout()) + " " + sides.there()
-                                + ": fields can only be added, with a higher @Since, and constants at the end of an enum");
+                                + ": fields can only be added, with a higher @Since, and constants at the end of an"
+                                + " enum");
             } else if (mineVersions.count() != theirVersions.count()) {
                 boolean isHere = mineVersions.count() > theirVersions.count();
                 differences.add(
