@@ -44,7 +44,7 @@ final class ChannelRoutes implements AutoCloseable {
 
     private final Future<?> ticks;
 
-    private final Subchannels subchannels = new Subchannels();
+    private final Subchannels subchannels;
     private final ChannelEndpoints endpoints;
     /** The nearest subchannels. Written with this object's lock held. */
     private volatile Subchannel[] live = NONE;
@@ -59,6 +59,7 @@ final class ChannelRoutes implements AutoCloseable {
         this.pool = new ChannelPool(spec.pool());
         this.directory = directory;
         this.bounded = directory.directory().limits().memoryPerMember() < Long.MAX_VALUE;
+        this.subchannels = new Subchannels(spec.channel());
         this.endpoints = new ChannelEndpoints(this, spec, pool);
         this.view = directory.directory().follow(ChannelName.of(spec.channel()));
         this.ticks = Background.every(LOOK_MILLIS, this::look);
@@ -251,8 +252,13 @@ final class ChannelRoutes implements AutoCloseable {
         }
     }
 
+    /** Closes subchannels to servers whose version the service's stubs cannot call; their routes then fail and say so. */
     synchronized void use(ServiceDefinition<?> definition) {
-        subchannels.use(definition);
+        List<Subchannel> unsuitable = subchannels.use(definition);
+        unsuitable.forEach(subchannel -> subchannel.connection().close());
+        if (!unsuitable.isEmpty()) {
+            noticeEnd();
+        }
     }
 
     /** When this returns, subchannels over another pool get no new calls, and they are closed later. */
@@ -266,7 +272,7 @@ final class ChannelRoutes implements AutoCloseable {
         look();
     }
 
-    /** The first connection, which may have ended. All connections serve the same interface as this one. */
+    /** The first connection, which may have ended. */
     synchronized ClientConnection first() {
         return subchannels.first();
     }

@@ -3,7 +3,9 @@ package dev.rackcall.route;
 import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.MemoryClaim;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.schema.Adaptation;
 import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -41,7 +43,9 @@ final class Subchannel {
     private static final Logger LOG = LoggerFactory.getLogger(Subchannel.class);
 
     private final EndpointRoute route;
-    private final ClientConnection connection;
+    /** As this channel's stubs use it: a server of another version gets converted calls. */
+    private volatile ClientConnection connection;
+
     /** The claim for its memory. */
     private final Optional<MemoryClaim> memory;
 
@@ -80,6 +84,16 @@ final class Subchannel {
 
     boolean isUsable() {
         return connection.isUsable();
+    }
+
+    /**
+     * Prepares the connection for the calls of a service's stubs.
+     *
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if its server has a version that they cannot call
+     */
+    void use(ServiceDefinition<?> definition, String channel) {
+        connection = Adaptation.adapt(definition, connection, channel);
+        connection.use(definition);
     }
 
     // ---- calls
