@@ -156,6 +156,7 @@ class ArchitectureTest {
                 "dev.rackcall.rpc",
                 SPI,
                 "dev.rackcall.rpc.runtime",
+                "dev.rackcall.rpc.schema",
                 "dev.rackcall.rpc.shm",
                 DIRECTORY,
                 MEMORY);

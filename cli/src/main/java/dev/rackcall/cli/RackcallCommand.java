@@ -34,6 +34,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             AgentCommand.class,
             ExplainCommand.class,
             DoctorCommand.class,
+            CompatCommand.class,
             CleanCommand.class,
             HoldSealsCommand.class,
             VersionCommand.class,

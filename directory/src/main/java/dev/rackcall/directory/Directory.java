@@ -77,8 +77,7 @@ public final class Directory implements AutoCloseable {
     /**
      * Announces an endpoint of a channel, until the announcement is closed.
      *
-     * @throws DirectoryException {@code CONFLICT} if the channel has an endpoint of this id, or one whose interface
-     *     differs
+     * @throws DirectoryException {@code CONFLICT} if the channel has an endpoint of this id
      */
     public Announcement announce(ChannelName channel, Endpoint endpoint) {
         requireOpen();
@@ -88,21 +87,6 @@ public final class Directory implements AutoCloseable {
                     Reason.CONFLICT,
                     "the channel " + channel + " has an endpoint " + endpoint.id() + " already" + told(path)
                             + "; give each endpoint an id of its own");
-        }
-        // Checked after creating the entry: if two servers announce concurrently, at least one finds the other.
-        for (String id : store.children(EntryPaths.endpoints(channel))) {
-            read(EntryPaths.endpoint(channel, id), Endpoint.class)
-                    .filter(other -> other.fingerprint() != endpoint.fingerprint())
-                    .ifPresent(other -> {
-                        store.remove(path);
-                        throw new DirectoryException(
-                                Reason.CONFLICT,
-                                "the channel " + channel + " is served by " + other.id() + " on " + other.host()
-                                        + " with another interface (fingerprint "
-                                        + Long.toHexString(other.fingerprint())
-                                        + ", here " + Long.toHexString(endpoint.fingerprint())
-                                        + "); serve it under another name, or update the other side");
-                    });
         }
         return leases.bind(new Announcement(this, store, channel, endpoint));
     }

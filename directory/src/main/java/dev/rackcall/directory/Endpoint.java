@@ -15,7 +15,8 @@ import java.util.stream.Stream;
  *
  * @param id unique among the endpoints of its channel; need not stay the same when the server restarts
  * @param host where it runs; endpoints of one host use the same name
- * @param fingerprint of the service's interface; the same for all endpoints of a channel
+ * @param fingerprint of the service's interface. Endpoints of a channel may have different versions of it; a client
+ *     compares its own with the server's when it connects
  * @param pools names of the memory that it maps; a client that maps one of them can call over shared memory
  * @param rdma addresses of an RDMA device in the server's order of preference: {@code rdma://}, with a queue pair
  *     for each connection, and {@code vq://}, over virtual queues

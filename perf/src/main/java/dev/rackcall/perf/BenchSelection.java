@@ -24,7 +24,8 @@ record BenchSelection(List<BenchTarget> targets, List<String> names) {
                 throw new UnknownSubjectException(name);
             }
             // JMH has names of its own, and measures all of them.
-            if (targets.stream().noneMatch(BenchTarget::isMicro) && targets.stream().noneMatch(target -> measures(target, name))) {
+            if (targets.stream().noneMatch(BenchTarget::isMicro)
+                    && targets.stream().noneMatch(target -> measures(target, name))) {
                 throw new IllegalArgumentException(words(targets)
                         + (targets.size() == 1 ? " has" : " have") + " no result '" + name + "'; "
                         + words(Arrays.stream(BenchTarget.values())

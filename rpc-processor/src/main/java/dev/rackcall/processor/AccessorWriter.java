@@ -33,10 +33,15 @@ final class AccessorWriter {
     List<MethodSpec> of(SharedField field) {
         List<MethodSpec> methods = new ArrayList<>();
         String accessor = accessor(field.type());
-        methods.add(method(field, field.getter())
-                .returns(TypeName.get(field.getter().getReturnType()))
-                .addStatement("return get$L($L)", accessor, readArguments(field))
-                .build());
+        CodeBlock read = CodeBlock.of("get$L($L)", accessor, readArguments(field));
+        MethodSpec.Builder getter = method(field, field.getter())
+                .returns(TypeName.get(field.getter().getReturnType()));
+        if (field.isAdded()) {
+            getter.beginControlFlow("if (!hasField($L))", field.end())
+                    .addStatement(absent(field))
+                    .endControlFlow();
+        }
+        methods.add(getter.addStatement("return $L", read).build());
         field.setter().ifPresent(setter -> methods.add(setter(field, setter, accessor)));
         field.follower().ifPresent(follower -> methods.add(follower(field, follower)));
         return methods;
@@ -44,20 +49,54 @@ final class AccessorWriter {
 
     private MethodSpec follower(SharedField field, ExecutableElement follower) {
         FieldType.Reference reference = (FieldType.Reference) field.type();
+        CodeBlock present = field.isAdded() ? CodeBlock.of("hasField($L) && ", field.end()) : CodeBlock.of("");
         return method(field, follower)
                 .returns(TypeName.BOOLEAN)
                 .addParameter(TypeName.get(reference.declared()), "into")
                 .addStatement(
-                        "return follow($L, $L, into)", constants.get(field.name()), type(field, reference.target()))
+                        "return $Lfollow($L, $L, into)",
+                        present,
+                        constants.get(field.name()),
+                        type(field, reference.target()))
                 .build();
+    }
+
+    /** Returns what the getter of a new object returns, for an object of an older version. */
+    private CodeBlock absent(SharedField field) {
+        return switch (field.type()) {
+            case FieldType.Primitive primitive ->
+                primitive.kind() == TypeKind.BOOLEAN ? CodeBlock.of("return false") : CodeBlock.of("return 0");
+            case FieldType.Constant constant -> CodeBlock.of("return $L[0]", constants(field, constant));
+            case FieldType.FixedText text -> CodeBlock.of("return \"\"");
+            case FieldType.Value value -> {
+                if (value.optional()) {
+                    yield CodeBlock.of("return $T.empty()", Optional.class);
+                }
+                yield value.target().java().equals(SharedNames.SHARED_STRING)
+                        ? CodeBlock.of("return \"\"")
+                        : CodeBlock.of("return new byte[0]");
+            }
+            case FieldType.Reference reference ->
+                switch (reference.absence()) {
+                    case THROWS -> CodeBlock.of("throw nullReference($S)", nameForMessages(field));
+                    case OPTIONAL -> CodeBlock.of("return $T.empty()", Optional.class);
+                    case REF -> CodeBlock.of("return new $T<>($T.NULL)", SharedNames.REF, SharedNames.REF);
+                };
+            // Refused by SharedInterfaceReader.
+            case FieldType.Embedded embedded -> throw new IllegalStateException(field.name());
+            case FieldType.FixedArray array -> throw new IllegalStateException(field.name());
+        };
     }
 
     private MethodSpec setter(SharedField field, ExecutableElement setter, String accessor) {
         TypeName valueType = TypeName.get(setter.getParameters().get(0).asType());
         MethodSpec.Builder method = method(field, setter)
                 .returns(TypeName.get(setter.getReturnType()))
-                .addParameter(valueType, "value")
-                .addStatement("put$L($L, value)", accessor, writeArguments(field));
+                .addParameter(valueType, "value");
+        if (field.isAdded()) {
+            method.addStatement("requireField($L, $S)", field.end(), nameForMessages(field));
+        }
+        method.addStatement("put$L($L, value)", accessor, writeArguments(field));
         if (setter.getReturnType().getKind() != TypeKind.VOID) {
             method.addStatement("return this");
         }

@@ -53,9 +53,7 @@ record RpcMethod(
                 + parameters.stream()
                         .map(parameter -> TypeText.of(parameter.type()) + " " + parameter.name())
                         .collect(Collectors.joining(", ", "(", ")"));
-        String readable = varargs ? text.replaceFirst("\\[\\]( [^ ]*\\)$)", "...$1") : text;
-        // Both ends must agree: a caller that does not expect stores has its scope changed by them.
-        return writes ? readable + " writes" : readable;
+        return varargs ? text.replaceFirst("\\[\\]( [^ ]*\\)$)", "...$1") : text;
     }
 
     /** What tells overloads apart: the name and the parameter types; also the order of methods. */

@@ -53,13 +53,16 @@ record ServiceModel(
 
     /**
      * The contract of both ends: a line for the channel, for each method, and for each type that the methods mention.
+     * People read it, and so does the run time ({@code Schema} in {@code dev.rackcall.rpc.schema}) to compare versions.
      */
     String description() {
         StringJoiner lines = new StringJoiner("\n");
         lines.add("service " + channel);
         for (int i = 0; i < methods.size(); i++) {
             RpcMethod method = methods.get(i);
-            lines.add(i + " " + method.style().name().toLowerCase(Locale.ROOT) + " " + method.signature());
+            // Both ends must agree on stores: they change the scope of a caller that does not expect them.
+            String kind = method.style().name().toLowerCase(Locale.ROOT) + (method.writes() ? "_writes" : "");
+            lines.add(i + " " + kind + " " + describe(method));
         }
         describedTypes().values().forEach(lines::add);
         for (int i = 0; i < registered.size(); i++) {
@@ -86,6 +89,15 @@ record ServiceModel(
             }
         }
         return lines;
+    }
+
+    /** The types have their full names, since the run time looks them up, but without {@code java.lang}. */
+    private static String describe(RpcMethod method) {
+        String line = method.returns() + " " + method.name()
+                + method.parameters().stream()
+                        .map(parameter -> parameter.type() + " " + parameter.name())
+                        .collect(Collectors.joining(", ", "(", ")"));
+        return line.replaceAll("\\bjava\\.lang\\.(?=[A-Z])", "");
     }
 
     private static String describe(Composite composite) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import javax.lang.model.element.AnnotationMirror;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.ExecutableElement;
@@ -37,7 +38,9 @@ final class SharedInterfaceReader {
             "getOptionalString",
             "getBytes",
             "getOptionalBytes",
-            "getRef");
+            "getRef",
+            "hasField",
+            "nullReference");
 
     private final TypeElement type;
     private final List<TypeElement> embedding;
@@ -150,8 +153,30 @@ final class SharedInterfaceReader {
         Optional<ExecutableElement> setter = setterOf(getter, inPlace);
         if (inPlace || setter.isPresent()) {
             String name = getter.getSimpleName().toString();
-            fields.add(new SharedField(name, fieldType.get(), getter, setter, follower, 0));
+            fields.add(new SharedField(name, fieldType.get(), getter, setter, follower, versionOf(getter, inPlace), 0));
         }
+    }
+
+    private int versionOf(ExecutableElement getter, boolean inPlace) {
+        Optional<AnnotationMirror> since = Declarations.annotation(getter, SharedNames.SINCE);
+        if (since.isEmpty()) {
+            return SharedField.FIRST_VERSION;
+        }
+        int version = Declarations.intValue(since.get());
+        if (version <= SharedField.FIRST_VERSION) {
+            problem(
+                    getter,
+                    Declarations.name(getter) + ": @Since(" + version
+                            + ") means the first version or none; leave it out, or write @Since(2) or higher");
+        }
+        if (inPlace) {
+            problem(
+                    getter,
+                    Declarations.name(getter)
+                            + ": objects of older versions would lack the place for it; make a field with @Since a reference,"
+                            + " without @Inline and @Length");
+        }
+        return version;
     }
 
     /**

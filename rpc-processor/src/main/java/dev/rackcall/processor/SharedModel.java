@@ -16,7 +16,8 @@ import javax.lang.model.element.TypeElement;
  *
  * <p>Fields lie behind the 8-byte header, largest alignment first and by name within one alignment. Every field's size
  * is a multiple of its alignment, so there is no padding between them. The order of methods in the source does not
- * matter.
+ * matter. Fields that a later version has added ({@code @Since}) lie behind those of the earlier versions, at the next
+ * multiple of 8, so that an object of an earlier version is the beginning of one of a later version.
  */
 final class SharedModel {
     /** {int typeId, int bytes} at the start of every object. */
@@ -38,10 +39,16 @@ final class SharedModel {
         this.problems = new ArrayList<>(problems);
         this.fields = new ArrayList<>();
         List<SharedField> order = new ArrayList<>(unplaced);
-        order.sort(Comparator.comparingInt((SharedField field) -> -field.type().alignment())
+        order.sort(Comparator.comparingInt(SharedField::since)
+                .thenComparingInt(field -> -field.type().alignment())
                 .thenComparing(SharedField::name));
         long offset = HEADER_BYTES;
+        int version = order.isEmpty() ? SharedField.FIRST_VERSION : order.get(0).since();
         for (SharedField field : order) {
+            if (field.since() != version) {
+                version = field.since();
+                offset = roundUp(offset, Long.BYTES);
+            }
             fields.add(field.at((int) offset));
             offset += field.type().bytes();
             if (offset > MAX_BYTES) {
@@ -52,7 +59,8 @@ final class SharedModel {
                 break;
             }
         }
-        alignment = order.isEmpty() ? 1 : order.get(0).type().alignment();
+        alignment =
+                order.stream().mapToInt(field -> field.type().alignment()).max().orElse(1);
         embeddedBytes = (int) roundUp(offset - HEADER_BYTES, alignment);
     }
 
@@ -102,16 +110,50 @@ final class SharedModel {
         return alignment;
     }
 
-    /** This type's own record in one line; referenced types only by name. */
+    /** This type's own record in one line, version by version; referenced types only by name. */
     String layout() {
-        return fields.stream()
-                .map(SharedField::describe)
-                .collect(Collectors.joining(", ", name() + "{", "}:" + bytes()));
+        return name() + String.join("", versions());
     }
 
-    /** The number in the header of every object: a hash of {@link #layout()}, never 0. */
+    private List<String> versions() {
+        List<Integer> numbers = new ArrayList<>(
+                fields.stream().map(SharedField::since).distinct().toList());
+        if (!numbers.contains(SharedField.FIRST_VERSION)) {
+            numbers.add(0, SharedField.FIRST_VERSION);
+        }
+        return numbers.stream()
+                .map(number -> fields.stream()
+                        .filter(field -> field.since() == number)
+                        .map(SharedField::describe)
+                        .collect(Collectors.joining(", ", "{", "}:" + bytesOf(number))))
+                .toList();
+    }
+
+    /** Bytes of an object of that version, header included. */
+    private int bytesOf(int version) {
+        int end = fields.stream()
+                .filter(field -> field.since() <= version)
+                .mapToInt(SharedField::end)
+                .max()
+                .orElse(HEADER_BYTES);
+        return (int) roundUp(end, Long.BYTES);
+    }
+
+    /** Bytes of an object of the first version. */
+    int firstBytes() {
+        return bytesOf(SharedField.FIRST_VERSION);
+    }
+
+    boolean hasVersions() {
+        return fields.stream().anyMatch(SharedField::isAdded);
+    }
+
+    /**
+     * The number in the header of every object, never 0: a hash of what never changes, the {@link #layout()} of the first
+     * version without the constants of its enums.
+     */
     int typeId() {
-        return Fingerprint.typeId(layout());
+        return Fingerprint.typeId(name() + versions().get(0).replaceAll("(enum [^\\[]*)\\[[^]]*]", "$1"));
     }
 
     /** The layout of this type and then of every shared type that it can reach, by name: one line each. */

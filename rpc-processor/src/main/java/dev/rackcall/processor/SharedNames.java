@@ -10,11 +10,13 @@ final class SharedNames {
     static final String PACKAGE = "dev.rackcall.shm.types";
     static final String SHARED = PACKAGE + ".Shared";
     static final String FIXED_STRING = PACKAGE + ".FixedString";
+    static final String SINCE = PACKAGE + ".Since";
     static final String INLINE = PACKAGE + ".Inline";
     static final String LENGTH = PACKAGE + ".Length";
 
     static final ClassName REF = ClassName.get("dev.rackcall.shm", "Ref");
     static final ClassName SHARED_RECORD = shm("SharedRecord");
+    static final ClassName VERSIONED_RECORD = shm("VersionedRecord");
     static final ClassName SHARED_TYPE = shm("SharedType");
     static final ClassName REFERENCE_FIELDS = shm("ReferenceFields");
     static final ClassName SHARED_STRING = shm("SharedString");

@@ -37,7 +37,7 @@ final class SharedWriter {
         TypeSpec.Builder type = Sources.classFor(model.type(), flyweight)
                 .addJavadoc(javadoc())
                 .addModifiers(Modifier.FINAL)
-                .superclass(SharedNames.SHARED_RECORD)
+                .superclass(model.hasVersions() ? SharedNames.VERSIONED_RECORD : SharedNames.SHARED_RECORD)
                 .addSuperinterface(interfaceName);
         if (model.type().getModifiers().contains(Modifier.PUBLIC)) {
             type.addModifiers(Modifier.PUBLIC);
@@ -79,6 +79,7 @@ final class SharedWriter {
         CodeBlock arguments = CodeBlock.builder()
                 .add("super($>$>\n$T.class,\n$S,\n", interfaceName, model.name())
                 .add("0x$L,\n0x$LL,\n", Integer.toHexString(model.typeId()), Long.toHexString(model.fingerprint()))
+                .add(model.hasVersions() ? CodeBlock.of("$L,\n", model.firstBytes()) : CodeBlock.of(""))
                 .add("$L,\n$L);$<$<\n", model.bytes(), Sources.text(model.description()))
                 .build();
         MethodSpec.Builder references = MethodSpec.methodBuilder("references")

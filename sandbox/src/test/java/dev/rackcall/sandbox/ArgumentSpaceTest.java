@@ -153,7 +153,7 @@ class ArgumentSpaceTest {
             for (int i = 0; NODE.move(node, space, ref); i++, ref = node.next().bits()) {
                 if (i % 1000 == 0) {
                     node.value(node.value() + 1_000_000);
-                    stored.put(ref, (long) node.value());
+                    stored.put(ref, node.value());
                 }
             }
 
@@ -166,7 +166,7 @@ class ArgumentSpaceTest {
 
             assertThat(reported).hasSize(stored.size());
             stored.forEach((at, value) ->
-                    assertThat((long) NODE.attach(scope.space(), at).value()).isEqualTo(value));
+                    assertThat(NODE.attach(scope.space(), at).value()).isEqualTo(value));
             assertThat(sum(scope.space(), head)).isEqualTo(20_000L * 19_999 / 2 + 20 * 1_000_000L);
             space.changes((to, copy, at, length) -> {
                 throw new AssertionError("reported again: " + Ref.describe(to));

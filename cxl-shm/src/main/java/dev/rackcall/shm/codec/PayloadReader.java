@@ -204,7 +204,11 @@ public final class PayloadReader {
         return value;
     }
 
-    /** Skips that many bytes. */
+    /**
+     * Skips bytes.
+     *
+     * @throws PayloadException if fewer remain, or if {@code length} is negative
+     */
     public void skip(long length) {
         if (length < 0) {
             throw new PayloadException("a length of " + length + " bytes");

@@ -318,6 +318,19 @@ public final class PayloadWriter {
         }
     }
 
+    /**
+     * Appends the next bytes of a reader as they are.
+     *
+     * @throws PayloadException if fewer remain there
+     */
+    public void append(PayloadReader from, long bytes) {
+        long there = from.claim(bytes);
+        if (bytes > 0) {
+            long at = claim(bytes);
+            MemorySegment.copy(from.buffer(), there, buffer, at, bytes);
+        }
+    }
+
     /** Appends bytes as they are. */
     void append(byte[] bytes, int length) {
         long at = claim(length);

@@ -61,7 +61,7 @@ final class GraphCopy {
         }
         RefSpace.Window window = source.follow(original);
         long at = window.at(original);
-        int bytes = type.checkedBytes(window, at, original);
+        int bytes = type.knownBytes(type.checkedBytes(window, at, original));
         count(type, original, bytes);
         long copy = target.allocate(bytes);
         MemorySegment to = target.arena().memory();

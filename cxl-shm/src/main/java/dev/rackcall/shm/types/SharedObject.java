@@ -238,6 +238,10 @@ public abstract class SharedObject {
         return space;
     }
 
+    final boolean isNowhere() {
+        return memory == null;
+    }
+
     /** The arena under this flyweight. Compiled code does the null check for free. */
     final MemorySegment memory() {
         MemorySegment attached = memory;

@@ -25,6 +25,9 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     private final int typeId;
     private final long fingerprint;
     private final int bytes;
+    /** Bytes of the first version of a record; 0 for containers, which have no versions. */
+    private final int firstBytes;
+
     private final String description;
     private volatile ReferenceFields references;
 
@@ -38,21 +41,45 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     volatile SharedType<?> stringMapType;
     volatile SharedType<?> longMapType;
 
-    /** For generated code. */
+    /** For generated code: a record. */
     protected SharedType(
             Class<? super T> type, String name, int typeId, long fingerprint, int bytes, String description) {
+        this(type, name, typeId, fingerprint, bytes, bytes, description);
+    }
+
+    /**
+     * For generated code: a record with fields that are {@link Since} a later version.
+     *
+     * @param firstBytes length of an object of the first version
+     */
+    protected SharedType(
+            Class<? super T> type,
+            String name,
+            int typeId,
+            long fingerprint,
+            int firstBytes,
+            int bytes,
+            String description) {
         this.type = type;
         this.name = name;
         this.typeId = typeId;
         this.fingerprint = fingerprint;
         this.bytes = bytes;
+        this.firstBytes = firstBytes;
         this.description = description;
         NAMES.putIfAbsent(typeId, name);
     }
 
     /** For containers, whose description consists of one layout. */
     SharedType(Class<? super T> type, String name, int bytes, String description) {
-        this(type, name, ObjectLayout.typeId(description), ObjectLayout.fingerprint(description), bytes, description);
+        this(
+                type,
+                name,
+                ObjectLayout.typeId(description),
+                ObjectLayout.fingerprint(description),
+                0,
+                bytes,
+                description);
     }
 
     /**
@@ -212,6 +239,10 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     void forward(GraphCopy copy, MemorySegment memory, long base, int objectBytes) {
         ReferenceFields fields = references();
         for (int i = 0; i < fields.count(); i++) {
+            if (fields.offset(i) + Long.BYTES > objectBytes) {
+                // A field that this older object does not have.
+                continue;
+            }
             copy.forward(memory, base + fields.offset(i), fields.type(i));
         }
     }
@@ -219,9 +250,18 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     /** Called for each new object, which is zero behind its header. */
     void created(MemorySegment memory, long base) {}
 
-    /** Whether an object of this type can have that size. */
+    /**
+     * Whether an object of this type can have that size. A record of a later version is longer than this one knows, one of
+     * an earlier version is shorter.
+     */
     boolean isSize(int objectBytes) {
-        return objectBytes == bytes;
+        return objectBytes == bytes
+                || (firstBytes != 0 && objectBytes >= firstBytes && objectBytes % ObjectLayout.ALIGNMENT == 0);
+    }
+
+    /** How many bytes of an object this version knows. A copy has no more, since it could not forward what lies behind. */
+    final int knownBytes(int objectBytes) {
+        return firstBytes == 0 ? objectBytes : Math.min(objectBytes, bytes);
     }
 
     /**

@@ -47,7 +47,7 @@ final class ChannelRoutes implements Balancer {
 
     private final Future<?> ticks;
 
-    private final Subchannels subchannels = new Subchannels();
+    private final Subchannels subchannels;
     private final ChannelEndpoints endpoints;
     /** The nearest subchannels. Written with this object's lock held. */
     private volatile RouteSubchannel[] live = NONE;
@@ -63,6 +63,7 @@ final class ChannelRoutes implements Balancer {
         this.pool = new ChannelPool(spec.pool());
         this.directory = directory;
         this.bounded = directory.directory().limits().memoryPerMember() < Long.MAX_VALUE;
+        this.subchannels = new Subchannels(spec.channel());
         this.endpoints = new ChannelEndpoints(this, spec, pool);
         this.view = directory.directory().follow(ChannelName.of(spec.channel()));
         this.ticks = Background.every(LOOK_MILLIS, this::look);
@@ -266,9 +267,14 @@ final class ChannelRoutes implements Balancer {
         }
     }
 
+    /** Closes subchannels to servers whose version the service's stubs cannot call; their routes then fail and say so. */
     @Override
     public synchronized void use(ServiceDefinition<?> definition) {
-        subchannels.use(definition);
+        List<RouteSubchannel> unsuitable = subchannels.use(definition);
+        unsuitable.forEach(subchannel -> subchannel.connection().close());
+        if (!unsuitable.isEmpty()) {
+            noticeEnd();
+        }
     }
 
     /** When this returns, subchannels over another pool get no new calls, and they are closed later. */

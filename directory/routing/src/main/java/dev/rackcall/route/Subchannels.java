@@ -2,7 +2,7 @@ package dev.rackcall.route;
 
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.State;
-import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.util.ArrayList;
@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 final class Subchannels {
     private static final RouteSubchannel[] NONE = {};
 
+    private final String channel;
     private final List<RouteSubchannel> adopted = new ArrayList<>();
     private final List<RouteSubchannel> left = new ArrayList<>();
     /** Subchannels that were left, are unused, and are being closed. */
@@ -31,38 +32,53 @@ final class Subchannels {
         return open;
     }
 
-    /** Adds a new subchannel, which must serve the same interface as the others, and registers the services in use. */
+    Subchannels(String channel) {
+        this.channel = channel;
+    }
+
+    /** Adds a new subchannel, whose server must have a version that the services in use can call. */
     void adopt(RouteSubchannel subchannel) {
-        ClientConnection connection = subchannel.connection();
-        if (first.isPresent()
-                && first.get().service().fingerprint() != connection.service().fingerprint()) {
-            connection.close();
-            throw Status.Code.FAILED_PRECONDITION
-                    .with(
-                            "it serves another interface (fingerprint %016x) than this channel was opened with (%016x); build"
-                                    + " both from the same, and open the channel anew",
-                            connection.service().fingerprint(),
-                            first.get().service().fingerprint())
-                    .asException();
+        try {
+            used.forEach(definition -> subchannel.use(definition, channel));
+        } catch (RpcException e) {
+            subchannel.connection().close();
+            throw e;
         }
         if (first.isEmpty()) {
-            first = Optional.of(connection);
+            first = Optional.of(subchannel.connection());
         }
-        used.forEach(connection::use);
         adopted.add(subchannel);
         open = adopted.toArray(NONE);
     }
 
-    void use(ServiceDefinition<?> definition) {
-        if (!used.contains(definition)) {
-            used.add(definition);
-            for (RouteSubchannel subchannel : open) {
-                subchannel.connection().use(definition);
+    /**
+     * Prepares all subchannels for the calls of a service's stubs, and later ones, too.
+     *
+     * @return the subchannels whose servers have versions that these stubs cannot call
+     * @throws RpcException FAILED_PRECONDITION if all of them have
+     */
+    List<RouteSubchannel> use(ServiceDefinition<?> definition) {
+        if (used.stream().anyMatch(known -> known.type() == definition.type())) {
+            return List.of();
+        }
+        List<RouteSubchannel> unsuitable = new ArrayList<>();
+        Optional<RpcException> failure = Optional.empty();
+        for (RouteSubchannel subchannel : open) {
+            try {
+                subchannel.use(definition, channel);
+            } catch (RpcException e) {
+                failure = Optional.of(e);
+                unsuitable.add(subchannel);
             }
         }
+        if (failure.isPresent() && unsuitable.size() == open.length) {
+            throw failure.get();
+        }
+        used.add(definition);
+        return unsuitable;
     }
 
-    /** The first connection, which may have ended. All connections serve the same interface as this one. */
+    /** The first connection, which may have ended. */
     ClientConnection first() {
         return first.orElseThrow();
     }

@@ -74,7 +74,8 @@ public enum BenchTransport {
 
     /** A channel to the server of that directory, over this transport. */
     RpcChannel.Builder channel(Path directory) throws IOException {
-        RpcChannel.Builder channel = RpcChannel.builder(BenchCalls.CHANNEL).runtimeFolder(directory.resolve("rackcall"));
+        RpcChannel.Builder channel =
+                RpcChannel.builder(BenchCalls.CHANNEL).runtimeFolder(directory.resolve("rackcall"));
         if (this == SHARED_MEMORY) {
             return channel;
         }

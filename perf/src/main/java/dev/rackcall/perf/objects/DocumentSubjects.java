@@ -115,9 +115,7 @@ final class DocumentSubjects {
                 SharedArray<Field> children = parent(scope, Field.Kind.OBJECT, members.size(), depth);
                 int i = 0;
                 for (Map.Entry<?, ?> member : members.entrySet()) {
-                    children.set(
-                            i++,
-                            write(scope, member.getValue(), depth + 1).name(name((String) member.getKey())));
+                    children.set(i++, write(scope, member.getValue(), depth + 1).name(name((String) member.getKey())));
                 }
             }
             case List<?> elements -> {
@@ -232,7 +230,8 @@ final class DocumentSubjects {
                 members.forEach((name, member) -> copies.put((String) name, copy(member)));
                 yield copies;
             }
-            case List<?> elements -> elements.stream().map(DocumentSubjects::copy).toList();
+            case List<?> elements ->
+                elements.stream().map(DocumentSubjects::copy).toList();
             default -> value;
         };
     }

@@ -37,7 +37,6 @@ interface Field {
 
     boolean name(SharedString into);
 
-
     Ref<SharedString> text();
 
     Field text(Ref<SharedString> value);

@@ -15,9 +15,7 @@ record ObjectMemory(SharedFile file, Mapping mapping, Arena arena) implements Au
         SharedFile file = SharedFile.memfd("rackcall-objects", BYTES);
         Mapping mapping = file.map();
         return new ObjectMemory(
-                file,
-                mapping,
-                Arena.create(new ArenaSpec(1, mapping.memory(), file, 0, TableHome.PRIVATE, 1, BYTES)));
+                file, mapping, Arena.create(new ArenaSpec(1, mapping.memory(), file, 0, TableHome.PRIVATE, 1, BYTES)));
     }
 
     Scope scope() {

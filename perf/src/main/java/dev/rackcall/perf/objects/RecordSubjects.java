@@ -69,8 +69,24 @@ final class RecordSubjects {
         }
 
         long sum() {
-            return a + b + c + d + e + f + g + h + i + j + (long) (k + l + m) + (n ? 1 : 0) + (o ? 1 : 0) + p.length()
-                    + q.length() + r.length() + s.length() + t.length();
+            return a
+                    + b
+                    + c
+                    + d
+                    + e
+                    + f
+                    + g
+                    + h
+                    + i
+                    + j
+                    + (long) (k + l + m)
+                    + (n ? 1 : 0)
+                    + (o ? 1 : 0)
+                    + p.length()
+                    + q.length()
+                    + r.length()
+                    + s.length()
+                    + t.length();
         }
     }
 
@@ -108,8 +124,7 @@ final class RecordSubjects {
 
     private Person write(Scope scope, Person into) {
         Person.TYPE.create(scope, into);
-        return into
-                .a(source.a)
+        return into.a(source.a)
                 .b(source.b)
                 .c(source.c)
                 .d(source.d)
@@ -139,7 +154,16 @@ final class RecordSubjects {
     /** Includes making Java strings of the five texts, as JSON's reader does. */
     private long readShared() {
         Person it = person;
-        return it.a() + it.b() + it.c() + it.d() + it.e() + it.f() + it.g() + it.h() + it.i() + it.j()
+        return it.a()
+                + it.b()
+                + it.c()
+                + it.d()
+                + it.e()
+                + it.f()
+                + it.g()
+                + it.h()
+                + it.i()
+                + it.j()
                 + (long) (it.k() + it.l() + it.m())
                 + (it.n() ? 1 : 0)
                 + (it.o() ? 1 : 0)

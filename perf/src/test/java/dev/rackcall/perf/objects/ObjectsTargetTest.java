@@ -20,7 +20,8 @@ class ObjectsTargetTest {
                         "objects-read-document-jackson",
                         "objects-create-point-rackcall")
                 .doesNotHaveDuplicates();
-        assertThat(results).allSatisfy(result -> assertThat(result.allocBPerOp()).isNotNegative());
+        assertThat(results)
+                .allSatisfy(result -> assertThat(result.allocBPerOp()).isNotNegative());
     }
 
     /** A side that skips a value would look fast. */
@@ -29,11 +30,13 @@ class ObjectsTargetTest {
         try (ObjectMemory memory = ObjectMemory.map()) {
             assertThat(DocumentSubjects.of(memory).stream()
                             .filter(subject -> subject.name().startsWith("read-"))
-                            .collect(Collectors.toMap(ObjectSubject::name, subject -> subject.operation()
-                                    .getAsLong()))
+                            .collect(Collectors.toMap(
+                                    ObjectSubject::name,
+                                    subject -> subject.operation().getAsLong()))
                             .values())
                     .hasSize(3)
-                    .containsOnly(DocumentSubjects.of(memory).getLast().operation().getAsLong());
+                    .containsOnly(
+                            DocumentSubjects.of(memory).getLast().operation().getAsLong());
         }
     }
 }

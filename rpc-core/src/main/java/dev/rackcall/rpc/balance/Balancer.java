@@ -56,10 +56,15 @@ public interface Balancer extends AutoCloseable {
 
     boolean isClosed();
 
-    /** Names the service of later calls to every subchannel, now and later. */
+    /**
+     * Prepares every subchannel, now and later, for the calls of a service's stubs. Subchannels to servers of versions
+     * that these stubs cannot call are closed.
+     *
+     * @throws RpcException FAILED_PRECONDITION if all servers have such versions
+     */
     void use(ServiceDefinition<?> definition);
 
-    /** The service at the other end of all subchannels. */
+    /** The service at the other end of the first subchannel; other servers may have other versions. */
     ServedInterface service();
 
     /** The routes to the servers, if there is a choice. */

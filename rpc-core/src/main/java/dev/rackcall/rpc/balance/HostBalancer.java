@@ -19,7 +19,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -57,8 +56,12 @@ public final class HostBalancer implements Balancer {
     private final Map<String, HostSubchannel> connected = new LinkedHashMap<>();
     /** Servers that a background thread connects to. */
     private final Set<String> tried = new HashSet<>();
+    /** Servers of versions that the channel's stubs cannot call. */
+    private final Set<String> unsuitable = new HashSet<>();
 
-    private final Set<ServiceDefinition<?>> used = new LinkedHashSet<>();
+    /** One for each interface that the channel has stubs of. */
+    private final List<ServiceDefinition<?>> used = new ArrayList<>();
+
     private boolean hasFailed;
     private long retryAt;
 
@@ -103,17 +106,15 @@ public final class HostBalancer implements Balancer {
     /**
      * Adds a connection.
      *
-     * @return false if the balancer is closed, or if the server has another interface than the others; the caller keeps
-     *     the connection then
+     * @return false if the balancer is closed, or if the channel's stubs cannot call that server's version; the caller
+     *     keeps the connection then
      */
     public boolean adopt(HostServers.Reached reached) {
         HostSubchannel subchannel = new HostSubchannel(reached);
-        ClientConnection connection = reached.connection();
         synchronized (this) {
-            if (closed || connection.service().fingerprint() != service.fingerprint()) {
+            if (closed || !isSuitable(subchannel)) {
                 return false;
             }
-            used.forEach(connection::use);
             HostSubchannel former = connected.put(reached.server().id(), subchannel);
             if (former != null) {
                 // The channel has connected again to a server that drains, or whose end was not noticed yet.
@@ -121,8 +122,24 @@ public final class HostBalancer implements Balancer {
             }
             publish();
         }
-        connection.onUnusable(this::noticeEnd);
+        reached.connection().onUnusable(this::noticeEnd);
         return true;
+    }
+
+    private boolean isSuitable(HostSubchannel subchannel) {
+        try {
+            used.forEach(definition -> subchannel.use(definition, spec.channel()));
+            return true;
+        } catch (RpcException e) {
+            refuse(subchannel, e);
+            return false;
+        }
+    }
+
+    private void refuse(HostSubchannel subchannel, RpcException why) {
+        if (unsuitable.add(subchannel.server.id())) {
+            LOG.warn("{} gets no calls: {}", subchannel, why.getMessage());
+        }
     }
 
     private void publish() {
@@ -175,7 +192,8 @@ public final class HostBalancer implements Balancer {
         synchronized (this) {
             hasFailed = false;
             for (ServerInstance each : living) {
-                boolean isKnown = connected.containsKey(each.id()) || tried.contains(each.id());
+                boolean isKnown =
+                        connected.containsKey(each.id()) || tried.contains(each.id()) || unsuitable.contains(each.id());
                 if (!closed && !isKnown && connected.size() + tried.size() < MOST_SERVERS) {
                     tried.add(each.id());
                     Thread.ofPlatform().daemon().name("rackcall-connect").start(() -> connect(each));
@@ -192,12 +210,6 @@ public final class HostBalancer implements Balancer {
             adopted = adopt(new HostServers.Reached(server, connection));
             if (!adopted) {
                 connection.close();
-                if (!closed) {
-                    LOG.warn(
-                            "channel {}: {} serves another interface than the other servers, and gets no calls",
-                            spec.channel(),
-                            server.socket());
-                }
             }
         } catch (RpcException e) {
             LOG.debug("channel {}: {} gets no calls yet", spec.channel(), server.socket(), e);
@@ -238,8 +250,8 @@ public final class HostBalancer implements Balancer {
         if (present.length == 0) {
             throw Status.Code.UNAVAILABLE
                     .with(
-                            "channel %s: its servers were replaced by others with another interface; the next call connects to"
-                                    + " them",
+                            "channel %s: its servers were replaced by others of a version that this channel's stubs cannot call;"
+                                    + " the next call says what differs",
                             spec.channel())
                     .asException();
         }
@@ -272,10 +284,32 @@ public final class HostBalancer implements Balancer {
         return closed;
     }
 
+    /** Closes the connections to servers of versions that the service's stubs cannot call. */
     @Override
-    public synchronized void use(ServiceDefinition<?> definition) {
-        used.add(definition);
-        connected.values().forEach(each -> each.connection().use(definition));
+    public void use(ServiceDefinition<?> definition) {
+        List<Subchannel> refused = new ArrayList<>();
+        synchronized (this) {
+            if (used.stream().anyMatch(known -> known.type() == definition.type())) {
+                return;
+            }
+            Map<HostSubchannel, RpcException> failures = new LinkedHashMap<>();
+            for (HostSubchannel each : connected.values()) {
+                try {
+                    each.use(definition, spec.channel());
+                } catch (RpcException e) {
+                    failures.put(each, e);
+                }
+            }
+            if (!failures.isEmpty() && failures.size() == connected.size()) {
+                throw failures.values().iterator().next();
+            }
+            used.add(definition);
+            failures.forEach(this::refuse);
+            refused.addAll(failures.keySet());
+            connected.values().removeAll(failures.keySet());
+            publish();
+        }
+        refused.forEach(each -> each.connection().close());
     }
 
     // ---- for the channel

@@ -95,7 +95,9 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
                 told.endUntold(e.status());
                 // Nothing was sent, so any call may try another subchannel.
                 RpcException why = wasLeft(subchannel, e) ? leftMeanwhile(subchannel, e) : e;
-                if (!mayTryAnother(subchannel, why)) {
+                // A server of another version may lack the method.
+                boolean isMissing = why.code() == Status.Code.UNIMPLEMENTED;
+                if (!(isMissing ? mayTryOther(subchannel) : mayTryAnother(subchannel, why))) {
                     failure = why.status();
                     throw why;
                 }
@@ -151,11 +153,12 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         if (!subchannel.isUsable()) {
             routes.noticeEnd();
         }
+        return mayTryOther(subchannel) && e.code() == Status.Code.UNAVAILABLE;
+    }
+
+    private boolean mayTryOther(Subchannel subchannel) {
         tried.add(subchannel);
-        return arguments.bound().isEmpty()
-                && e.code() == Status.Code.UNAVAILABLE
-                && tried.size() < MOST_ATTEMPTS
-                && System.nanoTime() - deadline < 0;
+        return arguments.bound().isEmpty() && tried.size() < MOST_ATTEMPTS && System.nanoTime() - deadline < 0;
     }
 
     @Override

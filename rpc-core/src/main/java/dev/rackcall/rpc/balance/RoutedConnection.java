@@ -118,8 +118,13 @@ public final class RoutedConnection extends ClientConnection {
 
     @Override
     public void use(ServiceDefinition<?> definition) {
-        objects = KryoCodec.of(definition.registered());
         routes.use(definition);
+        objects = KryoCodec.of(definition.registered());
+    }
+
+    @Override
+    public boolean hasSeveralServers() {
+        return true;
     }
 
     @Override

@@ -1,7 +1,9 @@
 package dev.rackcall.rpc.balance;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.schema.Adaptation;
 import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -19,7 +21,8 @@ public class Subchannel {
     private static final long FIRST_EJECTION_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MOST_DOUBLINGS = 6;
 
-    private final ClientConnection connection;
+    /** As this channel's stubs use it: a server of another version gets converted calls. */
+    private volatile ClientConnection connection;
 
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger failures = new AtomicInteger();
@@ -42,6 +45,16 @@ public class Subchannel {
 
     public final boolean isUsable() {
         return connection.isUsable();
+    }
+
+    /**
+     * Prepares the connection for the calls of a service's stubs.
+     *
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if its server has a version that they cannot call
+     */
+    public final void use(ServiceDefinition<?> definition, String channel) {
+        connection = Adaptation.adapt(definition, connection, channel);
+        connection.use(definition);
     }
 
     // ---- calls

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.Deadline;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.schema.Adaptation;
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
@@ -31,7 +32,7 @@ final class StubCalls implements ClientCalls {
     private final long timeoutNanos;
     private final long fixedDeadline;
 
-    /** The connection whose server has this stub's interface. */
+    /** A connection whose server has this stub's interface, or that converts what differs. */
     private volatile ClientConnection checked;
 
     StubCalls(
@@ -53,10 +54,11 @@ final class StubCalls implements ClientCalls {
     }
 
     private ClientConnection adopt(ClientConnection connection) {
-        Fingerprints.check(definition, connection, channelName);
+        ClientConnection adapted =
+                connection.hasSeveralServers() ? connection : Adaptation.adapt(definition, connection, channelName);
         connection.use(definition);
-        checked = connection;
-        return connection;
+        checked = adapted;
+        return adapted;
     }
 
     @Override

@@ -55,8 +55,21 @@ public abstract class ClientConnection implements AutoCloseable {
     /** A scope in the arena that all clients of the channel share. */
     public abstract Scope newSharedScope(long firstBytes);
 
-    /** Names the service of later calls, so that its registered classes can be encoded. */
+    /**
+     * Names the service of later calls, so that its registered classes can be encoded.
+     *
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it {@link #hasSeveralServers}, and none of them can be
+     *     called with this version of the service
+     */
     public abstract void use(ServiceDefinition<?> definition);
+
+    /**
+     * Whether calls go to servers that may have different versions of the service. Such a connection compares and adapts
+     * to each of them itself, in {@link #use}.
+     */
+    public boolean hasSeveralServers() {
+        return false;
+    }
 
     /**
      * Releases a shared object that a call returned, with everything allocated for it; does nothing for other objects.

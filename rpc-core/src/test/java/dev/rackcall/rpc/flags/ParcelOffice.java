@@ -17,11 +17,11 @@ final class ParcelOffice implements Parcels {
     public static void main(String[] arguments) {
         Path directory = Path.of(arguments[0]);
         try (RpcServer server = RpcServer.builder()
-                        .directory(directory)
+                        .runtimeFolder(directory)
                         .service(Parcels.class, new ParcelOffice())
                         .start();
                 RpcChannel channel = RpcChannel.builder(server.channels().getFirst())
-                        .directory(directory)
+                        .runtimeFolder(directory)
                         .open();
                 Scope scope = channel.newScope()) {
             Parcels parcels = channel.stub(Parcels.class);

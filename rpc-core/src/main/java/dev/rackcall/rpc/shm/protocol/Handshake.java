@@ -9,6 +9,8 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.InflaterInputStream;
 
 /**
  * The two messages that open a connection before there is any shared memory: the client's hello and the server's hello.
@@ -30,6 +32,13 @@ public final class Handshake {
     public static final int MAX_PARTICIPANTS = 4095;
     /** Maximum bytes of one text, so that two fit into a packet. Longer texts, which may quote a peer, are cut. */
     private static final int MAX_TEXT_BYTES = 30_000;
+
+    /** How much is sent as it is of a service's description that is longer than that; the whole follows compressed. */
+    private static final int SHORT_TEXT_BYTES = 1_000;
+    /** Maximum bytes of a compressed description: with the other fields it fits into a packet. */
+    private static final int MAX_COMPRESSED_BYTES = 50_000;
+    /** Maximum bytes of a description, which bounds what a hostile server makes a client inflate. */
+    private static final int MAX_DESCRIPTION_BYTES = 1 << 20;
 
     private static final int MAX_CHANNEL_CHARS = 255;
 
@@ -110,7 +119,7 @@ public final class Handshake {
                 arenas.shared.write(out);
                 out.writeLong(service.fingerprint());
                 writeText(out, service.name());
-                writeText(out, service.description());
+                writeDescription(out, service.description());
             });
         }
 
@@ -212,9 +221,49 @@ public final class Handshake {
         out.write(bytes, 0, length);
     }
 
+    /** A long description is cut, and followed by the whole one, compressed; if even that is too long, by nothing. */
+    private static void writeDescription(DataOutputStream out, String description) throws IOException {
+        byte[] bytes = description.getBytes(StandardCharsets.UTF_8);
+        if (bytes.length <= MAX_TEXT_BYTES) {
+            writeText(out, description);
+            return;
+        }
+        out.writeInt(SHORT_TEXT_BYTES);
+        out.write(bytes, 0, SHORT_TEXT_BYTES);
+        byte[] compressed = compress(bytes);
+        if (bytes.length <= MAX_DESCRIPTION_BYTES && compressed.length <= MAX_COMPRESSED_BYTES) {
+            out.writeInt(compressed.length);
+            out.write(compressed);
+        }
+    }
+
+    private static byte[] compress(byte[] bytes) throws IOException {
+        ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+        try (DeflaterOutputStream deflater = new DeflaterOutputStream(compressed)) {
+            deflater.write(bytes);
+        }
+        return compressed.toByteArray();
+    }
+
     private static ServedInterface readService(DataInputStream in) throws IOException {
         long fingerprint = in.readLong();
-        return new ServedInterface(readText(in), fingerprint, readText(in));
+        String name = readText(in);
+        String description = readText(in);
+        return new ServedInterface(name, fingerprint, in.available() == 0 ? description : inflated(in));
+    }
+
+    private static String inflated(DataInputStream in) throws IOException {
+        int length = in.readInt();
+        if (length < 0 || length > in.available()) {
+            throw new IOException("a description of " + length + " bytes does not fit");
+        }
+        try (InflaterInputStream inflater = new InflaterInputStream(new ByteArrayInputStream(in.readNBytes(length)))) {
+            byte[] bytes = inflater.readNBytes(MAX_DESCRIPTION_BYTES + 1);
+            if (bytes.length > MAX_DESCRIPTION_BYTES) {
+                throw new IOException("a description has more than " + MAX_DESCRIPTION_BYTES + " bytes");
+            }
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
     }
 
     private static String readText(DataInputStream in) throws IOException {

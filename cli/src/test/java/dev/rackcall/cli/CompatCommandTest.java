@@ -1,0 +1,153 @@
+package dev.rackcall.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** What {@code rackcall compat} says of two versions of a service. */
+@Timeout(120)
+class CompatCommandTest {
+    private static final String SHOP = """
+            package shop;
+            import dev.rackcall.rpc.*;
+            import dev.rackcall.shm.types.*;
+            import java.util.*;
+            @RpcService("/shop/cart")
+            public interface Cart {
+                enum Size { SMALL, LARGE }
+                record Item(String name, int count, Size size) {}
+                @Shared interface Page { long id(); void id(long value); Size size(); void size(Size value); }
+                @Rpc void add(Item item);
+                @Rpc List<Item> items();
+                @Rpc long words(Page page);
+            }
+            """;
+
+    @TempDir
+    private Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private Path compile(String name, String source) throws Exception {
+        Path classes = Files.createDirectories(folder.resolve(name));
+        Path file = Files.writeString(
+                Files.createDirectories(folder.resolve("src-" + name)).resolve("Cart.java"), source);
+        String classPath = System.getProperty("java.class.path");
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        List<String> options = List.of(
+                "-d",
+                classes.toString(),
+                "-cp",
+                classPath,
+                "-processorpath",
+                classPath,
+                "-processor",
+                "dev.rackcall.processor.RackcallProcessor",
+                file.toString());
+        assertThat(compiler.run(null, null, null, options.toArray(String[]::new)))
+                .isZero();
+        return classes;
+    }
+
+    private int compat(Path older, Path newer) {
+        CommandLine command = RackcallCommand.commandLine();
+        command.setOut(new PrintWriter(out, true));
+        command.setErr(new PrintWriter(err, true));
+        return command.execute("compat", older.toString(), newer.toString());
+    }
+
+    private int compatWith(String from, String to) throws Exception {
+        String changed = SHOP.replace(from, to);
+        assertThat(changed).isNotEqualTo(SHOP);
+        return compat(compile("old", SHOP), compile("new", changed));
+    }
+
+    @Test
+    void shouldAcceptAnEqualVersion() throws Exception {
+        assertThat(compat(compile("old", SHOP), compile("new", SHOP))).isZero();
+        assertThat(out.toString()).contains("/shop/cart (shop.Cart): unchanged");
+    }
+
+    @Test
+    void shouldAcceptWhatIsAdded() throws Exception {
+        String changed = SHOP.replace("Size size) {}", "Size size, Optional<String> note) {}")
+                .replace("{ SMALL, LARGE }", "{ SMALL, LARGE, HUGE }")
+                .replace("int count", "long count")
+                .replace(
+                        "void size(Size value);",
+                        "void size(Size value); @Since(2) int lines(); void lines(int value);")
+                .replace("@Rpc void add(Item item);", "@Rpc void add(Item item); @Rpc void clear();");
+        assertThat(compat(compile("old", SHOP), compile("new", changed))).isZero();
+        assertThat(out.toString())
+                .contains(
+                        "/shop/cart (shop.Cart): compatible",
+                        "'Optional<String> note'",
+                        "HUGE",
+                        "int",
+                        "'void clear()'")
+                .contains("@Since", "can call each other")
+                .doesNotContain("breaks");
+    }
+
+    @Test
+    void shouldRefuseAComponentThatIsNotOptional() throws Exception {
+        assertThat(compatWith("Size size) {}", "Size size, String note) {}")).isEqualTo(1);
+        assertThat(out.toString())
+                .contains("breaks", "'String note'", "make it Optional<String>", "cannot call each other");
+    }
+
+    @Test
+    void shouldRefuseAnotherType() throws Exception {
+        assertThat(compatWith("String name", "long name")).isEqualTo(1);
+        assertThat(out.toString()).contains("component name of record Cart.Item is long in the new version and String");
+    }
+
+    @Test
+    void shouldRefuseAnotherOrder() throws Exception {
+        assertThat(compatWith("String name, int count", "int count, String name"))
+                .isEqualTo(1);
+        assertThat(out.toString()).contains("keep the order");
+    }
+
+    @Test
+    void shouldRefuseOtherParameters() throws Exception {
+        assertThat(compatWith("long words(Page page)", "long words(Page page, int from)"))
+                .isEqualTo(1);
+        assertThat(out.toString()).contains("words(Page page, int from)", "add another method");
+    }
+
+    @Test
+    void shouldRefuseASharedFieldWithoutSince() throws Exception {
+        assertThat(compatWith("void size(Size value);", "void size(Size value); int lines(); void lines(int value);"))
+                .isEqualTo(1);
+        assertThat(out.toString()).contains("shared type Cart.Page", "higher @Since");
+    }
+
+    @Test
+    void shouldRefuseSharedConstantsThatMove() throws Exception {
+        assertThat(compatWith("{ SMALL, LARGE }", "{ TINY, SMALL, LARGE }")).isEqualTo(1);
+        assertThat(out.toString()).contains("constants at the end of an enum");
+    }
+
+    @Test
+    void shouldSayWhatIsNoServiceAndWhatIsMissing() throws Exception {
+        Path empty = Files.createDirectories(folder.resolve("empty"));
+        assertThat(compat(empty, empty)).isEqualTo(2);
+        assertThat(err.toString()).contains("OLD " + empty, "holds no service");
+        assertThat(compat(folder.resolve("none.jar"), empty)).isEqualTo(2);
+        assertThat(err.toString()).contains("there is no");
+        assertThat(compatWith("/shop/cart", "/shop/basket")).isEqualTo(1);
+        assertThat(out.toString()).contains("its service is missing", "/shop/basket (shop.Cart): new");
+    }
+}

@@ -1,0 +1,46 @@
+package dev.rackcall.shm.types;
+
+import dev.rackcall.shm.NullRefException;
+
+/**
+ * Base class of generated flyweights of interfaces with {@link Since}: knows how much of the record the object under the
+ * flyweight has. Offsets and field names as in {@link SharedRecord}.
+ */
+public abstract class VersionedRecord extends SharedRecord {
+    private int present;
+
+    /** Creates a flyweight that is on no object yet. */
+    protected VersionedRecord(SharedType<?> type) {
+        super(type);
+    }
+
+    @Override
+    final void placed(int bytes) {
+        present = bytes;
+    }
+
+    /**
+     * Whether the object has the field that ends at that offset. A flyweight on no object says yes, so that the access
+     * itself reports it.
+     */
+    protected final boolean hasField(long end) {
+        return end <= present || isNowhere();
+    }
+
+    /** Throws an exception unless the object has the field that ends at that offset. */
+    protected final void requireField(long end, String field) {
+        if (!hasField(end)) {
+            throw new UnsupportedOperationException(field + " cannot be written: " + this
+                    + " was created by a process with an older version of the interface, and has " + present
+                    + " bytes where this field needs " + end
+                    + "; create the object in a process with the newer version, or copy its fields into a new one");
+        }
+    }
+
+    /** The failure of reading a reference that an older object does not have, and that must not be null. */
+    protected final NullRefException nullReference(String field) {
+        return new NullRefException(field + " of " + this
+                + " is null: the object was created by a process with an older version of the interface; declare the field as"
+                + " Optional or Ref");
+    }
+}

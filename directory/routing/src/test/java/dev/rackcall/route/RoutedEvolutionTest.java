@@ -1,0 +1,85 @@
+package dev.rackcall.route;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.EvolutionTest;
+import dev.rackcall.rpc.contract.Generation;
+import dev.rackcall.testkit.Concurrently;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Versions of servers and channels that find each other by a directory. */
+class RoutedEvolutionTest extends EvolutionTest {
+    @TempDir
+    private Path folder;
+
+    private URI members() {
+        return folder.resolve("members").toUri();
+    }
+
+    @Override
+    protected RpcServer.Builder place(RpcServer.Builder server) {
+        return super.place(server).directory(members()).host("host-a");
+    }
+
+    @Override
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return super.place(channel)
+                .directory(members())
+                .host("host-a")
+                .arenaQuota(4 << 20)
+                .connectTimeout(RoutesFixture.PATIENCE);
+    }
+
+    /** A server on another host, which is reached over the network. */
+    private RpcServer startOn(String host, Generation generation) {
+        return serve(generation
+                .serve(RpcServer.builder())
+                .directory(folder.resolve(host))
+                .arenaQuota(4 << 20)
+                .directory(members())
+                .host(host)
+                .listen(RoutesFixture.ANY_PORT));
+    }
+
+    /** Two servers are upgraded one after the other, and one is rolled back, while old and new clients call. */
+    @Test
+    void shouldUpgradeServersOneByOneWithoutAFailedCall() {
+        RpcServer first = startOn("host-b", older());
+        RpcServer second = startOn("host-c", older());
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicInteger answered = new AtomicInteger();
+        CompletableFuture<?>[] callers = new CompletableFuture<?>[2];
+        for (int i = 0; i < callers.length; i++) {
+            Generation generation = i % 2 == 0 ? older() : newer();
+            Generation.Client client = generation.client(openChannel());
+            callers[i] = Concurrently.start(() -> {
+                for (int number = 0; !over.get(); number++) {
+                    assertRepeatableCalls(client, number);
+                    answered.incrementAndGet();
+                }
+                return true;
+            });
+        }
+        awaitMore(answered, callers);
+        first.close();
+        awaitMore(answered, callers);
+        first = startOn("host-d", newer());
+        awaitMore(answered, callers);
+        second.close();
+        awaitMore(answered, callers);
+        startOn("host-e", newer());
+        awaitMore(answered, callers);
+        first.close();
+        awaitMore(answered, callers);
+        startOn("host-f", older());
+        awaitMore(answered, callers);
+        over.set(true);
+        CompletableFuture.allOf(callers).join();
+    }
+}

@@ -1,0 +1,25 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.EvolutionTest;
+import java.net.URI;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Versions over virtual queues. */
+class QueueEvolutionTest extends EvolutionTest {
+    @RegisterExtension
+    static final Place PLACE = Place.queues();
+
+    private final URI address = PLACE.address();
+
+    @Override
+    protected RpcServer.Builder place(RpcServer.Builder server) {
+        return Place.at(address, super.place(server));
+    }
+
+    @Override
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return Place.at(address, super.place(channel));
+    }
+}

@@ -1,0 +1,41 @@
+package dev.rackcall.rpc.schema;
+
+import dev.rackcall.rpc.MethodDescriptor;
+import java.util.Optional;
+
+/**
+ * One method of a client, as a server of another version has it.
+ *
+ * @param there the method with the server's number; null if the server has no such method
+ * @param arguments converts what the client encodes; null if the server encodes it alike
+ * @param result converts what the server encodes, the whole result or one element of a stream; null as above
+ */
+record AdaptedMethod(MethodDescriptor there, Converter arguments, Converter result) {
+    static AdaptedMethod of(MethodDescriptor method, Optional<Compatibility.Plan> plan) {
+        return plan.map(found -> new AdaptedMethod(
+                        new MethodDescriptor(
+                                method.service(),
+                                method.name(),
+                                method.signature(),
+                                found.there().index(),
+                                method.kind(),
+                                method.idempotent(),
+                                method.isolation(),
+                                method.writes()),
+                        found.arguments().orElse(null),
+                        found.result().orElse(null)))
+                .orElseGet(() -> new AdaptedMethod(null, null, null));
+    }
+
+    boolean isMissing() {
+        return there == null;
+    }
+
+    boolean isEncodedAlike() {
+        return arguments == null && result == null;
+    }
+
+    boolean isStream() {
+        return there.kind() == MethodDescriptor.Kind.SERVER_STREAM;
+    }
+}

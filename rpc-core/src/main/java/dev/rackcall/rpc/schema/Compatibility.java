@@ -1,0 +1,222 @@
+package dev.rackcall.rpc.schema;
+
+import dev.rackcall.rpc.schema.Schema.Method;
+import dev.rackcall.rpc.spi.ServedInterface;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The differences between two versions of a service, and whether a client of one can call a server of the other. The
+ * answer is the same in both directions. docs/evolution.md has the rules. Immutable.
+ */
+public final class Compatibility {
+    /**
+     * What the two versions are called in messages.
+     *
+     * @param here for example {@code here}, or {@code in the new version}
+     * @param there for example {@code at its server}, or {@code in the old version}
+     */
+    public record Sides(String here, String there) {}
+
+    /**
+     * One difference.
+     *
+     * @param breaks whether it keeps the two versions from calling each other
+     * @param what the difference, with what follows from it
+     */
+    public record Difference(boolean breaks, String what) {
+        @Override
+        public String toString() {
+            return what;
+        }
+    }
+
+    /** Converters of a method's calls; null where nothing has to be converted. */
+    record Plan(Method there, Optional<Converter> arguments, Optional<Converter> result) {}
+
+    private final List<Difference> differences;
+    private final Map<Integer, Plan> plans;
+
+    private Compatibility(List<Difference> differences, Map<Integer, Plan> plans) {
+        this.differences = List.copyOf(differences);
+        this.plans = Map.copyOf(plans);
+    }
+
+    /** Compares two versions of a service. Never fails: a description that cannot be read is a difference, too. */
+    public static Compatibility of(ServedInterface here, ServedInterface there, Sides sides) {
+        Schema mine;
+        Schema theirs;
+        try {
+            mine = Schema.of(here);
+            theirs = Schema.of(there);
+        } catch (MalformedSchemaException e) {
+            return new Compatibility(
+                    List.of(new Difference(true, "the two cannot be compared: " + e.getMessage())), Map.of());
+        }
+        return new Comparing(mine, theirs, sides).run();
+    }
+
+    /** All differences, the ones that break first. */
+    public List<Difference> differences() {
+        return differences;
+    }
+
+    /** Whether a client and a server of the two versions can call each other. */
+    public boolean holds() {
+        return differences.stream().noneMatch(Difference::breaks);
+    }
+
+    /** What the calls of one of this side's methods need; empty if the other side has no such method. */
+    Optional<Plan> plan(int method) {
+        return Optional.ofNullable(plans.get(method));
+    }
+
+    private static final class Comparing {
+        private final Schema mine;
+        private final Schema theirs;
+        private final Sides sides;
+        private final TypeComparison types;
+        private final Set<Difference> breaking = new LinkedHashSet<>();
+        private final Set<Difference> compatible = new LinkedHashSet<>();
+
+        Comparing(Schema mine, Schema theirs, Sides sides) {
+            this.mine = mine;
+            this.theirs = theirs;
+            this.sides = sides;
+            this.types = new TypeComparison(mine, theirs, sides, this::add);
+        }
+
+        private void add(boolean breaks, String what) {
+            (breaks ? breaking : compatible).add(new Difference(breaks, what));
+        }
+
+        Compatibility run() {
+            Map<Integer, Plan> plans = new LinkedHashMap<>();
+            compareRegistered();
+            List<Method> common = new ArrayList<>();
+            for (Method method : mine.methods().values()) {
+                Method other = theirs.methods().get(method.key());
+                if (other == null) {
+                    only(method, theirs, mine, sides.here(), sides.there());
+                } else if (compare(method, other)) {
+                    common.add(method);
+                }
+            }
+            for (Method method : theirs.methods().values()) {
+                if (!mine.methods().containsKey(method.key())) {
+                    only(method, mine, theirs, sides.there(), sides.here());
+                }
+            }
+            if (breaking.isEmpty()) {
+                for (Method method : common) {
+                    plan(method, theirs.methods().get(method.key())).ifPresent(plan -> plans.put(method.index(), plan));
+                }
+            }
+            List<Difference> all = new ArrayList<>(breaking);
+            all.addAll(compatible);
+            return new Compatibility(all, plans);
+        }
+
+        private void only(Method method, Schema lacking, Schema having, String where, String elsewhere) {
+            Optional<Method> changed = lacking.methods().values().stream()
+                    .filter(other -> other.name().equals(method.name())
+                            && !having.methods().containsKey(other.key()))
+                    .findFirst();
+            if (changed.isPresent()) {
+                add(
+                        true,
+                        "method " + method.name() + " is '" + method.text() + "' " + where + " and '"
+                                + changed.get().text() + "' " + elsewhere
+                                + ": parameters cannot change, so add another method and keep this one");
+            } else {
+                add(
+                        false,
+                        "method '" + method.text() + "' exists only " + where
+                                + ": calls of it are UNIMPLEMENTED where it is missing");
+            }
+        }
+
+        private boolean compare(Method here, Method there) {
+            if (!here.shape().equals(there.shape())) {
+                add(
+                        true,
+                        "method '" + here.text() + "' is " + words(here) + " " + sides.here() + " and " + words(there)
+                                + " " + sides.there() + ": keep it as it was, and add another method");
+                return false;
+            }
+            for (int i = 0; i < here.parameters().size(); i++) {
+                types.compare(
+                        here.parameters().get(i).type(),
+                        there.parameters().get(i).type(),
+                        "parameter " + here.parameters().get(i).name() + " of " + here.name());
+            }
+            types.compare(here.result(), there.result(), "the result of " + here.name());
+            return true;
+        }
+
+        private static String words(Method method) {
+            return switch (method.shape()) {
+                case "unary" -> "a call with an answer";
+                case "one_way" -> "one-way";
+                case "server_stream" -> "a stream";
+                default -> method.kind();
+            };
+        }
+
+        private void compareRegistered() {
+            List<String> here = mine.registered();
+            List<String> there = theirs.registered();
+            int common = Math.min(here.size(), there.size());
+            if (!here.subList(0, common).equals(there.subList(0, common))) {
+                add(
+                        true,
+                        "the registered classes differ: " + simple(here) + " " + sides.here() + " and " + simple(there)
+                                + " " + sides.there()
+                                + ": Kryo's format has no versions, so leave them alone, and add others at the end");
+            } else if (here.size() != there.size()) {
+                boolean isHere = here.size() > there.size();
+                List<String> more = (isHere ? here : there).subList(common, Math.max(here.size(), there.size()));
+                add(
+                        false,
+                        simple(more) + " is only " + (isHere ? sides.here() : sides.there())
+                                + ": a call that passes such an object to the other side fails");
+            }
+        }
+
+        private static List<String> simple(List<String> lines) {
+            return lines.stream().map(TypeName::simple).toList();
+        }
+
+        private Optional<Plan> plan(Method here, Method there) {
+            List<TypeName> sent =
+                    here.parameters().stream().map(Schema.Part::type).toList();
+            List<TypeName> taken =
+                    there.parameters().stream().map(Schema.Part::type).toList();
+            try {
+                Optional<Converter> arguments = types.areEncodedAlike(sent, taken)
+                        ? Optional.empty()
+                        : Optional.of(new Converters(mine, theirs).ofAll(sent, taken));
+                Optional<Converter> result = types.areEncodedAlike(List.of(here.result()), List.of(there.result()))
+                        ? Optional.empty()
+                        : Optional.of(
+                                new Converters(theirs, mine).ofAll(List.of(there.result()), List.of(here.result())));
+                // The conversion of the other direction must exist, too: the verdict is the same for both.
+                if (arguments.isPresent()) {
+                    new Converters(theirs, mine).ofAll(taken, sent);
+                }
+                if (result.isPresent()) {
+                    new Converters(mine, theirs).ofAll(List.of(here.result()), List.of(there.result()));
+                }
+                return Optional.of(new Plan(there, arguments, result));
+            } catch (Converters.UnknownFormException | ArithmeticException e) {
+                add(true, "method '" + here.text() + "' has types that differ, and " + e.getMessage());
+                return Optional.empty();
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+package dev.rackcall.rpc.schema;
+
+import dev.rackcall.rpc.schema.Schema.Described;
+import dev.rackcall.rpc.schema.Schema.EnumType;
+import dev.rackcall.rpc.schema.Schema.Part;
+import dev.rackcall.rpc.schema.Schema.RecordType;
+import dev.rackcall.rpc.schema.Schema.SharedLayout;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * Builds converters from one schema to another. The schemas were compared before, so types that meet here are
+ * compatible.
+ */
+final class Converters {
+    /** A type whose encoding this release cannot rewrite. */
+    static final class UnknownFormException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        UnknownFormException(String message) {
+            super(message);
+        }
+    }
+
+    /** Maximum nesting of types; building is recursive, and a peer chose the types. */
+    private static final int MAX_DEPTH = 200;
+
+    private static final Map<String, Integer> FIXED = Map.ofEntries(
+            Map.entry("boolean", 1),
+            Map.entry("byte", 1),
+            Map.entry("short", 2),
+            Map.entry("char", 2),
+            Map.entry("int", 4),
+            Map.entry("float", 4),
+            Map.entry("long", 8),
+            Map.entry("double", 8),
+            Map.entry("java.util.UUID", 16),
+            Map.entry("java.time.Duration", 12),
+            Map.entry("java.time.Instant", 12),
+            Map.entry("java.time.LocalDate", 8),
+            Map.entry("java.time.LocalTime", 8),
+            Map.entry("java.time.LocalDateTime", 16),
+            Map.entry("java.time.OffsetDateTime", 20));
+
+    private static final Set<String> INTEGERS = Set.of("byte", "short", "int", "long");
+    private static final Converter TEXT = new Converter.Counted(1);
+    private static final Converter REF = new Converter.Bytes(Long.BYTES);
+
+    private final Schema from;
+    private final Schema to;
+    private final Map<String, Converter.Steps> records = new HashMap<>();
+    private final Map<String, Converter> built = new HashMap<>();
+    private int depth;
+
+    Converters(Schema from, Schema to) {
+        this.from = from;
+        this.to = to;
+    }
+
+    static boolean isInteger(TypeName type) {
+        return INTEGERS.contains(type.name());
+    }
+
+    /** A converter of several values that follow one another. */
+    Converter ofAll(List<TypeName> here, List<TypeName> there) throws UnknownFormException {
+        Converter.Steps all = new Converter.Steps("arguments");
+        List<Converter> steps = new ArrayList<>();
+        for (int i = 0; i < here.size(); i++) {
+            add(steps, of(here.get(i), there.get(i)));
+        }
+        all.set(steps);
+        return all;
+    }
+
+    Converter of(TypeName here, TypeName there) throws UnknownFormException {
+        if (++depth > MAX_DEPTH) {
+            throw new UnknownFormException("types are nested more than " + MAX_DEPTH + " deep");
+        }
+        try {
+            return build(here.unboxed(), there.unboxed());
+        } finally {
+            depth--;
+        }
+    }
+
+    private Converter build(TypeName here, TypeName there) throws UnknownFormException {
+        if (here.isArray()) {
+            return elements(List.of(of(here.argument(0), there.argument(0))));
+        }
+        Described described = from.types().get(here.toString());
+        if (described != null) {
+            return described(here, described, to.types().get(there.toString()));
+        }
+        Integer bytes = FIXED.get(here.name());
+        if (bytes != null) {
+            return here.equals(there)
+                    ? new Converter.Bytes(bytes)
+                    : new Converter.Resized(bytes, FIXED.get(there.name()));
+        }
+        return switch (here.name()) {
+            case "String", "java.math.BigInteger" -> TEXT;
+            case "java.math.BigDecimal" -> bigDecimal();
+            case "java.util.Optional" -> new Converter.Maybe(of(here.argument(0), there.argument(0)));
+            case "java.util.List", "java.util.Set" -> elements(List.of(of(here.argument(0), there.argument(0))));
+            case "java.util.Map" ->
+                elements(List.of(of(here.argument(0), there.argument(0)), of(here.argument(1), there.argument(1))));
+            default -> registered(here);
+        };
+    }
+
+    private static Converter elements(List<Converter> parts) {
+        int bytes = 0;
+        for (Converter part : parts) {
+            if (!(part instanceof Converter.Bytes fixed)) {
+                return new Converter.Elements(parts);
+            }
+            bytes = Math.addExact(bytes, fixed.count());
+        }
+        return new Converter.Counted(bytes);
+    }
+
+    private static Converter bigDecimal() {
+        Converter.Steps steps = new Converter.Steps("BigDecimal");
+        steps.set(List.of(new Converter.Bytes(Integer.BYTES), TEXT));
+        return steps;
+    }
+
+    /** An object of a registered class travels as its length and its bytes. */
+    private Converter registered(TypeName type) throws UnknownFormException {
+        if (from.registered().isEmpty()
+                || type.name().startsWith("java.")
+                || !type.arguments().isEmpty()) {
+            throw new UnknownFormException("the type " + type.simple()
+                    + " is passed beside one that differs, and Rackcall" + " cannot step over it");
+        }
+        return TEXT;
+    }
+
+    private Converter described(TypeName here, Described mine, Described theirs) throws UnknownFormException {
+        return switch (mine) {
+            case SharedLayout shared -> REF;
+            case EnumType constants -> constants(here, constants, (EnumType) theirs);
+            case RecordType type -> record(here, type, (RecordType) theirs);
+            case Schema.OtherType other ->
+                throw new UnknownFormException("Rackcall does not convert '" + TypeName.simple(other.line()) + "'");
+        };
+    }
+
+    private static Converter constants(TypeName name, EnumType here, EnumType there) {
+        if (here.constants().equals(there.constants())) {
+            return new Converter.Bytes(Integer.BYTES);
+        }
+        List<OptionalInt> numbers = here.constants().stream()
+                .map(constant -> {
+                    int number = there.constants().indexOf(constant);
+                    return number < 0 ? OptionalInt.empty() : OptionalInt.of(number);
+                })
+                .toList();
+        return new Converter.Constants(name.simple(), here.constants(), numbers);
+    }
+
+    private Converter record(TypeName name, RecordType here, RecordType there) throws UnknownFormException {
+        String key = name.toString();
+        Converter known = built.get(key);
+        if (known != null) {
+            return known;
+        }
+        Converter.Steps open = records.get(key);
+        if (open != null) {
+            open.contained();
+            return open;
+        }
+        Converter.Steps made = new Converter.Steps(name.simple());
+        records.put(key, made);
+        List<Converter> steps = steps(here.components(), there.components());
+        made.set(steps);
+        Converter result = steps.size() == 1 && steps.getFirst() instanceof Converter.Bytes whole ? whole : made;
+        built.put(key, result);
+        return result;
+    }
+
+    /** Components meet by name; both sides have the common ones in the same order. */
+    private List<Converter> steps(List<Part> here, List<Part> there) throws UnknownFormException {
+        List<Converter> steps = new ArrayList<>();
+        if (here.isEmpty()) {
+            add(steps, new Converter.Skipped(new Converter.Bytes(1)));
+        }
+        int next = 0;
+        for (Part part : here) {
+            int at = indexOf(there, part.name());
+            if (at < 0) {
+                add(steps, new Converter.Skipped(of(part.type(), from, part.type())));
+                continue;
+            }
+            for (; next < at; next++) {
+                add(steps, Converter.Absent.ABSENT);
+            }
+            add(steps, of(part.type(), there.get(at).type()));
+            next = at + 1;
+        }
+        for (; next < there.size(); next++) {
+            add(steps, Converter.Absent.ABSENT);
+        }
+        if (there.isEmpty()) {
+            add(steps, Converter.Absent.ABSENT);
+        }
+        return steps;
+    }
+
+    /** A converter that only skips, for a type that the other side may not have. */
+    private static Converter of(TypeName type, Schema schema, TypeName same) throws UnknownFormException {
+        return new Converters(schema, schema).of(type, same);
+    }
+
+    private static int indexOf(List<Part> parts, String name) {
+        Optional<Part> found =
+                parts.stream().filter(part -> part.name().equals(name)).findFirst();
+        return found.map(parts::indexOf).orElse(-1);
+    }
+
+    /** Adds a step; two that copy bytes become one. */
+    private static void add(List<Converter> steps, Converter step) {
+        if (!steps.isEmpty()
+                && steps.getLast() instanceof Converter.Bytes before
+                && step instanceof Converter.Bytes more) {
+            steps.set(steps.size() - 1, new Converter.Bytes(Math.addExact(before.count(), more.count())));
+        } else {
+            steps.add(step);
+        }
+    }
+}

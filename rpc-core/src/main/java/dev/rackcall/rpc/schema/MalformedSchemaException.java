@@ -1,0 +1,10 @@
+package dev.rackcall.rpc.schema;
+
+/** A description that cannot be read: it is cut, was written by another release, or by a hostile peer. */
+final class MalformedSchemaException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    MalformedSchemaException(String message) {
+        super(message);
+    }
+}

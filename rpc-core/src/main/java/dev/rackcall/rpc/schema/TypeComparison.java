@@ -1,0 +1,259 @@
+package dev.rackcall.rpc.schema;
+
+import dev.rackcall.rpc.schema.Compatibility.Sides;
+import dev.rackcall.rpc.schema.Schema.Described;
+import dev.rackcall.rpc.schema.Schema.EnumType;
+import dev.rackcall.rpc.schema.Schema.OtherType;
+import dev.rackcall.rpc.schema.Schema.Part;
+import dev.rackcall.rpc.schema.Schema.RecordType;
+import dev.rackcall.rpc.schema.Schema.SharedLayout;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Compares the types that methods of both schemas mention, each pair once. */
+final class TypeComparison {
+    /** Takes the differences. */
+    interface Differences {
+        void add(boolean breaks, String what);
+    }
+
+    private final Schema mine;
+    private final Schema theirs;
+    private final Sides sides;
+    private final Differences differences;
+    private final Set<String> compared = new HashSet<>();
+    /** Described types still to be compared. A queue, not recursion, because a peer chose the depth. */
+    private final Deque<String> open = new ArrayDeque<>();
+    /** Types by name whose encoded values differ, directly. */
+    private final Set<String> changed = new HashSet<>();
+
+    TypeComparison(Schema mine, Schema theirs, Sides sides, Differences differences) {
+        this.mine = mine;
+        this.theirs = theirs;
+        this.sides = sides;
+        this.differences = differences;
+    }
+
+    /** @param where the type is used, for messages */
+    void compare(TypeName here, TypeName there, String where) {
+        match(here, there, where);
+        while (!open.isEmpty()) {
+            String name = open.remove();
+            described(
+                    TypeName.simple(name),
+                    name,
+                    mine.types().get(name),
+                    theirs.types().get(name));
+        }
+    }
+
+    /** Whether values of these types have the same bytes in both versions. */
+    boolean areEncodedAlike(List<TypeName> here, List<TypeName> there) {
+        for (int i = 0; i < here.size(); i++) {
+            if (!here.get(i).unboxed().equals(there.get(i).unboxed())
+                    || mine.reach(here.get(i)).stream().anyMatch(changed::contains)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The parser bounds the depth of this recursion. */
+    private void match(TypeName boxedHere, TypeName boxedThere, String where) {
+        TypeName here = boxedHere.unboxed();
+        TypeName there = boxedThere.unboxed();
+        if (!here.name().equals(there.name())
+                || here.arguments().size() != there.arguments().size()) {
+            if (Converters.isInteger(here) && Converters.isInteger(there)) {
+                differences.add(
+                        false,
+                        where + " is " + here + " " + sides.here() + " and " + there + " " + sides.there()
+                                + ": a call with a number that does not fit fails");
+            } else {
+                differences.add(
+                        true,
+                        where + " is " + boxedHere.simple() + " " + sides.here() + " and " + boxedThere.simple() + " "
+                                + sides.there() + ": a type stays, but for integers of another width");
+            }
+            return;
+        }
+        String name = here.toString();
+        boolean isDescribed = mine.types().containsKey(name) || theirs.types().containsKey(name);
+        if (isDescribed && name.equals(there.toString())) {
+            enqueue(name);
+            return;
+        }
+        for (int i = 0; i < here.arguments().size(); i++) {
+            match(here.argument(i), there.argument(i), where);
+        }
+    }
+
+    private void enqueue(String name) {
+        if (compared.add(name)) {
+            open.add(name);
+        }
+    }
+
+    private void described(String simple, String name, Described here, Described there) {
+        if (here instanceof RecordType mineRecord && there instanceof RecordType theirRecord) {
+            record(simple, name, mineRecord.components(), theirRecord.components());
+        } else if (here instanceof EnumType mineEnum && there instanceof EnumType theirEnum) {
+            constants(simple, name, mineEnum.constants(), theirEnum.constants());
+        } else if (here instanceof SharedLayout mineLayout && there instanceof SharedLayout theirLayout) {
+            layouts(simple, name, mineLayout, theirLayout);
+        } else if (here instanceof OtherType
+                && there instanceof OtherType
+                && here.line().equals(there.line())) {
+            mine.reach(new TypeName(name, List.of())).forEach(this::enqueue);
+        } else {
+            differences.add(
+                    true,
+                    simple + " is " + text(here) + " " + sides.here() + " and " + text(there) + " " + sides.there()
+                            + ": keep the old type, and pass the new one by another method");
+        }
+    }
+
+    private static String text(Described type) {
+        return type == null ? "not described" : "'" + TypeName.simple(type.line()) + "'";
+    }
+
+    // ---- records
+
+    private void record(String simple, String name, List<Part> here, List<Part> there) {
+        Map<String, Part> mineByName = byName(here);
+        Map<String, Part> theirsByName = byName(there);
+        List<String> order =
+                here.stream().map(Part::name).filter(theirsByName::containsKey).toList();
+        List<String> orderThere =
+                there.stream().map(Part::name).filter(mineByName::containsKey).toList();
+        if (!order.equals(orderThere)) {
+            differences.add(
+                    true,
+                    "record " + simple + " has its components in the order " + order + " " + sides.here() + " and "
+                            + orderThere + " " + sides.there() + ": keep the order");
+            return;
+        }
+        if (order.size() != here.size() || order.size() != there.size()) {
+            changed.add(name);
+        }
+        here.stream()
+                .filter(part -> !theirsByName.containsKey(part.name()))
+                .forEach(part -> only(simple, part, sides.here(), sides.there()));
+        there.stream()
+                .filter(part -> !mineByName.containsKey(part.name()))
+                .forEach(part -> only(simple, part, sides.there(), sides.here()));
+        for (String component : order) {
+            TypeName mineType = mineByName.get(component).type();
+            TypeName theirType = theirsByName.get(component).type();
+            if (!mineType.unboxed().equals(theirType.unboxed())) {
+                changed.add(name);
+            }
+            match(mineType, theirType, "component " + component + " of record " + simple);
+        }
+    }
+
+    private void only(String record, Part part, String where, String elsewhere) {
+        String component = "component '" + part.type().simple() + " " + part.name() + "' of record " + record;
+        if (part.type().isOptional()) {
+            differences.add(
+                    false,
+                    component + " exists only " + where
+                            + ": it is empty for the other side, and left out on the way there");
+        } else {
+            differences.add(
+                    true,
+                    component + " exists only " + where + " and is not Optional, so there is no value for it "
+                            + elsewhere + ": make it Optional<" + box(part.type()) + ">");
+        }
+    }
+
+    private static String box(TypeName type) {
+        return switch (type.name()) {
+            case "int" -> "Integer";
+            case "char" -> "Character";
+            case "boolean", "byte", "short", "long", "float", "double" ->
+                Character.toUpperCase(type.name().charAt(0)) + type.name().substring(1);
+            default -> type.simple();
+        };
+    }
+
+    private static Map<String, Part> byName(List<Part> parts) {
+        Map<String, Part> byName = new LinkedHashMap<>();
+        parts.forEach(part -> byName.put(part.name(), part));
+        return byName;
+    }
+
+    // ---- enums
+
+    private void constants(String simple, String name, List<String> here, List<String> there) {
+        if (here.equals(there)) {
+            return;
+        }
+        changed.add(name);
+        onlyConstants(simple, minus(here, there), sides.here());
+        onlyConstants(simple, minus(there, here), sides.there());
+        if (minus(here, there).isEmpty() && minus(there, here).isEmpty()) {
+            differences.add(false, "enum " + simple + " has its constants in another order: they meet by name");
+        }
+    }
+
+    private void onlyConstants(String simple, List<String> constants, String where) {
+        if (!constants.isEmpty()) {
+            differences.add(
+                    false,
+                    "enum " + simple + " has " + String.join(", ", constants) + " only " + where
+                            + ": a call that passes such a constant to the other side fails");
+        }
+    }
+
+    private static List<String> minus(List<String> some, List<String> others) {
+        return some.stream().filter(each -> !others.contains(each)).toList();
+    }
+
+    // ---- shared types
+
+    /** Both ends use the same memory, so nothing can be converted: the older layout must be a part of the newer one. */
+    private void layouts(String simple, String name, SharedLayout here, SharedLayout there) {
+        if (!here.layout().equals(there.layout())) {
+            SharedVersions mineVersions = SharedVersions.of(here.layout());
+            SharedVersions theirVersions = SharedVersions.of(there.layout());
+            if (!mineVersions.agreesWith(theirVersions)) {
+                differences.add(
+                        true,
+                        "shared type " + simple + " is " + TypeName.simple(here.layout()) + " " + sides.here() + " and "
+                                + TypeName.simple(there.layout()) + " " + sides.there()
+                                + ": fields can only be added, with a higher @Since, and constants at the end of an"
+                                + " enum");
+            } else if (mineVersions.count() != theirVersions.count()) {
+                boolean isHere = mineVersions.count() > theirVersions.count();
+                differences.add(
+                        false,
+                        "shared type " + simple + " has fields with a higher @Since only "
+                                + (isHere ? sides.here() : sides.there())
+                                + ": in objects of the other side they read as absent and cannot be written");
+            } else {
+                differences.add(
+                        false,
+                        "an enum in shared type " + simple + " has more constants on one side:"
+                                + " the other side cannot read them");
+            }
+        }
+        List<String> reached = new ArrayList<>(mine.reach(new TypeName(name, List.of())));
+        reached.stream()
+                .filter(each -> mine.types().get(each) instanceof SharedLayout)
+                .collect(Collectors.toCollection(ArrayList::new))
+                .forEach(each -> {
+                    // A type that only the newer side's new fields mention has nothing to meet.
+                    if (theirs.types().containsKey(each)) {
+                        enqueue(each);
+                    }
+                });
+    }
+}
