@@ -124,7 +124,7 @@ class CompatCommandTest {
     void shouldRefuseOtherParameters() throws Exception {
         assertThat(compatWith("long words(Page page)", "long words(Page page, int from)"))
                 .isEqualTo(1);
-        assertThat(out.toString()).contains("words(Page page, int from)", "add another method");
+        assertThat(out.toString()).contains("words(Cart.Page page, int from)", "add another method");
     }
 
     @Test

@@ -255,10 +255,23 @@ class FlyweightTest {
     void shouldNotAttachToAnObjectWithADamagedSize() {
         long ref = SharedObject.refOf(document);
         RefSpace space = scope.space();
-        for (int bytes : new int[] {0, 8, DOCUMENT.bytes() - 8, DOCUMENT.bytes() + 8, -1, Integer.MAX_VALUE}) {
+        for (int bytes : new int[] {0, 8, DOCUMENT.bytes() - 8, DOCUMENT.bytes() + 4, -1, Integer.MAX_VALUE}) {
             space.memory(ref).set(ObjectLayout.LONG, space.offset(ref), ObjectLayout.header(DOCUMENT.typeId(), bytes));
             assertThrown(RefException.class, () -> DOCUMENT.attach(space, ref), "damaged");
         }
+    }
+
+    /** A later version has fields behind those that this one knows. */
+    @Test
+    void shouldAttachToAnObjectOfALaterVersion() {
+        long ref = SharedObject.refOf(document);
+        RefSpace space = scope.space();
+        space.memory(ref)
+                .set(
+                        ObjectLayout.LONG,
+                        space.offset(ref),
+                        ObjectLayout.header(DOCUMENT.typeId(), DOCUMENT.bytes() + 8));
+        assertThat(SharedObject.refOf(DOCUMENT.attach(space, ref))).isEqualTo(ref);
     }
 
     @Test

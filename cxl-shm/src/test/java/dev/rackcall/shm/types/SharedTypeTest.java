@@ -53,7 +53,9 @@ class SharedTypeTest {
                 List.of(SharedType.of(Point.class), SharedType.of(Author.class), SharedType.of(Document.class))) {
             assertThat(type.fingerprint()).isEqualTo(ObjectLayout.fingerprint(type.description()));
             String ownLine = type.description().lines().findFirst().orElseThrow();
-            assertThat(type.typeId()).isEqualTo(ObjectLayout.typeId(ownLine));
+            // A later version may add constants, and its objects keep the number.
+            String lasting = ownLine.replaceAll("(enum [^\\[]*)\\[[^]]*]", "$1");
+            assertThat(type.typeId()).isEqualTo(ObjectLayout.typeId(lasting));
         }
     }
 

@@ -127,6 +127,10 @@ public final class Compatibility {
                     .filter(other -> other.name().equals(method.name())
                             && !having.methods().containsKey(other.key()))
                     .findFirst();
+            if (changed.isPresent() && having == theirs) {
+                // Reported from this side already.
+                return;
+            }
             if (changed.isPresent()) {
                 add(
                         true,
