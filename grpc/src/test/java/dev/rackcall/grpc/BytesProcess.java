@@ -20,7 +20,8 @@ final class BytesProcess {
             System.out.println("serving");
         } else {
             ManagedChannel channel = RackcallChannelBuilder.forChannel(args[1]).build();
-            ClientCalls.asyncUnaryCall(channel.newCall(BytesService.HOLD, CallOptions.DEFAULT), new byte[3], StreamRecorder.create());
+            ClientCalls.asyncUnaryCall(
+                    channel.newCall(BytesService.HOLD, CallOptions.DEFAULT), new byte[3], StreamRecorder.create());
             System.out.println("calling");
         }
         // Ends with its parent.
