@@ -183,7 +183,7 @@ class ArchitectureTest {
     /** A transport of its own for grpc-java: names and handshake come from the runtime, calls do not. */
     @Test
     void shouldLetGrpcUseTheRuntimeAndMemory() {
-        mayUseOnly(GRPC, GRPC, RPC, MEMORY);
+        mayUseOnly(GRPC, GRPC, "dev.rackcall.rpc", SPI, "dev.rackcall.rpc.runtime", MEMORY);
     }
 
     @Test

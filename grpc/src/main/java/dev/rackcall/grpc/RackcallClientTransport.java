@@ -80,6 +80,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     private boolean terminated;
 
     private Listener listener;
+    /** Guarded by itself; gRPC only queues what it hears. */
     private final InUseStateAggregator<RackcallClientStream> inUse = new InUseStateAggregator<>() {
         @Override
         protected void handleInUse() {
@@ -269,6 +270,8 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     /** A call begins; its listener is set. */
     void started(RackcallClientStream stream) {
         Status refused;
+        // Before another thread can end it.
+        countInUse(stream, true);
         synchronized (lock) {
             refused = shutdown;
             if (refused == null) {
@@ -276,9 +279,16 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             }
         }
         if (refused != null) {
+            countInUse(stream, false);
             stream.ended(refused, RpcProgress.MISCARRIED, true);
-        } else if (stream.shouldBeCountedForInUse()) {
-            inUse.updateObjectInUse(stream, true);
+        }
+    }
+
+    private void countInUse(RackcallClientStream stream, boolean used) {
+        if (stream.shouldBeCountedForInUse()) {
+            synchronized (inUse) {
+                inUse.updateObjectInUse(stream, used);
+            }
         }
     }
 
@@ -298,9 +308,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
         if (stream.number() != 0) {
             byNumber.remove(stream.number(), stream);
         }
-        if (stream.shouldBeCountedForInUse()) {
-            inUse.updateObjectInUse(stream, false);
-        }
+        countInUse(stream, false);
         if (last) {
             terminateIfUnused();
         }

@@ -30,7 +30,7 @@ public final class PipeConnection {
     /** Metadata of one frame that a peer may send, before any limit of gRPC. */
     public static final int MAX_METADATA_BYTES = 1 << 20;
 
-    /** Pings that may wait for room in the pipe. */
+    /** Answers to pings that may wait for room in the pipe. */
     private static final int MOST_CONTROLS = 64;
 
     /** Room that is worth a frame of a longer message. */
@@ -298,14 +298,18 @@ public final class PipeConnection {
         }
     }
 
-    /** Sends a frame without a stream. */
+    /**
+     * Sends a frame without a stream.
+     *
+     * @throws FrameBreachException if the peer pings and reads no answers
+     */
     public void control(int kind, int extra, byte[] payload) {
         synchronized (lock) {
             if (closed) {
                 return;
             }
-            if (controls.queue.size() >= MOST_CONTROLS) {
-                throw new FrameBreachException(MOST_CONTROLS + " pings wait for a peer that reads nothing");
+            if (kind == Frame.PONG && controls.queue.size() >= MOST_CONTROLS) {
+                throw new FrameBreachException("it reads none of the answers to its " + MOST_CONTROLS + " pings");
             }
             controls.queue.add(new OutboundStream.Chunk(kind, 0, extra, payload, payload.length));
         }

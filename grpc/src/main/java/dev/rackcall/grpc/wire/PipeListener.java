@@ -2,7 +2,6 @@ package dev.rackcall.grpc.wire;
 
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
-import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
@@ -220,14 +219,10 @@ public final class PipeListener implements AutoCloseable {
 
     private boolean greet(Guest guest, byte[] hello) {
         if (!PipeHello.isClient(hello, channel)) {
-            guest.socket()
-                    .send(
-                            Handshake.ServerHello.refusal(Status.Code.FAILED_PRECONDITION.with(
-                                            "channel %s is served to gRPC clients of this version of rackcall-grpc; connect with"
-                                                    + " RackcallChannelBuilder",
-                                            channel))
-                                    .encode(),
-                            Duration.ZERO);
+            Status refusal = Status.Code.FAILED_PRECONDITION.with(
+                    "it is served to gRPC clients of another version, or of another channel; use one version of rackcall-grpc"
+                            + " at both ends");
+            guest.socket().send(PipeHello.refusal(refusal), Duration.ZERO);
             return false;
         }
         try (SharedFile file = SharedFile.memfd("rackcall-grpc", PipeLayout.FILE_BYTES)) {
