@@ -38,6 +38,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     final ClientSlots slots;
     final AnswerWaiting waiting;
     final AsyncCalls async;
+    final UnreleasedResults unreleased;
 
     /** False once the connection has ended. */
     private volatile boolean open = true;
@@ -52,6 +53,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         this.spec = spec;
         this.slots = ClientSlots.of(this);
         this.waiting = new AnswerWaiting(this);
+        this.unreleased = new UnreleasedResults(spec.channel());
         this.async = new AsyncCalls(this, slots.all());
     }
 
@@ -220,6 +222,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         long ref = SharedObject.refOf(result);
         boolean isReply = arenas.isReply(result, ref);
         if (isReply) {
+            unreleased.released(ref);
             control(ControlOp.RELEASE, ref);
         }
         return isReply;
