@@ -2,10 +2,13 @@ package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.ClientSpec;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -14,11 +17,45 @@ import java.util.concurrent.locks.ReentrantLock;
  * one does at a time, so that their order is kept. Thread-safe.
  */
 final class CallQueue {
+    /** A call that waits. */
+    interface Entry {
+        String method();
+
+        /** Bytes of encoded arguments. */
+        long bytes();
+
+        /** nanoTime. */
+        long deadline();
+
+        /** Sends the call in a slot that the calling thread holds. Throws nothing. */
+        void send(ClientCall slot);
+
+        /** Ends the call, which was not sent. */
+        void end(Status status);
+    }
+
+    /** The connection whose slots the calls wait for. */
+    interface Exit {
+        ClientSpec spec();
+
+        /** The next free slot; null if there is none. */
+        ClientCall claimNow();
+
+        /** Returns a slot that is not needed. */
+        void giveBack(ClientCall slot);
+
+        /** Makes sure that a thread polls for answers, and sends calls. */
+        void callQueued();
+
+        /** Why the connection has ended; empty if it has not. */
+        Optional<RpcException> end();
+    }
+
     /** As many calls may wait, and as many bytes of arguments as the connection's arenas may have. */
     static final int MOST_CALLS = 1_024;
 
-    private final ShmClientConnection connection;
-    private final Deque<QueuedFuture<?>> waiting = new ArrayDeque<>();
+    private final Exit exit;
+    private final Deque<Entry> waiting = new ArrayDeque<>();
     /** Bytes of arguments that wait. Guarded by this. */
     private long bytes;
     /** Calls that wait. Written under the lock; read by every call that begins. */
@@ -31,8 +68,8 @@ final class CallQueue {
     /** Counts the attempts to send, so that a thread that gives up sees one that came meanwhile. */
     private final AtomicInteger attempts = new AtomicInteger();
 
-    CallQueue(ShmClientConnection connection) {
-        this.connection = connection;
+    CallQueue(Exit exit) {
+        this.exit = exit;
     }
 
     boolean isEmpty() {
@@ -59,7 +96,7 @@ final class CallQueue {
      * @throws RpcException RESOURCE_EXHAUSTED if as many wait as may, or why the connection has ended; the call's observer
      *     is told by the caller
      */
-    void add(QueuedFuture<?> call) {
+    void add(Entry call) {
         synchronized (this) {
             requireRoom(call.method(), call.bytes());
             waiting.add(call);
@@ -68,34 +105,32 @@ final class CallQueue {
             added++;
         }
         flush();
-        connection.end.reactor().wakeIfIdle();
-        if (!connection.isOpen()) {
-            // The thread that ended the connection may have looked before this call was added.
-            loseAll(connection.end.failure());
-        }
+        exit.callQueued();
+        // The thread that ended the connection may have looked before this call was added.
+        exit.end().ifPresent(this::loseAll);
     }
 
     /** Throws if no call with {@code more} bytes of arguments may wait. */
     synchronized void requireRoom(String method, long more) {
-        if (size >= MOST_CALLS || (size > 0 && bytes + more > connection.spec.arenaQuota())) {
+        if (size >= MOST_CALLS || (size > 0 && bytes + more > exit.spec().arenaQuota())) {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with(
                             "%s: all %d slots of channel %s are taken, and %d asynchronous calls with %d bytes of arguments wait"
                                     + " already (at most %d calls and %d bytes may); wait for their futures before you make"
                                     + " more calls, or open the channel with more slots",
                             method,
-                            connection.spec.slots(),
-                            connection.spec.channel(),
+                            exit.spec().slots(),
+                            exit.spec().channel(),
                             size,
                             bytes,
                             MOST_CALLS,
-                            connection.spec.arenaQuota())
+                            exit.spec().arenaQuota())
                     .asException();
         }
     }
 
     /** Takes out a call that still waits; returns whether it did. */
-    synchronized boolean remove(QueuedFuture<?> call) {
+    synchronized boolean remove(Entry call) {
         boolean removed = waiting.remove(call);
         if (removed) {
             left(call);
@@ -103,13 +138,13 @@ final class CallQueue {
         return removed;
     }
 
-    private void left(QueuedFuture<?> call) {
+    private void left(Entry call) {
         bytes -= call.bytes();
         size = waiting.size();
     }
 
-    private synchronized QueuedFuture<?> poll() {
-        QueuedFuture<?> first = waiting.poll();
+    private synchronized Entry poll() {
+        Entry first = waiting.poll();
         if (first != null) {
             left(first);
         }
@@ -139,9 +174,9 @@ final class CallQueue {
 
     private void sendAll() {
         while (size > 0) {
-            ShmClientCall slot;
+            ClientCall slot;
             try {
-                slot = connection.slots.claimNow();
+                slot = exit.claimNow();
             } catch (RpcException e) {
                 loseAll(e);
                 return;
@@ -149,11 +184,10 @@ final class CallQueue {
             if (slot == null) {
                 return;
             }
-            QueuedFuture<?> first = poll();
+            Entry first = poll();
             if (first == null) {
                 // It was cancelled meanwhile.
-                connection.slots.skip(slot, slot.ticket());
-                slot.releaseUntaken();
+                exit.giveBack(slot);
                 return;
             }
             first.send(slot);
@@ -165,10 +199,10 @@ final class CallQueue {
         if (size == 0) {
             return bound;
         }
-        List<QueuedFuture<?>> late = new ArrayList<>();
+        List<Entry> late = new ArrayList<>();
         long next = bound;
         synchronized (this) {
-            for (QueuedFuture<?> each : waiting) {
+            for (Entry each : waiting) {
                 long left = each.deadline() - now;
                 if (left <= 0) {
                     late.add(each);
@@ -177,12 +211,12 @@ final class CallQueue {
                 }
             }
         }
-        for (QueuedFuture<?> each : late) {
+        for (Entry each : late) {
             if (remove(each)) {
                 each.end(Status.Code.DEADLINE_EXCEEDED.with(
                         "%s: its deadline passed while it waited for a free slot (all %d of channel %s were taken); make"
                                 + " fewer calls at once, or open the channel with more slots",
-                        each.method(), connection.spec.slots(), connection.spec.channel()));
+                        each.method(), exit.spec().slots(), exit.spec().channel()));
             }
         }
         return next;
@@ -190,7 +224,7 @@ final class CallQueue {
 
     /** The connection has ended. */
     void loseAll(RpcException why) {
-        for (QueuedFuture<?> each = poll(); each != null; each = poll()) {
+        for (Entry each = poll(); each != null; each = poll()) {
             each.end(why.status());
         }
     }

@@ -7,7 +7,9 @@ import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.EndObservers;
+import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
@@ -23,6 +25,36 @@ import java.util.stream.Stream;
  * caller's thread, and are copied into a slot by the thread that sends it. Confined to one thread at a time.
  */
 final class QueuedCall extends ClientCall {
+    /** The connection that the call is made over. */
+    interface Over {
+        ClientSpec spec();
+
+        ObjectCodec objects();
+
+        CallQueue queue();
+
+        /** The Ref by which the server finds a shared argument. */
+        long pass(Object sharedObject, String method, String argument);
+
+        /** Whether any thread may send a call with shared arguments. */
+        boolean anyThreadMaySend(Isolation isolation);
+
+        /** A slot for which the calling thread waits. */
+        ClientCall claim(long deadline);
+
+        /** Begins the call in a slot that the calling thread holds. */
+        void begin(ClientCall slot, QueuedCall call);
+
+        /** Polls for answers on behalf of a thread that waits for the future, at most until {@code end}, a nanoTime. */
+        void help(PolledFuture<?> future, long end);
+
+        /** Lets the server skip the slots at which the calling thread encodes other calls. */
+        void passOverOwn();
+
+        /** Releases a result that no caller gets. */
+        void releaseIfShared(Object result);
+    }
+
     private static final long FIRST_BYTES = 1 << 10;
 
     final MethodDescriptor method;
@@ -31,16 +63,16 @@ final class QueuedCall extends ClientCall {
 
     final CallObserver observer;
 
-    private final ShmClientConnection connection;
-    private final Metadata headers;
-    private final Isolation isolation;
+    private final Over connection;
+    final Metadata headers;
+    final Isolation isolation;
     private final PayloadWriter writer;
     private boolean encoding;
     private final List<Object> shared = new ArrayList<>();
     private final List<String> sharedNames = new ArrayList<>();
 
     QueuedCall(
-            ShmClientConnection connection,
+            Over connection,
             MethodDescriptor method,
             long deadline,
             Metadata headers,
@@ -51,11 +83,11 @@ final class QueuedCall extends ClientCall {
         // The time in the queue counts, so the default time-out also begins now.
         this.deadline = deadline != 0
                 ? deadline
-                : System.nanoTime() + connection.spec.defaultTimeout().toNanos();
+                : System.nanoTime() + connection.spec().defaultTimeout().toNanos();
         this.headers = headers;
         this.isolation = isolation;
         this.observer = observer;
-        this.writer = PayloadWriter.create(QueuedCall::grow).objects(connection.end.objects());
+        this.writer = PayloadWriter.create(QueuedCall::grow).objects(connection.objects());
     }
 
     private static MemorySegment grow(MemorySegment old, long used, long needed) {
@@ -76,7 +108,7 @@ final class QueuedCall extends ClientCall {
     public long share(Object sharedObject, String argument) {
         shared.add(sharedObject);
         sharedNames.add(argument);
-        return PassedObjects.pass(connection.arenas, sharedObject, method.fullName(), argument);
+        return connection.pass(sharedObject, method.fullName(), argument);
     }
 
     /** Bytes of encoded arguments. */
@@ -89,22 +121,22 @@ final class QueuedCall extends ClientCall {
      * of its own, takes the caller's thread.
      */
     private boolean mayWait() {
-        return shared.isEmpty() || (isolation == Isolation.TRUSTED && !connection.end.isMirrored());
+        return shared.isEmpty() || connection.anyThreadMaySend(isolation);
     }
 
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
         if (!mayWait()) {
-            return send(connection.slots.claim(deadline), reader);
+            return send(connection.claim(deadline), reader);
         }
         QueuedFuture<T> future = new QueuedFuture<>(connection, this, reader);
-        connection.async.queue().add(future);
+        connection.queue().add(future);
         return future;
     }
 
     /** Copies the call into a slot that the calling thread holds, and sends it. Ends it if that fails. */
-    <T> CompletableFuture<T> send(ShmClientCall slot, ResultReader<T> reader) {
-        slot.begin(method, deadline, headers, isolation, observer);
+    <T> CompletableFuture<T> send(ClientCall slot, ResultReader<T> reader) {
+        connection.begin(slot, this);
         try {
             if (encoding) {
                 slot.arguments().append(writer);

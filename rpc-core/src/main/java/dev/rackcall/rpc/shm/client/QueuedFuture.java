@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -11,34 +12,37 @@ import java.util.concurrent.CompletionException;
  * takes the call out of the queue, or cancels it at the server. As with {@link RpcFuture}, stages run on the thread that
  * waits for this future or on a virtual thread.
  */
-final class QueuedFuture<T> extends PolledFuture<T> {
-    private final ShmClientConnection connection;
+final class QueuedFuture<T> extends PolledFuture<T> implements CallQueue.Entry {
+    private final QueuedCall.Over connection;
     private final QueuedCall call;
     private final ResultReader<T> reader;
     /** The future of the call that was sent; null while it is queued. */
     private volatile CompletableFuture<T> sent;
 
-    QueuedFuture(ShmClientConnection connection, QueuedCall call, ResultReader<T> reader) {
+    QueuedFuture(QueuedCall.Over connection, QueuedCall call, ResultReader<T> reader) {
         this.connection = connection;
         this.call = call;
         this.reader = reader;
     }
 
-    String method() {
+    @Override
+    public String method() {
         return call.method.fullName();
     }
 
-    long bytes() {
+    @Override
+    public long bytes() {
         return call.bytes();
     }
 
-    /** nanoTime. */
-    long deadline() {
+    @Override
+    public long deadline() {
         return call.deadline;
     }
 
     /** Sends the call in a slot that the calling thread holds. Throws nothing; called once, after it left the queue. */
-    void send(ShmClientCall slot) {
+    @Override
+    public void send(ClientCall slot) {
         CompletableFuture<T> inner;
         try {
             inner = call.send(slot, reader);
@@ -67,7 +71,8 @@ final class QueuedFuture<T> extends PolledFuture<T> {
     }
 
     /** Ends a call that has left the queue without having been sent. */
-    void end(Status status) {
+    @Override
+    public void end(Status status) {
         call.end(status);
         RpcException failure = status.asException();
         // Stages must not run on the reactor.
@@ -75,7 +80,7 @@ final class QueuedFuture<T> extends PolledFuture<T> {
     }
 
     private void abandon(String how) {
-        if (connection.async.queue().remove(this)) {
+        if (connection.queue().remove(this)) {
             call.end(Status.Code.CANCELLED.with("%s: %s by its caller before it was sent", method(), how));
         }
     }
@@ -121,12 +126,12 @@ final class QueuedFuture<T> extends PolledFuture<T> {
 
     @Override
     void help(long end) {
-        connection.async.help(this, end);
+        connection.help(this, end);
     }
 
     @Override
     void passOverOwn() {
-        connection.slots.passOverOwn();
+        connection.passOverOwn();
     }
 
     @Override

@@ -282,7 +282,13 @@ final class ShmClientCall extends ClientSlot {
 
     @Override
     public <T> T shared(Class<T> type, long ref) {
-        return connection.arenas.shared(type, ref, name());
+        T result = connection.arenas.shared(type, ref, name());
+        if (method != null
+                && method.kind() != MethodDescriptor.Kind.SERVER_STREAM
+                && connection.arenas.isReply(result, ref)) {
+            connection.unreleased.received(ref, name());
+        }
+        return result;
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
@@ -15,6 +16,7 @@ import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.types.SharedObject;
@@ -30,7 +32,8 @@ import java.util.function.Function;
  * calls when the connection ends. {@link ClientSlots} chooses a call's slot; {@link AnswerWaiting} and {@link
  * AsyncCalls} wait for its answer. Thread-safe.
  */
-public final class ShmClientConnection extends ClientConnection implements ClientEnd.Owner, ClientStream.Source {
+public final class ShmClientConnection extends ClientConnection
+        implements ClientEnd.Owner, ClientStream.Source, CallQueue.Exit, QueuedCall.Over {
     public final ClientEnd end;
     public final ClientMemory arenas;
     final MemorySegment memory;
@@ -38,6 +41,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     final ClientSlots slots;
     final AnswerWaiting waiting;
     final AsyncCalls async;
+    final UnreleasedResults unreleased;
 
     /** False once the connection has ended. */
     private volatile boolean open = true;
@@ -54,6 +58,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         this.spec = spec;
         this.slots = ClientSlots.of(this);
         this.waiting = new AnswerWaiting(this);
+        this.unreleased = new UnreleasedResults(spec.channel());
         this.async = new AsyncCalls(this, slots.all());
     }
 
@@ -62,7 +67,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
         ShmClientCall call;
         if (method.kind() == MethodDescriptor.Kind.ASYNC) {
-            call = claimNow();
+            call = claimUnlessQueued();
             if (call == null) {
                 async.queue().requireRoom(method.fullName(), 0);
                 return new QueuedCall(this, method, deadline, headers, isolation, observer);
@@ -75,7 +80,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     }
 
     /** A slot for an asynchronous call; null if it has to wait, as earlier ones do. */
-    private ShmClientCall claimNow() {
+    private ShmClientCall claimUnlessQueued() {
         ShmClientCall call = async.queue().isEmpty() ? slots.claimNow() : null;
         if (call == null) {
             // Answers that have arrived make room.
@@ -95,8 +100,77 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         });
     }
 
-    /** Releases a result that no caller gets. */
-    void releaseIfShared(Object result) {
+    // ---- for calls in the queue
+
+    @Override
+    public ClientSpec spec() {
+        return spec;
+    }
+
+    @Override
+    public ObjectCodec objects() {
+        return end.objects();
+    }
+
+    @Override
+    public CallQueue queue() {
+        return async.queue();
+    }
+
+    @Override
+    public ClientCall claimNow() {
+        return slots.claimNow();
+    }
+
+    @Override
+    public ClientCall claim(long deadline) {
+        return slots.claim(deadline);
+    }
+
+    @Override
+    public void giveBack(ClientCall slot) {
+        ShmClientCall call = (ShmClientCall) slot;
+        slots.skip(call, call.ticket());
+        call.releaseUntaken();
+    }
+
+    @Override
+    public void callQueued() {
+        end.reactor().wakeIfIdle();
+    }
+
+    @Override
+    public Optional<RpcException> end() {
+        return open ? Optional.empty() : Optional.of(end.failure());
+    }
+
+    @Override
+    public long pass(Object sharedObject, String method, String argument) {
+        return PassedObjects.pass(arenas, sharedObject, method, argument);
+    }
+
+    @Override
+    public boolean anyThreadMaySend(Isolation isolation) {
+        return isolation == Isolation.TRUSTED && !end.isMirrored();
+    }
+
+    @Override
+    public void begin(ClientCall slot, QueuedCall call) {
+        ((ShmClientCall) slot).begin(call.method, call.deadline, call.headers, call.isolation, call.observer);
+    }
+
+    @Override
+    public void help(PolledFuture<?> future, long until) {
+        async.help(future, until);
+    }
+
+    @Override
+    public void passOverOwn() {
+        slots.passOverOwn();
+    }
+
+    @Override
+    public void releaseIfShared(Object result) {
         if (result instanceof SharedObject) {
             release(result);
         }
@@ -237,6 +311,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         long ref = SharedObject.refOf(result);
         boolean isReply = arenas.isReply(result, ref);
         if (isReply) {
+            unreleased.released(ref);
             control(ControlOp.RELEASE, ref);
         }
         return isReply;
