@@ -215,8 +215,8 @@ class ArchitectureTest {
     @Test
     void shouldLetOnlyChannelsAndRoutesNameATransport() {
         noClasses()
-                .that(OURS.and(not(resideInAnyPackage(
-                        TRANSPORT, "dev.rackcall.rpc.channel", "dev.rackcall.rpc.balance", ROUTE))))
+                .that(OURS.and(not(
+                        resideInAnyPackage(TRANSPORT, "dev.rackcall.rpc.channel", "dev.rackcall.rpc.balance", ROUTE))))
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(TRANSPORT)

@@ -26,8 +26,9 @@ public final class ChangingCaller {
 
     /** Returns how many calls succeeded; throws the error of the first failed call. */
     static int call(Path directory) {
-        try (RpcChannel channel =
-                        RpcChannel.builder("/test/vault").runtimeFolder(directory).open();
+        try (RpcChannel channel = RpcChannel.builder("/test/vault")
+                        .runtimeFolder(directory)
+                        .open();
                 Scope scope = channel.newScope()) {
             Vault vault = channel.stub(Vault.class, CallOptions.DEFAULT.withIsolation(Isolation.AUTO));
             Coin first = scope.create(Coin.class);
