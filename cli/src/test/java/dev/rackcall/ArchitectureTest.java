@@ -155,6 +155,7 @@ class ArchitectureTest {
                 ROUTE,
                 "dev.rackcall.rpc",
                 SPI,
+                "dev.rackcall.rpc.balance",
                 "dev.rackcall.rpc.runtime",
                 "dev.rackcall.rpc.schema",
                 "dev.rackcall.rpc.shm",
@@ -219,11 +220,12 @@ class ArchitectureTest {
                 .check(all);
     }
 
-    /** Channels, servers and routes reach transports through {@code rpc.shm.Transports}; other code uses channels, servers and routes. */
+    /** Channels, servers and routes reach transports through {@code rpc.shm.Transports} and {@code HostServers}; other code uses channels, servers and routes. */
     @Test
     void shouldLetOnlyChannelsAndRoutesNameATransport() {
         noClasses()
-                .that(OURS.and(not(resideInAnyPackage(TRANSPORT, "dev.rackcall.rpc.channel", ROUTE))))
+                .that(OURS.and(not(
+                        resideInAnyPackage(TRANSPORT, "dev.rackcall.rpc.channel", "dev.rackcall.rpc.balance", ROUTE))))
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(TRANSPORT)

@@ -28,9 +28,6 @@ public final class FolderWatch implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(FolderWatch.class);
     private static final long LOOK_MILLIS = 500;
-    /** A file system's clock may stand still between two changes. */
-    private static final long GRANULARITY_MILLIS = 100;
-
     private static final FileTime ABSENT = FileTime.fromMillis(0);
     private static final ScheduledExecutorService CLOCK = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("rackcall-folders").factory());
@@ -41,6 +38,7 @@ public final class FolderWatch implements AutoCloseable {
     private final Path folder;
     private final Watcher watcher;
     private FileTime last = ABSENT;
+    private boolean changedLast;
 
     private FolderWatch(Path folder, Watcher watcher) {
         this.folder = folder;
@@ -72,10 +70,11 @@ public final class FolderWatch implements AutoCloseable {
 
     private void look() {
         FileTime now = modified();
-        boolean recent = System.currentTimeMillis() - now.toMillis() < GRANULARITY_MILLIS;
-        boolean changed = recent || !now.equals(last);
+        boolean changed = !now.equals(last);
         last = now;
-        watcher.look(changed);
+        // A change is reported twice: the file system's clock may stand still between two changes.
+        watcher.look(changed || changedLast);
+        changedLast = changed;
     }
 
     private FileTime modified() {
