@@ -14,9 +14,13 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.verbs.Gid;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -26,6 +30,7 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -138,6 +143,65 @@ class RdmaBadInputTest extends RpcFixture {
         try (Turnstile door = Turnstile.before(address, Integer.MAX_VALUE)) {
             assertThat(refused(door.address())).hasMessageContainingAll("UNAVAILABLE", "hangs up", "its log says why");
             assertThat(door.turnedAway()).isBetween(2, 10);
+        }
+    }
+
+    /** Otherwise its thread would wait for the proof in a place that belongs to a newer client. */
+    @Test
+    void shouldStopWaitingForAProofWhenAClientHasLostItsPlace() throws Exception {
+        try (ServerSocket port = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()) {
+                    @Override
+                    public Socket accept() throws IOException {
+                        Socket evicted = new EvictedWhenReady();
+                        implAccept(evicted);
+                        return evicted;
+                    }
+                };
+                RawClient client = RawClient.dial(URI.create("rdma://127.0.0.1:" + port.getLocalPort()));
+                Socket socket = port.accept()) {
+            CompletableFuture<Void> said = Concurrently.start(() -> {
+                client.knock(RawClient.hello(RawClient.PROTOCOL, RawClient.LAYOUT, "/test/echo", QUOTA));
+                client.say();
+                return null;
+            });
+            PairHandshake handshake = PairHandshake.over(socket, DeviceKind.BEST, TIMEOUT);
+            PairHello hello = handshake.readHello();
+            PairEnd end = handshake.end(8);
+            try {
+                assertThatThrownBy(() -> handshake.invite(end, hello))
+                        .isInstanceOf(EOFException.class)
+                        .hasMessageContaining("given to a newer client");
+            } finally {
+                end.discard();
+            }
+            Concurrently.get(said);
+        }
+    }
+
+    /** A client's connection that seems to be closed as soon as the client has said that it is ready. */
+    private static final class EvictedWhenReady extends Socket {
+        private volatile boolean ready;
+
+        @Override
+        public InputStream getInputStream() throws IOException {
+            return new FilterInputStream(super.getInputStream()) {
+                @Override
+                public int read() throws IOException {
+                    int said = super.read();
+                    ready = said == 1;
+                    return said;
+                }
+
+                @Override
+                public int read(byte[] bytes, int from, int length) throws IOException {
+                    return super.read(bytes, from, length);
+                }
+            };
+        }
+
+        @Override
+        public boolean isClosed() {
+            return ready || super.isClosed();
         }
     }
 

@@ -9,9 +9,11 @@ import dev.rackcall.verbs.Bench;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Connected;
 import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
+import dev.rackcall.verbs.soft.wire.FrameLayout;
 import dev.rackcall.verbs.soft.wire.LinkHello;
 import dev.rackcall.verbs.soft.wire.SoftGid;
 import io.netty.handler.ssl.JdkSslContext;
@@ -22,6 +24,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.CertificateFactory;
@@ -134,6 +137,43 @@ class TlsTest {
                 assertThat(itself.greet(known.hello(victim.gid()))).isEqualTo(LinkHello.Answer.ACCEPTED);
             }
         }
+    }
+
+    /** What follows its hello in the same TLS record must not count. */
+    @Test
+    void shouldIgnoreFramesBehindARefusedHello() throws Exception {
+        try (Bench victim = bench("b", "a", "stranger")) {
+            RawIdentity known =
+                    RawIdentity.at(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 4242), publicKey("a"));
+            QueuePair own = victim.connectedTo(known.gid(), 77, Bench.PATIENT);
+            ByteBuffer hello = known.hello(victim.gid());
+            ByteBuffer frame = emptyWrite(own, 0);
+            try (RawPeer stranger = peer("stranger", victim)) {
+                stranger.send(ByteBuffer.allocate(hello.remaining() + frame.capacity())
+                        .put(hello)
+                        .put(frame.clear())
+                        .rewind());
+                assertThat(stranger.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER))
+                        .isEqualTo(LinkHello.Answer.NOT_PROVEN.ordinal());
+                assertThat(stranger.isClosed()).isTrue();
+            }
+            try (RawPeer itself = peer("a", victim)) {
+                assertThat(itself.greet(known.hello(victim.gid()))).isEqualTo(LinkHello.Answer.ACCEPTED);
+                // The second packet is only acknowledged if the first one has come before.
+                itself.send(emptyWrite(own, 1));
+                itself.send(emptyWrite(own, 0));
+                assertThat(itself.read(FrameLayout.RESPONSE_BYTES).getInt(FrameLayout.RESPONSE_PACKET))
+                        .isZero();
+            }
+        }
+    }
+
+    private static ByteBuffer emptyWrite(QueuePair to, int packet) {
+        return RawPeer.request(FrameLayout.REQUEST_BYTES, 0)
+                .putInt(FrameLayout.DESTINATION, to.number())
+                .putInt(FrameLayout.SOURCE, 77)
+                .putInt(FrameLayout.PACKET, packet)
+                .put(FrameLayout.FLAGS, (byte) FrameLayout.WANTS_ANSWER);
     }
 
     private static byte[] publicKey(String name) throws Exception {

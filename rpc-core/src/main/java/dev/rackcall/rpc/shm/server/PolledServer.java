@@ -31,14 +31,14 @@ public abstract class PolledServer implements ServerEndpoint {
     protected final ServerSpec spec;
     protected final Handlers handlers;
     protected final ConnectionCount connections = new ConnectionCount();
-    protected final Access access;
+    protected final AccessCheck access;
     private final List<Poller> pollers = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
 
     protected PolledServer(ServerSpec spec) {
         this.spec = spec;
         this.handlers = Handlers.of(spec.threads().dispatch());
-        this.access = new Access(spec.trust());
+        this.access = new AccessCheck(spec.trust());
     }
 
     /**

@@ -11,13 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Decides by a server's access lists who may open a channel, and reports each refusal. Thread-safe. */
-public final class Access {
+public final class AccessCheck {
     private static final Logger LOG = LoggerFactory.getLogger(Access.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
     private final ServerSpec.Trust trust;
 
-    public Access(ServerSpec.Trust trust) {
+    public AccessCheck(ServerSpec.Trust trust) {
         this.trust = trust;
     }
 
