@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -63,6 +64,30 @@ class SlotTest extends RpcFixture {
         assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
         holder.join();
         assertThat(server.connections()).isEqualTo(2);
+    }
+
+    /** A caller that is not woken when a slot is left would wait for its deadline or for the bound of a sleep. */
+    @Test
+    void shouldServeManyMoreCallersThanSlots() {
+        serve(serving(Echo.class, new EchoService()));
+        Echo echo = open().stub(Echo.class);
+        List<CompletableFuture<Long>> sums = IntStream.range(0, 500)
+                .mapToObj(i -> {
+                    CompletableFuture<Long> sum = new CompletableFuture<>();
+                    Thread.Builder builder = i % 10 == 0 ? Thread.ofPlatform() : Thread.ofVirtual();
+                    builder.start(() -> {
+                        try {
+                            sum.complete(echo.add(i, 1));
+                        } catch (RuntimeException | Error e) {
+                            sum.completeExceptionally(e);
+                        }
+                    });
+                    return sum;
+                })
+                .toList();
+        for (int i = 0; i < sums.size(); i++) {
+            assertThat(sums.get(i)).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(i + 1L);
+        }
     }
 
     @Test

@@ -73,6 +73,7 @@ final class AsyncCalls implements ClientReactor.Polled {
     @Override
     public int poll() {
         int completed = 0;
+        SlotQueue queue = connection.slots.queue;
         connection.end.look();
         for (ShmClientCall call : calls) {
             if (call.isAsync() && call.isAnswered()) {
@@ -84,10 +85,20 @@ final class AsyncCalls implements ClientReactor.Polled {
             } else if (call.waiter != null && call.isAnswered()) {
                 unpark(call);
                 completed++;
+            } else if (queue.isWanted() && call.reapIfAnswered()) {
+                queue.left();
+                completed++;
             }
         }
         queue.flush();
         return completed;
+    }
+
+    /** Lets the reactor free slots that no caller frees, for threads that wait for one. They have announced that. */
+    void watchSlots() {
+        if (isAwaited()) {
+            connection.end.reactor().wakeIfIdle();
+        }
     }
 
     private static void unpark(ShmClientCall call) {
@@ -137,8 +148,9 @@ final class AsyncCalls implements ClientReactor.Polled {
         if (!controls.isEmpty() || !queue.isEmpty()) {
             return true;
         }
+        boolean slotsWanted = connection.slots.queue.hasWaiters();
         for (ShmClientCall call : calls) {
-            if (call.isAsync() || call.waiter != null) {
+            if ((slotsWanted ? call.isUnattended() : call.isAsync()) || call.waiter != null) {
                 return true;
             }
         }

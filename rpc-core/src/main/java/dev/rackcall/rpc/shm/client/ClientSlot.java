@@ -76,6 +76,12 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         return state((long) WORD.getAcquire(this)) != FREE;
     }
 
+    /** Whether the slot becomes free without any thread that waits for its answer. */
+    boolean isUnattended() {
+        int state = state((long) WORD.getAcquire(this));
+        return state == ASYNC || state == ABANDONED;
+    }
+
     boolean isAsync() {
         return state((long) WORD.getAcquire(this)) == ASYNC;
     }
@@ -129,8 +135,15 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         WORD.setRelease(this, (ticket() << STATE_BITS) | state);
     }
 
-    /** Called after each step out of HELD: if the connection has ended, this thread may be its memory's last user. */
+    /**
+     * Called after each step out of HELD: a thread may wait for the slot, and if the connection has ended, this thread
+     * may be its memory's last user.
+     */
     void hasLeft() {
+        SlotQueue queue = connection.slots.queue;
+        if (queue.isWanted()) {
+            queue.left();
+        }
         if (!connection.isOpen()) {
             connection.end.memoryReleased();
         }

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.shm.os.Futex;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -33,14 +34,19 @@ class ClientSlots {
         }
     }
 
-    /** Pause between two attempts to claim a slot. */
+    /** Pause between two checks whether the server has taken requests, which it does not announce. */
     private static final long NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    /** Longest single sleep in the queue. */
+    private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     final ShmClientConnection connection;
     private final MemorySegment memory;
     private final ShmClientCall[] slots;
     private final int mask;
     private final SpinTime roomTime = SpinTime.ofMemory();
+    /** Callers that wait for a free slot. */
+    final SlotQueue queue = new SlotQueue();
 
     @SuppressWarnings("unused") // TAIL
     private volatile long tail;
@@ -76,7 +82,7 @@ class ClientSlots {
     ShmClientCall claim(long deadline) {
         long ticket = (long) TAIL.getAcquire(this);
         ShmClientCall call = slots[(int) ticket & mask];
-        if (call.wasLeftBy(ticket - mask - 1) && TAIL.compareAndSet(this, ticket, ticket + 1)) {
+        if (call.wasLeftBy(ticket - mask - 1) && !queue.hasWaiters() && TAIL.compareAndSet(this, ticket, ticket + 1)) {
             call.occupy(ticket);
             if (connection.isOpen()) {
                 return call;
@@ -89,15 +95,17 @@ class ClientSlots {
 
     /**
      * As {@link #claim}, for the runtime's own requests, which a thread may send while it holds another slot, and which an
-     * interrupt does not end.
+     * interrupt does not end. It does not queue: the callers in the queue may wait for that slot.
      */
-    ShmClientCall claimToAsk(long deadline) {
-        passOverOwn();
-        RoomWait wait = new RoomWait(deadline);
+    final ShmClientCall claimToAsk(long deadline) {
         ShmClientCall call = tryClaim();
-        while (call == null) {
-            wait.once();
-            call = tryClaim();
+        if (call == null) {
+            passOverOwn();
+            RoomWait wait = new RoomWait(deadline);
+            do {
+                wait.once();
+                call = tryClaim();
+            } while (call == null);
         }
         return call;
     }
@@ -107,25 +115,48 @@ class ClientSlots {
         return tryClaim();
     }
 
+    /** Claims in turn: behind the threads that already wait. */
     final ShmClientCall claimSlowly(long deadline, Supplier<ShmClientCall> claiming) {
         passOverOwn();
+        ShmClientCall call = queue.hasWaiters() ? null : claiming.get();
+        return call != null ? call : claimInTurn(deadline, claiming);
+    }
+
+    private ShmClientCall claimInTurn(long deadline, Supplier<ShmClientCall> claiming) {
         RoomWait wait = new RoomWait(deadline);
-        while (true) {
-            ShmClientCall call = claiming.get();
-            if (call != null) {
-                return call;
+        SlotQueue.Waiter me = queue.enter();
+        try {
+            while (true) {
+                if (Thread.currentThread().isInterrupted()) {
+                    throw ClientFailure.interrupted("channel " + connection.spec.channel())
+                            .asException();
+                }
+                boolean first = queue.isFirst(me);
+                if (first) {
+                    queue.open(me);
+                    ShmClientCall call = claiming.get();
+                    if (call != null) {
+                        return call;
+                    }
+                } else {
+                    SlotQueue.rest(me);
+                }
+                if (first && !isFull()) {
+                    // The server has not taken a request that a free slot still holds.
+                    wait.once();
+                } else if (first || !queue.isFirst(me)) {
+                    wait.inQueue(me, first);
+                }
             }
-            if (Thread.currentThread().isInterrupted()) {
-                throw ClientFailure.interrupted("channel " + connection.spec.channel())
-                        .asException();
-            }
-            wait.once();
+        } finally {
+            queue.leave(me);
         }
     }
 
     /** The next free slot; null if there is none, or if the server is a whole lap behind. */
     final ShmClientCall tryClaim() {
         int skipped = 0;
+        boolean knowsOfFree = false;
         while (skipped <= mask) {
             if (!connection.isOpen()) {
                 throw connection.end.failure();
@@ -143,8 +174,12 @@ class ClientSlots {
                     }
                     call.release();
                 }
+            } else if (!knowsOfFree && areAllBusy()) {
+                // Skipping all of them would only give the server work.
+                return null;
             } else if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
                 // An earlier call still occupies the slot: the server is told to skip it, and the next one is tried.
+                knowsOfFree = true;
                 skip(call, ticket);
                 skipped++;
             }
@@ -159,6 +194,15 @@ class ClientSlots {
             busy += call.isBusy() && !call.reapIfAnswered() ? 1 : 0;
         }
         return busy;
+    }
+
+    private boolean areAllBusy() {
+        return busy() == slots.length;
+    }
+
+    /** Whether a call has to leave its slot before another one may begin. */
+    boolean isFull() {
+        return areAllBusy();
     }
 
     /** A wait for a free slot, or for the server to take requests. */
@@ -182,6 +226,24 @@ class ClientSlots {
             spins = spins && spinning.goesOn(true);
             if (!spins) {
                 LockSupport.parkNanos(NAP_NANOS);
+            }
+        }
+
+        /** Waits until another thread leaves a slot or its place before this one. */
+        void inQueue(SlotQueue.Waiter me, boolean first) {
+            if (first && (connection.async.poll() > 0 || me.isWoken())) {
+                return;
+            }
+            long left = end - System.nanoTime();
+            if (left <= 0) {
+                throw exhausted();
+            }
+            spins = spins && (first || connection.spec.waiting() == WaitStrategy.BUSY_SPIN) && spinning.goesOn(true);
+            if (!spins) {
+                if (first) {
+                    connection.async.watchSlots();
+                }
+                SlotQueue.park(me, Math.min(left, MAX_SLEEP_NANOS));
             }
         }
 
@@ -271,6 +333,7 @@ class ClientSlots {
 
     /** Wakes all sleeping callers, so that they check their answers and the connection's state. */
     void wakeAll() {
+        queue.wakeFirst();
         for (ShmClientCall call : slots) {
             Futex.wake(memory, call.slot + SlotLayout.RESPONSE_WORD, Integer.MAX_VALUE);
         }
@@ -333,6 +396,11 @@ class ClientSlots {
         @Override
         ShmClientCall claimNow() {
             return tryForCall();
+        }
+
+        @Override
+        boolean isFull() {
+            return busy() >= most;
         }
 
         private ShmClientCall tryForCall() {
