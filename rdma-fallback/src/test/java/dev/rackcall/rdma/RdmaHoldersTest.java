@@ -211,7 +211,8 @@ class RdmaHoldersTest extends ShelfNodes {
     /** A home that is busy when a scope is closed learns of it at its next look. */
     @Test
     void shouldEndScopesForOthersAlsoIfTheHomeCannotBeToldAtOnce() throws Exception {
-        RpcServer slow = serve(shelves().runtimeFolder(directory.resolve("slow")).stuckAfter(Duration.ofMinutes(1)));
+        RpcServer slow =
+                serve(shelves().runtimeFolder(directory.resolve("slow")).stuckAfter(Duration.ofMinutes(1)));
         RpcChannel node = openAt(slow);
         RpcChannel other = openAt(slow);
         try {

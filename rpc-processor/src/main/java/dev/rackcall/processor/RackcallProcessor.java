@@ -60,7 +60,8 @@ public final class RackcallProcessor extends AbstractProcessor {
         } else {
             generateServices();
         }
-        // Claimed, or -Xlint:processing would warn. But where these are the only annotations, javac then skips processors
+        // Claimed, or -Xlint:processing would warn. But where these are the only annotations, javac then skips
+        // processors
         // for any annotation, one of which may yet generate a type that a service waits for.
         return waiting.isEmpty();
     }

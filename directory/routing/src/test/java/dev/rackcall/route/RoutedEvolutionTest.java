@@ -40,7 +40,7 @@ class RoutedEvolutionTest extends EvolutionTest {
     private RpcServer startOn(String host, Generation generation) {
         return serve(generation
                 .serve(RpcServer.builder())
-                .directory(folder.resolve(host))
+                .runtimeFolder(folder.resolve(host))
                 .arenaQuota(4 << 20)
                 .directory(members())
                 .host(host)

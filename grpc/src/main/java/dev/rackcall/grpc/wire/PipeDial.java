@@ -29,7 +29,7 @@ public final class PipeDial {
         RuntimeDirectory.checkName(channel);
         UnixSocket socket = null;
         try {
-            socket = UnixSocket.connect(directory.socket(channel), PATIENCE);
+            socket = UnixSocket.connect(PipeListener.place(directory, channel).socket(), PATIENCE);
             PeerCredentials server = socket.peer();
             if (server.uid() != Uid.current()) {
                 throw Status.Code.PERMISSION_DENIED

@@ -2,6 +2,7 @@ package dev.rackcall.grpc.wire;
 
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.runtime.ServerInstance;
 import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
@@ -24,6 +25,9 @@ import org.slf4j.LoggerFactory;
 
 /** Where clients connect to one channel: the lock that proves a living server, the socket, and a thread that accepts. */
 public final class PipeListener implements AutoCloseable {
+    /** The same for all gRPC servers: a second one of a channel finds the first one's lock. */
+    private static final String ID = "grpcio";
+
     private static final Logger LOG = LoggerFactory.getLogger(PipeListener.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
@@ -92,8 +96,8 @@ public final class PipeListener implements AutoCloseable {
             RuntimeDirectory.checkName(channel);
             directory.create();
             lock = acquire(directory, channel);
-            Files.deleteIfExists(directory.socket(channel));
-            UnixSocket socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
+            Files.deleteIfExists(place(directory, channel).socket());
+            UnixSocket socket = UnixSocket.listen(place(directory, channel).socket(), BACKLOG);
             listener = new PipeListener(directory, channel, lock, socket, loop, clients);
             socket.watch(listener.events, DOOR);
             listener.thread.start();
@@ -105,6 +109,11 @@ public final class PipeListener implements AutoCloseable {
             undo(listener, lock);
             throw e;
         }
+    }
+
+    /** Where a channel's gRPC server listens. */
+    static ServerInstance place(RuntimeDirectory directory, String channel) {
+        return directory.instance(channel, ID);
     }
 
     private static void undo(PipeListener listener, OwnerLock lock) {
@@ -122,7 +131,8 @@ public final class PipeListener implements AutoCloseable {
         while (true) {
             boolean last = System.nanoTime() - end >= 0;
             try {
-                Optional<OwnerLock> lock = OwnerLock.tryAcquire(directory.lock(channel));
+                Optional<OwnerLock> lock =
+                        OwnerLock.tryAcquire(place(directory, channel).lock());
                 if (lock.isPresent()) {
                     return lock.get();
                 }
@@ -258,7 +268,7 @@ public final class PipeListener implements AutoCloseable {
         });
         if (!stopping && socket.hasLostPath() && lock.isAtPath()) {
             UnixSocket lost = socket;
-            socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
+            socket = UnixSocket.listen(place(directory, channel).socket(), BACKLOG);
             lost.close();
             socket.watch(events, DOOR);
             LOG.warn("the socket of channel {} was deleted; the server listens at a new one", channel);

@@ -99,7 +99,8 @@ class HostileFramesTest {
         final PipeWriter writer;
 
         Attacker() {
-            socket = UnixSocket.connect(RuntimeDirectory.at(directory).socket(CHANNEL));
+            socket = UnixSocket.connect(
+                    PipeListener.place(RuntimeDirectory.at(directory), CHANNEL).socket());
             socket.send(PipeHello.ofClient(CHANNEL));
             Message answer = socket.receive(BOUND).orElseThrow();
             assertThat(PipeHello.refusalIn(answer.bytes(), CHANNEL)).isEmpty();

@@ -111,7 +111,7 @@ public record Subject(
             case THROUGHPUT -> has(Trait.PIPELINES);
             case CONNECT -> has(Trait.MANY_CONNECTIONS) || isOf(asked);
             case IDLE, START -> has(Trait.MANY_CONNECTIONS);
-            case ALOCK, JMH -> false;
+            case ALOCK, OBJECTS, JMH -> false;
         };
     }
 }

@@ -195,7 +195,7 @@ final class DocumentSubjects {
     private static long sum(JsonNode node) {
         if (node.isString()) {
             String value = node.stringValue();
-            return value.length() + value.charAt(0);
+            return (long) value.length() + value.charAt(0);
         }
         if (node.isNumber()) {
             return node.longValue();

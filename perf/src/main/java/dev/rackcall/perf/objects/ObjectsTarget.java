@@ -17,7 +17,8 @@ public final class ObjectsTarget {
     private static final int WARM_UP_ROUNDS = 4;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Keeps the results of operations in use. */
+    /** Keeps the results of operations in use, so that the compiler removes nothing. */
+    @SuppressWarnings("UnusedVariable")
     private static volatile long sink;
 
     private ObjectsTarget() {}

@@ -42,8 +42,9 @@ public interface Async {
                         .dispatch(Dispatch.virtualThreads())
                         .service(Async.class, new Squares())
                         .start();
-                RpcChannel channel =
-                        RpcChannel.builder("/samples/async").runtimeFolder(folder).open()) {
+                RpcChannel channel = RpcChannel.builder("/samples/async")
+                        .runtimeFolder(folder)
+                        .open()) {
             Async squares = channel.stub(Async.class);
             List<CompletableFuture<Integer>> answers =
                     IntStream.range(0, 30).mapToObj(squares::square).toList();

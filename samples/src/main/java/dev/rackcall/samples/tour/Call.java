@@ -42,8 +42,9 @@ public interface Call {
                         .runtimeFolder(folder)
                         .service(Call.class, new Shelf())
                         .start();
-                RpcChannel channel =
-                        RpcChannel.builder("/samples/call").runtimeFolder(folder).open()) {
+                RpcChannel channel = RpcChannel.builder("/samples/call")
+                        .runtimeFolder(folder)
+                        .open()) {
             Call shelf = channel.stub(Call.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(5)));
             System.out.println("found " + shelf.find("tea"));
             try {

@@ -34,8 +34,9 @@ public interface Streams {
                         .runtimeFolder(folder)
                         .service(Streams.class, Streams::allPrimes)
                         .start();
-                RpcChannel channel =
-                        RpcChannel.builder("/samples/streams").runtimeFolder(folder).open()) {
+                RpcChannel channel = RpcChannel.builder("/samples/streams")
+                        .runtimeFolder(folder)
+                        .open()) {
             try (Stream<Long> primes = channel.stub(Streams.class).primes()) {
                 System.out.println("primes " + primes.limit(10).toList());
             }

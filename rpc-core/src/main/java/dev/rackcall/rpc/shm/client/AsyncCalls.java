@@ -73,7 +73,7 @@ final class AsyncCalls implements ClientReactor.Polled {
     @Override
     public int poll() {
         int completed = 0;
-        SlotQueue queue = connection.slots.queue;
+        SlotQueue waiting = connection.slots.queue;
         connection.end.look();
         for (ShmClientCall call : calls) {
             if (call.isAsync() && call.isAnswered()) {
@@ -85,8 +85,8 @@ final class AsyncCalls implements ClientReactor.Polled {
             } else if (call.waiter != null && call.isAnswered()) {
                 unpark(call);
                 completed++;
-            } else if (queue.isWanted() && call.reapIfAnswered()) {
-                queue.left();
+            } else if (waiting.isWanted() && call.reapIfAnswered()) {
+                waiting.left();
                 completed++;
             }
         }

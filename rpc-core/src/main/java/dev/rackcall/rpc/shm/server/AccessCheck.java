@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /** Decides by a server's access lists who may open a channel, and reports each refusal. Thread-safe. */
 public final class AccessCheck {
-    private static final Logger LOG = LoggerFactory.getLogger(Access.class);
+    private static final Logger LOG = LoggerFactory.getLogger(AccessCheck.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
     private final ServerSpec.Trust trust;

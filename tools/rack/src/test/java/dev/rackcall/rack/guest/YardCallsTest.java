@@ -33,8 +33,10 @@ class YardCallsTest {
 
     @Test
     void shouldMakeAllCallsOverRdma() {
-        try (RpcServer server =
-                        YardCalls.server().runtimeFolder(directory).listen(ANY_PORT).start();
+        try (RpcServer server = YardCalls.server()
+                        .runtimeFolder(directory)
+                        .listen(ANY_PORT)
+                        .start();
                 RpcChannel channel = RpcChannel.builder(CallsStep.CHANNEL)
                         .address(server.address().orElseThrow())
                         .arenaQuota(RemoteStep.ARENA_BYTES)

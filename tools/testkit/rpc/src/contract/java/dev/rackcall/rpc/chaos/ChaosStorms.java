@@ -70,8 +70,9 @@ public abstract class ChaosStorms {
                             next.run();
                         })
                         .start();
-                RpcChannel self =
-                        RpcChannel.builder("/test/chaos").runtimeFolder(directory).open()) {
+                RpcChannel self = RpcChannel.builder("/test/chaos")
+                        .runtimeFolder(directory)
+                        .open()) {
             service.self = self.stub(Chaos.class);
             for (int i = 0; i < CLIENTS; i++) {
                 clients.add(ChildJvm.start(ChaosClient.class, directory, directory.toString(), address(server)));
