@@ -13,14 +13,15 @@ public final class TestMemory implements AutoCloseable {
 
     private final SharedFile file;
     private final Mapping mapping;
+    private final Arena arena;
     private final Scope scope;
 
     private TestMemory(long quota) {
         int id = 1 + IDS.getAndIncrement() % 1000;
         file = SharedFile.memfd("shared-types-test", quota);
         mapping = file.map();
-        scope = Arena.create(new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10))
-                .newScope();
+        arena = Arena.create(new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
+        scope = arena.newScope();
     }
 
     public static TestMemory create(long quota) {
@@ -35,6 +36,10 @@ public final class TestMemory implements AutoCloseable {
             throw new IllegalArgumentException(type + " has no field " + field);
         }
         return Long.parseLong(place.group(1));
+    }
+
+    public Arena arena() {
+        return arena;
     }
 
     public Scope scope() {

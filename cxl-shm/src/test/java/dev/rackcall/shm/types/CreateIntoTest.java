@@ -39,7 +39,7 @@ class CreateIntoTest {
     @Test
     void shouldLeaveTheFlyweightWhereItWasIfTheScopeIsClosed() {
         Document flyweight = DOCUMENT.create(scope).id(7);
-        Scope closed = memory.arena().newScope(4096);
+        Scope closed = memory.arena().newScope();
         closed.close();
         assertThatThrownBy(() -> DOCUMENT.create(closed, flyweight)).isInstanceOf(ScopeException.class);
         assertThat(flyweight.id()).isEqualTo(7);
