@@ -21,10 +21,15 @@ import javax.lang.model.util.ElementFilter;
     SharedNames.FIXED_STRING,
     SharedNames.INLINE,
     SharedNames.LENGTH,
+    SharedNames.SINCE,
+    RackcallProcessor.GENERATED,
     RpcNames.RPC_SERVICE,
     RpcNames.RPC
 })
 public final class RackcallProcessor extends AbstractProcessor {
+    /** On the classes that processors generate. */
+    static final String GENERATED = "javax.annotation.processing.Generated";
+
     private final Set<String> waiting = new LinkedHashSet<>();
     private ServiceGenerator services;
 
@@ -61,8 +66,7 @@ public final class RackcallProcessor extends AbstractProcessor {
             generateServices();
         }
         // Claimed, or -Xlint:processing would warn. But where these are the only annotations, javac then skips
-        // processors
-        // for any annotation, one of which may yet generate a type that a service waits for.
+        // processors for any annotation, one of which may yet generate a type that a service waits for.
         return waiting.isEmpty();
     }
 

@@ -102,8 +102,10 @@ final class StubWriter {
     /** With interceptors, the method calls itself on a stub without them. */
     private void intercept(MethodSpec.Builder stub, RpcMethod method, NameAllocator locals, String calls) {
         String plain = locals.newName("plain");
+        // Qualified, because the interface may have a type of the stub's name.
         CodeBlock again = CodeBlock.of(
-                "new $L($L).$L($L)",
+                "new $L.$L($L).$L($L)",
+                model.generatedName().simpleName(),
                 className,
                 plain,
                 method.name(),

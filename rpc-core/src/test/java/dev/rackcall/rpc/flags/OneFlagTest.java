@@ -68,7 +68,10 @@ class OneFlagTest {
         try {
             List<String> lines;
             try (var reader = process.inputReader()) {
-                lines = reader.lines().toList();
+                // On a busy machine the server warns of a slow handler.
+                lines = reader.lines()
+                        .filter(line -> !line.contains(".Relief - "))
+                        .toList();
             }
             assertThat(process.waitFor()).as("exit code; output: " + lines).isZero();
             return lines;
