@@ -55,7 +55,7 @@ public final class CallOptions {
 
     /**
      * Adds an observer, which learns how each call ends and gets the server's trailers. Observers that were set before
-     * stay. It runs before a synchronous call returns, and before a future completes.
+     * stay. They run before a synchronous call returns, and before a future completes.
      *
      * <pre>{@code
      * Search search = channel.stub(Search.class, CallOptions.DEFAULT.withObserver(

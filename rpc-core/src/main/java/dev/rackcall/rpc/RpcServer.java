@@ -94,8 +94,8 @@ public interface RpcServer extends AutoCloseable {
         <S> Builder service(Class<S> type, S implementation, String channel);
 
         /**
-         * Lets no other server serve the same channels from the same runtime directory: the server that starts later
-         * fails with ALREADY_EXISTS if either of the two is exclusive. The restriction ends with the server's process.
+         * Lets no other server serve the same channels from the same runtime folder: the server that starts later fails
+         * with ALREADY_EXISTS if either of the two is exclusive. The restriction ends with the server's process.
          * Servers of a {@link #pool} are always exclusive.
          */
         Builder exclusive();
@@ -140,7 +140,7 @@ public interface RpcServer extends AutoCloseable {
          * ids, for clients on this host; {@link #allowCertificates} lists clients over a network. Others are refused
          * with PERMISSION_DENIED, a log line and a JFR event {@code rackcall.AccessRefused}. Without a list, this
          * host's memory is open to the server's own user, and an address of {@link #listen} to every certificate that
-         * the authority has signed. Other users also need the right to reach the runtime directory. Cannot be combined
+         * the authority has signed. Other users also need the right to reach the runtime folder. Cannot be combined
          * with a {@link #pool}, whose clients prove no user.
          */
         Builder allowUsers(Class<?> service, int... uids);

@@ -36,7 +36,10 @@ final class ChannelConnection {
 
     private final StateChanges changes = new StateChanges(this::state);
 
-    /** The servers of this host; null before the first connection, and for other channels. Guarded by {@link #connecting}. */
+    /**
+     * The servers on this host; null before the first connection, and for other channels. Guarded by {@link
+     * #connecting}.
+     */
     private HostBalancer hostServers;
 
     /** The latest failed attempt; {@code number} counts all failed attempts, and is 0 before the first. */
