@@ -60,8 +60,9 @@ public final class RackcallProcessor extends AbstractProcessor {
         } else {
             generateServices();
         }
-        // Claiming avoids a warning of -Xlint:processing. But if these are the only annotations, javac then skips
-        // processors that take any annotation, and one of those may still generate a type that a service waits for.
+        // Claimed, or -Xlint:processing would warn. But where these are the only annotations, javac then skips
+        // processors
+        // for any annotation, one of which may yet generate a type that a service waits for.
         return waiting.isEmpty();
     }
 
