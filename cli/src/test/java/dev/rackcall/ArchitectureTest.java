@@ -181,7 +181,7 @@ class ArchitectureTest {
         mayUseOnly(CONTROL_PLANE, CONTROL_PLANE, VERBS, DIRECTORY, MEMORY);
     }
 
-    /** A transport of its own for grpc-java: names and handshake come from the runtime, calls do not. */
+    /** A separate transport for grpc-java: names and handshake come from the runtime, calls do not. */
     @Test
     void shouldLetGrpcUseTheRuntimeAndMemory() {
         mayUseOnly(GRPC, GRPC, "dev.rackcall.rpc", SPI, "dev.rackcall.rpc.runtime", MEMORY);
@@ -220,7 +220,10 @@ class ArchitectureTest {
                 .check(all);
     }
 
-    /** Channels, servers and routes reach transports through {@code rpc.shm.Transports} and {@code HostServers}; other code uses channels, servers and routes. */
+    /**
+     * Only channels, servers and routes reach transports, through {@code rpc.shm.Transports} and {@code HostServers};
+     * other code uses channels, servers and routes.
+     */
     @Test
     void shouldLetOnlyChannelsAndRoutesNameATransport() {
         noClasses()

@@ -5,7 +5,7 @@ import io.grpc.internal.WritableBuffer;
 /** Bytes of messages on their way from gRPC's framer to the pipe. */
 final class HeapBuffer implements WritableBuffer {
     private static final int SMALLEST = 128;
-    /** Longer messages are made in several buffers, the first of which is sent while the next one fills. */
+    /** Longer messages are written into several buffers, the first of which is sent while the next one fills. */
     private static final int LARGEST = 32 * 1024;
 
     private final byte[] bytes;

@@ -4,8 +4,8 @@ import dev.rackcall.grpc.wire.FrameBreachException;
 import dev.rackcall.grpc.wire.OutboundStream;
 
 /**
- * Counts the bytes of a stream's messages that came, and those that the application has consumed. The receiving thread
- * counts the former, the stream's own tasks the latter.
+ * Counts the bytes of a stream's messages that have arrived, and those that the application has consumed. The receiving
+ * thread counts the former, the stream's own tasks the latter.
  */
 final class InboundBytes {
     private long received;
@@ -13,7 +13,7 @@ final class InboundBytes {
     private long credited;
 
     /**
-     * Counts bytes that came.
+     * Counts received bytes.
      *
      * @throws FrameBreachException if the peer had no credit for them
      */

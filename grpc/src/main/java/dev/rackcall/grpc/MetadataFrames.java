@@ -86,7 +86,7 @@ final class MetadataFrames {
         return InternalMetadata.newMetadata(entries);
     }
 
-    /** Applications print names and values; both must be what gRPC's own keys could have made. */
+    /** Applications print names and values, so both must be valid for gRPC's own keys. */
     private static void requireEntry(byte[] name, byte[] value) {
         if (name.length == 0) {
             throw new FrameBreachException("metadata with an empty name");

@@ -9,11 +9,11 @@ import io.grpc.SecurityLevel;
 import io.grpc.internal.GrpcAttributes;
 import java.net.SocketAddress;
 
-/** What calls know of their connection, beside gRPC's own {@link Grpc} attributes. */
+/** Attributes of a call's connection, in addition to gRPC's own in {@link Grpc}. */
 public final class RackcallAttributes {
     /**
-     * The process at the other end, as the kernel reported it when it connected; at the server and at the client. A
-     * server reads it from {@code ServerCall.getAttributes()}.
+     * The process at the other end, as the kernel reported it at connect. Set at the server and at the client. A server
+     * reads it from {@code ServerCall.getAttributes()}.
      */
     public static final Attributes.Key<Peer> PEER = Attributes.Key.create("dev.rackcall.grpc.peer");
 

@@ -28,7 +28,7 @@ import java.util.concurrent.TimeUnit;
  * server at once. Builders are for one thread.
  */
 public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<RackcallChannelBuilder> {
-    /** Names of channels are no host names, which an authority must be. */
+    /** Authority of all channels: a channel's name is not a valid host name. */
     static final String AUTHORITY = "localhost";
 
     private final ManagedChannelImplBuilder builder;
@@ -44,9 +44,9 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
     }
 
     /**
-     * A channel to the server of that name in the default runtime directory.
+     * A channel to the server of that name in the default runtime folder.
      *
-     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if that is no channel's name
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if the name is invalid
      */
     public static RackcallChannelBuilder forChannel(String channel) {
         return forAddress(RackcallSocketAddress.of(channel));

@@ -68,7 +68,7 @@ final class RackcallClientStream extends AbstractClientStream {
         return number;
     }
 
-    /** Calls that no stub makes have no type. */
+    /** Calls that were not made by a stub have no type. */
     private static boolean isOfBlockingStub(CallOptions options) {
         Object type = options.getOption(InternalClientCalls.getStubTypeOption());
         return type != null && InternalClientCalls.getStubType(options) == InternalClientCalls.StubType.BLOCKING;
@@ -187,7 +187,7 @@ final class RackcallClientStream extends AbstractClientStream {
         }
     }
 
-    /** The application's thread, but {@code cancel}. */
+    /** Called by the application's thread, except {@code cancel}. */
     private final class Sending implements Sink {
         @Override
         public void writeHeaders(Metadata metadata, byte[] payload) {
@@ -208,7 +208,7 @@ final class RackcallClientStream extends AbstractClientStream {
             if (!method.getType().clientSendsOneMessage()) {
                 connection.flush(out);
             }
-            // Otherwise it leaves together with the message, and wakes the server once.
+            // Otherwise it is sent together with the message, and wakes the server only once.
         }
 
         @Override
@@ -226,7 +226,7 @@ final class RackcallClientStream extends AbstractClientStream {
             }
         }
 
-        /** Receives here what the caller would otherwise sleep for. */
+        /** Receives on the caller's thread instead of sleeping. */
         private void await(PipeConnection connection) {
             Spinning spinning = new Spinning(WaitStrategy.adaptive(), transport.spinTime()).begin();
             if (connection.help(spinning, () -> state.done)) {
@@ -302,7 +302,7 @@ final class RackcallClientStream extends AbstractClientStream {
                 transport.connection().abandonUnlessReset(out);
                 transport.ended(RackcallClientStream.this);
             }
-            // Also if trailers came: an application that cancels does not want the messages before them.
+            // Even after trailers have arrived: an application that cancels does not want the messages before them.
             transportReportStatus(status, progress, stopDelivery, new Metadata());
         }
 

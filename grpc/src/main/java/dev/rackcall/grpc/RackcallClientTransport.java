@@ -80,7 +80,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     private boolean terminated;
 
     private Listener listener;
-    /** Guarded by itself; gRPC only queues what it hears. */
+    /** Guarded by itself; gRPC only queues its notifications. */
     private final InUseStateAggregator<RackcallClientStream> inUse = new InUseStateAggregator<>() {
         @Override
         protected void handleInUse() {

@@ -51,7 +51,7 @@ public final class RackcallNameResolverProvider extends NameResolverProvider {
         }
     }
 
-    /** One address, which the directory of sockets makes current by itself. */
+    /** One address that never changes: connecting to it finds the current server in the runtime folder. */
     private static final class Fixed extends NameResolver {
         private final RackcallSocketAddress address;
 

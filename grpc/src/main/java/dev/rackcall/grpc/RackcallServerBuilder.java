@@ -28,9 +28,9 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
     }
 
     /**
-     * A server of a channel in the default runtime directory.
+     * A server of a channel in the default runtime folder.
      *
-     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if that is no channel's name
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if the name is invalid
      */
     public static RackcallServerBuilder forChannel(String channel) {
         return forAddress(RackcallSocketAddress.of(channel));

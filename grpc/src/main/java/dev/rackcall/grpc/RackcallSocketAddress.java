@@ -5,7 +5,7 @@ import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.util.Objects;
 
-/** The address of a gRPC server on this host: a channel's name, and the runtime directory in which the server listens. */
+/** The address of a gRPC server on this host: a channel's name, and the runtime folder in which the server listens. */
 public final class RackcallSocketAddress extends SocketAddress {
     private static final long serialVersionUID = 1L;
 
@@ -22,7 +22,7 @@ public final class RackcallSocketAddress extends SocketAddress {
     }
 
     /**
-     * The address of a channel in the default runtime directory.
+     * The address of a channel in the default runtime folder.
      *
      * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if that is no channel's name
      */
@@ -31,7 +31,7 @@ public final class RackcallSocketAddress extends SocketAddress {
     }
 
     /**
-     * The address of a channel in another runtime directory.
+     * The address of a channel in another runtime folder.
      *
      * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if that is no channel's name
      */

@@ -13,8 +13,8 @@ import java.util.Optional;
 /**
  * A listener's clients that are not connected yet. An honest client is one for a few milliseconds. Each stage of the
  * handshake has its own places, so clients that stop at a later stage take none from newcomers. If a stage is full, a
- * client that reaches it gets the place of the oldest client of the address that holds most of them. In the last stage,
- * in which the server reserves memory, an address gives up places only to one that holds fewer. Thread-safe.
+ * client that reaches it evicts the oldest client of the address that holds the most places. In the last stage, where
+ * the server reserves memory, an address loses places only to an address that holds fewer. Thread-safe.
  */
 final class PairGuests {
     /** Clients in one stage. */
@@ -29,10 +29,13 @@ final class PairGuests {
         PROVEN
     }
 
-    /** @param address of the client; the network part (64 bits) of an IPv6 address, because a host has all of those */
+    /**
+     * @param address of the client; of an IPv6 address only the network part (64 bits), because one host may use all
+     *     addresses in it
+     */
     private record Guest(Stage stage, Object address) {}
 
-    /** In each stage, the client that has reached it first comes first. Guarded by the monitor. */
+    /** In each stage, in order of arrival. Guarded by the monitor. */
     private final Map<Socket, Guest> guests = new LinkedHashMap<>();
 
     private int threads;
@@ -74,7 +77,7 @@ final class PairGuests {
         return guests.values().stream().filter(guest -> guest.stage() == stage).count();
     }
 
-    /** The client that makes room for this one. */
+    /** The client to evict for this one. */
     private Optional<Socket> loser(Guest newcomer) {
         Map<Object, Integer> counts = new HashMap<>();
         guests.values().stream()

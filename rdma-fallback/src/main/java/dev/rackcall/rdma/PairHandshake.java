@@ -255,7 +255,7 @@ final class PairHandshake {
 
     /** Tells the peer that this end can receive. */
     void say() throws IOException {
-        // Taken once: the peer may call, close and so end this socket right after the byte.
+        // Read only once: right after the byte, the peer may call, close, and thereby end this socket.
         OutputStream out = stream.getOutputStream();
         out.write(READY);
         out.flush();

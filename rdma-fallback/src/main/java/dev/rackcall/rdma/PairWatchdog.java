@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class PairWatchdog {
     private static final long IDLE_SECONDS = 10;
-    /** Its thread starts with the first watch and ends when there is none for a while. */
+    /** Its thread starts with the first watch, and ends after a while without watches. */
     private static final ScheduledThreadPoolExecutor TIMER = timer();
 
     private PairWatchdog() {}

@@ -14,7 +14,7 @@ public interface CallObserver {
      */
     void onEnd(Status status, Metadata trailers);
 
-    /** An observer that tells this one and then {@code next}. */
+    /** Returns an observer that calls this one and then {@code next}. */
     default CallObserver and(CallObserver next) {
         return (status, trailers) -> {
             try {

@@ -54,8 +54,8 @@ public final class CallOptions {
     }
 
     /**
-     * Tells {@code value} how each call ends, with the server's trailers, in addition to the observer already set. It runs
-     * before a synchronous call returns, and before a future completes.
+     * Adds an observer, which learns how each call ends and gets the server's trailers. Observers that were set before
+     * stay. They run before a synchronous call returns, and before a future completes.
      *
      * <pre>{@code
      * Search search = channel.stub(Search.class, CallOptions.DEFAULT.withObserver(

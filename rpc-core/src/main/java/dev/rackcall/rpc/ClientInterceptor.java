@@ -1,6 +1,6 @@
 package dev.rackcall.rpc;
 
-/** Wraps every call of a channel: for credentials, tracing, metrics, or a context. Thread-safe. */
+/** Wraps every call of a channel, for credentials, tracing, metrics, or a context. Thread-safe. */
 @FunctionalInterface
 public interface ClientInterceptor {
     /** A call that is about to be sent. Used on the caller's thread, until its interceptors have returned. */
@@ -15,7 +15,7 @@ public interface ClientInterceptor {
         /** Shortens this call's deadline; a later deadline than the current one has no effect. */
         void limit(Deadline deadline);
 
-        /** Tells {@code observer} when the call ends, or at once if it has ended. */
+        /** Calls {@code observer} when the call ends, or at once if it has ended. */
         void onEnd(CallObserver observer);
     }
 
@@ -23,13 +23,14 @@ public interface ClientInterceptor {
      * Runs one call on the caller's thread. Interceptors run in the order in which they were added, each inside the one
      * before it.
      *
-     * <p>The caller gets an exception that leaves this method: an {@link RpcException} as it is; any other becomes
-     * INTERNAL, names this class, and is logged. A failure of {@code next} cannot be turned into a success.
+     * <p>An exception that leaves this method ends the call. The caller gets an {@link RpcException} unchanged; any
+     * other exception is logged and becomes INTERNAL with the name of this class. A failure of {@code next} cannot be
+     * turned into a success.
      *
      * @param next encodes the arguments, sends the call, and waits for its result; must be run exactly once, on this
-     *     thread, unless this method throws. Throws what the caller is about to get. For a method that returns a {@code
-     *     CompletableFuture} it returns when the call was sent, for a {@code Stream} when the first elements have
-     *     arrived; {@link Call#onEnd} observes the end
+     *     thread, unless this method throws. Throws the exception that the caller will get. For a method that returns a
+     *     {@code CompletableFuture} it returns when the call was sent, for a {@code Stream} when the first elements
+     *     have arrived; {@link Call#onEnd} observes the end
      */
     void around(Call call, Runnable next);
 }

@@ -30,7 +30,7 @@ public final class MethodDescriptor {
      * @param kind how the method is called
      * @param idempotent whether the runtime may repeat it
      * @param isolation of its shared arguments, unless the caller chooses another
-     * @param writes whether its handler may store into its shared arguments
+     * @param writes whether the handler may store into its shared arguments
      */
     public MethodDescriptor(
             String service,
@@ -86,7 +86,7 @@ public final class MethodDescriptor {
         return isolation;
     }
 
-    /** Whether its handler may store into its shared arguments; see {@link Rpc#writes}. */
+    /** Whether the handler may store into the shared arguments; see {@link Rpc#writes}. */
     public boolean writes() {
         return writes;
     }

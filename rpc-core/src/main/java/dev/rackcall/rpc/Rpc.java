@@ -52,10 +52,10 @@ public @interface Rpc {
      * succeeded, in every isolation mode and over every transport. Without this, a store throws {@link
      * dev.rackcall.shm.ReadOnlyObjectException} in the handler, and the call fails with INTERNAL.
      *
-     * <p>All shared arguments of such a call lie in one scope, and the handler may store only there. It can allocate
-     * nothing in it: what it stores is a value, or the Ref of an object of that scope or of one that it returns. The
-     * caller must not change the scope during the call. After a call that failed, the arguments may hold some, all or
-     * none of the handler's stores. Not for one-way methods and streams.
+     * <p>All shared arguments of such a call lie in one scope, and the handler may store only there. It cannot allocate
+     * there: it stores values, and Refs of objects in that scope or of objects that it returns. The caller must not
+     * change the scope during the call. After a call that failed, the arguments may hold some, all or none of the
+     * handler's stores. Not for one-way methods and streams.
      */
     boolean writes() default false;
 

@@ -27,9 +27,9 @@ import java.util.function.Consumer;
  * on the same thread. If the argument waits for another thread's call, that call waits for this one, and fails at its
  * deadline.
  *
- * <p>With several servers there is a connection to each. A scope lies in the memory of one of them, and calls with its
- * objects go to that server. So all shared objects of one call must be built in one scope. A {@linkplain #newSharedScope
- * shared scope} is shared with the other clients of that one server.
+ * <p>With several servers, the channel has a connection to each. A scope lies in the memory of one of them, and calls
+ * with its objects go to that server. All shared objects of one call must therefore be created in one scope. A
+ * {@linkplain #newSharedScope shared scope} is shared with the other clients of that one server.
  *
  * <p>Scopes, and shared objects that calls returned, lie in the connection's memory, which ends with the connection:
  * when the channel is closed, or its server stops or dies. Reading such an object then throws {@link
@@ -60,7 +60,10 @@ public interface RpcChannel extends AutoCloseable {
         CONNECTING,
         /** It is connected to a server that takes calls. */
         READY,
-        /** The last attempt to connect failed. The next call tries again; with a directory, the channel does by itself. */
+        /**
+         * The last attempt to connect failed. The next call tries again; with a directory, the channel retries by
+         * itself.
+         */
         TRANSIENT_FAILURE,
         /** It was closed. */
         CLOSED
@@ -72,8 +75,8 @@ public interface RpcChannel extends AutoCloseable {
     State state();
 
     /**
-     * Calls {@code listener} after each later change of {@link #state}, in order, on a virtual thread. A state that lasts
-     * very briefly may be left out. The listener may call, block, and close the channel.
+     * Calls {@code listener} after each later change of {@link #state}, in order, on a virtual thread. Very brief
+     * states may be skipped. The listener may call, block, and close the channel.
      */
     void onStateChange(Consumer<State> listener);
 
@@ -153,7 +156,10 @@ public interface RpcChannel extends AutoCloseable {
         /** Adds an interceptor after those added before. */
         Builder interceptor(ClientInterceptor interceptor);
 
-        /** The folder of the servers' sockets on this host: {@code RACKCALL_DIR} by default, else {@code $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary directory. */
+        /**
+         * The folder of the sockets of this host's servers. Default: {@code RACKCALL_DIR}, else {@code
+         * $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary directory.
+         */
         Builder runtimeFolder(Path value);
 
         /** How callers wait; {@link WaitStrategy#adaptive} by default. */
@@ -174,8 +180,8 @@ public interface RpcChannel extends AutoCloseable {
         Builder connectTimeout(Duration value);
 
         /**
-         * Makes {@link #open} wait while no server has the channel or takes new clients, for example because the client
-         * starts first. Zero by default: {@code open} fails at once. Calls of an open channel do not wait for a server.
+         * Makes {@link #open} wait until a server of the channel takes new clients, for example because the client may
+         * start first. Zero by default: {@code open} fails at once. Calls of an open channel do not wait for a server.
          */
         Builder waitForReady(Duration value);
 

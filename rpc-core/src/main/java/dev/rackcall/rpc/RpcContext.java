@@ -39,8 +39,8 @@ public interface RpcContext {
     void onCancel(Runnable action);
 
     /**
-     * Tells {@code observer} when the call ends at this server, or at once if it has ended. A call that returns a {@code
-     * Stream} ends with the stream.
+     * Calls {@code observer} when the call ends at this server, or at once if it has ended. A call that returns a
+     * {@code Stream} ends with the stream.
      */
     void onEnd(CallObserver observer);
 

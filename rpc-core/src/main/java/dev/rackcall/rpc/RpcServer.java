@@ -13,9 +13,9 @@ import java.util.Optional;
  * Serves one or more services. Thread-safe. Several servers of one host may serve the same channel; its clients use all
  * of them. See {@code docs/servers.md}.
  *
- * <p>Shutting down is the user's decision: an exit hook that calls {@link #shutdown} has as long as it takes. If the
- * process exits in order and the server is still open after all hooks, calls in flight end with UNAVAILABLE, and the
- * server leaves no files.
+ * <p>Your program decides when to shut down: an exit hook that calls {@link #shutdown} can take as long as it needs. If
+ * the process exits normally and the server is still open after all hooks, calls in flight end with UNAVAILABLE, and
+ * the server leaves no files.
  *
  * <pre>{@code
  * try (RpcServer server = RpcServer.builder().service(Search.class, new SearchService()).start()) {
@@ -94,9 +94,9 @@ public interface RpcServer extends AutoCloseable {
         <S> Builder service(Class<S> type, S implementation, String channel);
 
         /**
-         * Lets no other server serve the same channels from the same runtime directory: the server that starts later
-         * fails with ALREADY_EXISTS, whichever of both is exclusive. Ends with the server's process. Servers of a {@link
-         * #pool} are always exclusive.
+         * Lets no other server serve the same channels from the same runtime folder: the server that starts later fails
+         * with ALREADY_EXISTS if either of the two is exclusive. The restriction ends with the server's process.
+         * Servers of a {@link #pool} are always exclusive.
          */
         Builder exclusive();
 
@@ -136,12 +136,12 @@ public interface RpcServer extends AutoCloseable {
         Builder minimumIsolation(Isolation value);
 
         /**
-         * Lets only listed clients open the channels of a service, which was added before. A client of this host's memory
-         * is listed by its effective user id, a client over a network by {@link #allowCertificates}; others are refused
-         * with PERMISSION_DENIED, a log line and a JFR event {@code rackcall.AccessRefused}. Without a list, this host's
-         * memory is open to the server's own user, and an address of {@link #listen} to every certificate that the
-         * authority has signed. Other users also need the right to reach the runtime directory. Cannot be combined with a
-         * {@link #pool}, whose clients prove no user.
+         * Lets only listed clients open the channels of a service, which was added before. This list has effective user
+         * ids, for clients on this host; {@link #allowCertificates} lists clients over a network. Others are refused
+         * with PERMISSION_DENIED, a log line and a JFR event {@code rackcall.AccessRefused}. Without a list, this
+         * host's memory is open to the server's own user, and an address of {@link #listen} to every certificate that
+         * the authority has signed. Other users also need the right to reach the runtime folder. Cannot be combined
+         * with a {@link #pool}, whose clients prove no user.
          */
         Builder allowUsers(Class<?> service, int... uids);
 

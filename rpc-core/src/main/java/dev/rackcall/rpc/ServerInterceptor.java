@@ -1,7 +1,7 @@
 package dev.rackcall.rpc;
 
 /**
- * Wraps every call of a server: for authorisation, tracing, metrics, or a context such as a {@link ScopedValue}.
+ * Wraps every call of a server, for authorisation, tracing, metrics, or a context such as a {@link ScopedValue}.
  * Thread-safe.
  *
  * <pre>{@code
@@ -15,15 +15,16 @@ public interface ServerInterceptor {
      * Runs one call on the handler's thread. Interceptors run in the order in which they were added, each inside the
      * one before it. The call ends after the first one has returned, so all of them may add trailers until then.
      *
-     * <p>An exception that leaves this method ends the call. An {@link RpcException} sets its status; any other becomes
-     * INTERNAL, names this class, and is logged. A failure of {@code next} cannot be turned into a success.
+     * <p>An exception that leaves this method ends the call. An {@link RpcException} sets its status; any other
+     * exception is logged and becomes INTERNAL with the name of this class. A failure of {@code next} cannot be turned
+     * into a success.
      *
      * @param call may be kept
      * @param next decodes the arguments and runs the handler; must be run exactly once, on this thread, unless this
-     *     method throws. It throws the {@link RpcException} with which the call is about to fail. If the handler returns
-     *     a {@code CompletableFuture}, {@code next} returns when the handler does, and {@link RpcContext#onEnd} observes
-     *     the end. If the handler returns a {@code Stream}, {@code next} also takes its elements, on a thread that the
-     *     call does not share, and returns when the stream is over
+     *     method throws. It throws the {@link RpcException} with which the call will fail. If the handler returns a
+     *     {@code CompletableFuture}, {@code next} returns when the handler does, and {@link RpcContext#onEnd} observes
+     *     the end. If the handler returns a {@code Stream}, {@code next} also reads its elements, on a thread that
+     *     serves no other call, and returns when the stream is over
      */
     void around(RpcContext call, Runnable next);
 }

@@ -91,7 +91,7 @@ record ServiceModel(
         return lines;
     }
 
-    /** The types have their full names, since the run time looks them up, but without {@code java.lang}. */
+    /** Types have qualified names, because the runtime looks them up, but without {@code java.lang}. */
     private static String describe(RpcMethod method) {
         String line = method.returns() + " " + method.name()
                 + method.parameters().stream()

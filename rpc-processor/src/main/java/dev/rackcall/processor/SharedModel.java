@@ -110,7 +110,7 @@ final class SharedModel {
         return alignment;
     }
 
-    /** This type's own record in one line, version by version; referenced types only by name. */
+    /** This type's own record in one line, version by version; referenced types appear only by name. */
     String layout() {
         return name() + String.join("", versions());
     }

@@ -31,7 +31,7 @@ public final class ArgumentSpace extends RefSpace {
     /** Whether the objects of the passed scope may be written. */
     public enum Stores {
         REFUSED,
-        /** In place, or into a snapshot, whose changes {@link #changes} reports. */
+        /** Allowed: in place, or into a snapshot, whose changes {@link #changes} reports. */
         ALLOWED
     }
 
@@ -57,7 +57,7 @@ public final class ArgumentSpace extends RefSpace {
     private MemorySegment original;
     /** Kept by the slot for {@link #original}; may be null. */
     private MemorySegment spare;
-    /** Where objects are read from, for the last memory that was to be only read; kept so that calls allocate nothing. */
+    /** Read-only view of the last memory that needed one; kept so that calls allocate nothing. */
     private MemorySegment readOnly = MemorySegment.NULL;
     /** The memory that {@link #readOnly} is a view of. */
     private MemorySegment viewed = MemorySegment.NULL;
@@ -92,8 +92,8 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     /**
-     * A space for arguments that are trusted: Refs may lead wherever {@code elsewhere} leads, which throws its own
-     * exceptions. It distinguishes the passed scope only so that stores reach no other one.
+     * A space for trusted arguments: Refs may lead wherever {@code elsewhere} allows, which throws its own exceptions.
+     * It distinguishes the passed scope only to keep stores out of all others.
      */
     public static ArgumentSpace trusting(RefSpace elsewhere, SnapshotMemory buffers, SnapshotBudget budget) {
         return new ArgumentSpace(elsewhere, false, buffers, budget, Long.MAX_VALUE);
@@ -160,8 +160,8 @@ public final class ArgumentSpace extends RefSpace {
 
     /**
      * Copies a scope's used bytes once into memory of this process and lets Refs lead into the copy. Until {@link
-     * #leave}, only stores through this space change the copy. If they are allowed, a second copy shows what they have
-     * changed.
+     * #leave}, only stores through this space change the copy. If stores are allowed, a second copy shows what they
+     * have changed.
      *
      * @param firstRun Ref of the scope's first run, as a peer gave it
      * @throws RefException if there is no such scope
@@ -201,8 +201,8 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     /**
-     * Reports what was stored into a snapshot since it was taken, in pieces of whole 8-byte words, and takes that as the
-     * state to compare with from now on.
+     * Reports what was stored into a snapshot since it was taken, in pieces of whole 8-byte words. Later calls report
+     * only later changes.
      */
     public void changes(Changes changes) {
         for (int i = 0; i < count; i++) {
@@ -224,7 +224,7 @@ public final class ArgumentSpace extends RefSpace {
         }
     }
 
-    /** Offset behind the last of the adjacent words from {@code start} on that were changed. */
+    /** End offset of the run of changed words that starts at {@code start}. */
     private long endOfChange(long start, long end) {
         long stop = Math.min(start + Long.BYTES, end);
         while (stop + Long.BYTES <= end

@@ -198,7 +198,7 @@ public final class PayloadWriter {
     }
 
     /**
-     * The fast path for short names and keys. Returns false, and appends nothing, if the text is not all ASCII. Eight
+     * The fast path for short names and keys. Returns false and appends nothing if the text is not pure ASCII. Eight
      * characters are checked and stored at once, which takes half the time of a store per character.
      */
     private boolean writeShortAscii(String value) {

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Linkage {
     static {
-        // The JVM's own warning or exception follows; it does not say where a program puts the flag.
+        // The JVM's own warning or exception follows; it does not say where to put the flag.
         if (!Linkage.class.getModule().isNativeAccessEnabled()) {
             LoggerFactory.getLogger(Linkage.class)
                     .warn("Rackcall calls the C library: start Java with --enable-native-access=ALL-UNNAMED, or put"

@@ -194,7 +194,9 @@ public abstract class SharedObject {
         }
     }
 
-    /** Why a reference that was read here cannot be followed: {@code found}, unless this object itself was freed. */
+    /**
+     * The reason why a reference in this object cannot be followed: {@code found}, unless this object itself was freed.
+     */
     final RefException causeOf(RefException found) {
         if (found instanceof StaleObjectException) {
             return found;
@@ -252,7 +254,7 @@ public abstract class SharedObject {
         return attached;
     }
 
-    /** True; throws if the object's memory was freed. Called only where assertions are enabled. */
+    /** Returns true, or throws if the object's memory was freed. Called only if assertions are enabled. */
     private boolean isLive() {
         try {
             space.window(ref);

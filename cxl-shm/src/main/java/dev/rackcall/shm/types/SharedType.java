@@ -32,8 +32,8 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     private volatile ReferenceFields references;
 
     /**
-     * The containers of this type, each created when it is first needed: that hashes its layout, which takes longer
-     * than creating a container. Threads that race for one may each create it; they are equal.
+     * The containers of this type, each created when it is first needed, because hashing a layout takes longer than
+     * creating a container. Racing threads may create equal ones.
      */
     volatile SharedType<?> arrayType;
 

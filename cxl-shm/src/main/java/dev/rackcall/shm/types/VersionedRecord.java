@@ -3,13 +3,13 @@ package dev.rackcall.shm.types;
 import dev.rackcall.shm.NullRefException;
 
 /**
- * Base class of generated flyweights of interfaces with {@link Since}: knows how much of the record the object under the
- * flyweight has. Offsets and field names as in {@link SharedRecord}.
+ * Base class of generated flyweights of interfaces with {@link Since}: knows which part of the record the flyweight's
+ * object has. Offsets and field names are as in {@link SharedRecord}.
  */
 public abstract class VersionedRecord extends SharedRecord {
     private int present;
 
-    /** Creates a flyweight that is on no object yet. */
+    /** Creates a flyweight without an object. */
     protected VersionedRecord(SharedType<?> type) {
         super(type);
     }

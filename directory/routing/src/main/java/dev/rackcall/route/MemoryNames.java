@@ -15,7 +15,7 @@ import java.util.Optional;
 final class MemoryNames {
     static final String HOST = "host:";
     static final String POOL = "pool:";
-    /** Which server of a runtime directory it is. */
+    /** Identifies a server in a runtime directory. */
     static final String SERVER = "server:";
 
     private MemoryNames() {}

@@ -85,7 +85,7 @@ final class RouteSubchannel extends Subchannel {
         }
     }
 
-    /** Whether {@link #close} has ended, which may still send requests to the peer. */
+    /** Whether {@link #close} is done; until then, it may send requests to the peer. */
     boolean isClosed() {
         return closed;
     }

@@ -36,7 +36,7 @@ final class Subchannels {
         this.channel = channel;
     }
 
-    /** Adds a new subchannel, whose server must have a version that the services in use can call. */
+    /** Adds a new subchannel. Its server must have a version that the stubs in use can call. */
     void adopt(RouteSubchannel subchannel) {
         try {
             used.forEach(definition -> subchannel.use(definition, channel));
@@ -52,10 +52,10 @@ final class Subchannels {
     }
 
     /**
-     * Prepares all subchannels for the calls of a service's stubs, and later ones, too.
+     * Prepares all present and later subchannels for the calls of a service's stubs.
      *
      * @return the subchannels whose servers have versions that these stubs cannot call
-     * @throws RpcException FAILED_PRECONDITION if all of them have
+     * @throws RpcException FAILED_PRECONDITION if these are all subchannels
      */
     List<RouteSubchannel> use(ServiceDefinition<?> definition) {
         if (used.stream().anyMatch(known -> known.type() == definition.type())) {

@@ -7,10 +7,10 @@ import java.util.ArrayDeque;
  * by the connection's lock. Subclasses say what happens when bytes wait and when they leave.
  */
 public abstract class OutboundStream {
-    /** How many bytes of messages the peer takes before it has consumed any. */
+    /** How many bytes of messages the peer accepts before it has consumed any. */
     public static final int WINDOW = 256 * 1024;
 
-    /** A frame to send. The array must not change any more. */
+    /** A frame to send. The array must no longer change. */
     static final class Chunk {
         final int kind;
         final int flags;
@@ -34,7 +34,7 @@ public abstract class OutboundStream {
     int id;
     /** Whether it is in the connection's backlog. */
     boolean listed;
-    /** Whether it sends nothing any more. */
+    /** Whether it has stopped sending. */
     boolean over;
 
     boolean overReported;
@@ -48,7 +48,7 @@ public abstract class OutboundStream {
     long pending;
 
     long announced;
-    /** Consumed bytes that the peer has yet to hear of; 0 for none. */
+    /** Consumed bytes that were not yet reported to the peer; 0 if none. */
     long creditDue;
 
     /**

@@ -33,10 +33,10 @@ public final class PipeConnection {
     /** Answers to pings that may wait for room in the pipe. */
     private static final int MOST_CONTROLS = 64;
 
-    /** Room that is worth a frame of a longer message. */
+    /** Minimum room for a frame of a longer message. */
     private static final int WORTH_BYTES = 2 * 1024;
 
-    /** Checks of the pipe between two looks at the clock. */
+    /** Checks of the pipe between two readings of the clock. */
     private static final int POLLS_PER_CLOCK = 16;
 
     private static final byte[] NOTHING = new byte[0];
@@ -197,7 +197,7 @@ public final class PipeConnection {
     }
 
     /**
-     * Ends a stream at once, dropping its waiting frames. The peer hears of it if it knows the stream.
+     * Ends a stream at once and drops its waiting frames. Tells the peer if it knows the stream.
      *
      * @param code a status code
      */
@@ -229,7 +229,7 @@ public final class PipeConnection {
         flush(stream);
     }
 
-    /** Forgets what a stream was about to send: the peer has ended it. */
+    /** Drops the frames that a stream was about to send: the peer has ended it. */
     public void abandon(OutboundStream stream) {
         synchronized (lock) {
             stream.ending = true;
@@ -248,7 +248,7 @@ public final class PipeConnection {
         }
     }
 
-    /** As {@link #abandon}, but lets a RESET leave that waits for room. */
+    /** As {@link #abandon}, but still sends a RESET that waits for room. */
     public void abandonUnlessReset(OutboundStream stream) {
         synchronized (lock) {
             OutboundStream.Chunk last = stream.queue.peekLast();
@@ -335,7 +335,7 @@ public final class PipeConnection {
                 stream.listed = false;
                 moved.add(stream);
             }
-            // The first one may have sent a part only.
+            // The first stream may have sent only part of its frame.
             if (!backlog.isEmpty()) {
                 moved.add(backlog.peek());
                 backlog.add(backlog.remove());
@@ -406,7 +406,7 @@ public final class PipeConnection {
             if (chunk.kind == Frame.DATA && length > 0) {
                 long credit = stream.limit - stream.sent;
                 if (credit <= 0) {
-                    // A frame of credit brings it back.
+                    // A CREDIT frame puts it back.
                     return true;
                 }
                 length = (int) Math.min(length, credit);
@@ -453,7 +453,7 @@ public final class PipeConnection {
         return true;
     }
 
-    /** Counts what has begun to wait; returns how much waits no more. */
+    /** Counts bytes that have begun to wait; returns how many no longer wait. */
     private static long settle(OutboundStream stream) {
         long change = stream.pending - stream.announced;
         stream.announced = stream.pending;
@@ -679,7 +679,7 @@ public final class PipeConnection {
         }
     }
 
-    /** Ends this end; the loop's thread. Frames that wait are dropped. */
+    /** Ends this end; the loop's thread. Waiting frames are dropped. */
     void close(String reason) {
         synchronized (lock) {
             if (closed) {

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The two messages that begin a connection, in network byte order. Memory comes with the server's. */
+/** The two messages that begin a connection, in network byte order. The server's message also passes the memory. */
 final class PipeHello {
     /** "RKGRPC" and the version of the layout and of the frames. */
     private static final long MAGIC = 0x524b_4752_5043_0001L;
@@ -48,7 +48,7 @@ final class PipeHello {
                 .array();
     }
 
-    /** Why a server's answer gives no connection; empty if it gives one. */
+    /** Why a server refuses the connection; empty if it accepts. */
     static Optional<Status> refusalIn(byte[] answer, String channel) {
         if (answer.length < Long.BYTES + 2 * Integer.BYTES
                 || answer.length > MOST_TEXT

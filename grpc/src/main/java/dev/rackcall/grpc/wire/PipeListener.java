@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /** Where clients connect to one channel: the lock that proves a living server, the socket, and a thread that accepts. */
 public final class PipeListener implements AutoCloseable {
-    /** The same for all gRPC servers: a second one of a channel finds the first one's lock. */
+    /** The same for all gRPC servers: a channel's second server finds the lock of the first. */
     private static final String ID = "grpcio";
 
     private static final Logger LOG = LoggerFactory.getLogger(PipeListener.class);
@@ -45,7 +45,7 @@ public final class PipeListener implements AutoCloseable {
 
     private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** What becomes of a new connection. */
+    /** Handles new connections. */
     public interface Clients {
         /** Makes the receiver of its frames, or throws to refuse it. On the accepting thread. */
         PipeConnection.Receiver accept(PipeConnection connection);

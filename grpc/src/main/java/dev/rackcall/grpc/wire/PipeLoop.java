@@ -20,8 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that receives the frames of its connections. It polls those that were busy lately, turn by turn; the others'
- * peers ring. With nothing to do, it spins for as long as that has paid off lately, and then sleeps in the kernel.
+ * A thread that receives the frames of its connections. It polls recently busy connections in turn; peers of the other
+ * connections ring. With nothing to do, it spins for as long as that has paid off lately, and then sleeps in the
+ * kernel.
  */
 public final class PipeLoop implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PipeLoop.class);
@@ -30,7 +31,7 @@ public final class PipeLoop implements AutoCloseable {
     private static final long MAX_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Turns between two checks of the sockets. */
     private static final int TURNS_PER_LOOK = 512;
-    /** How many turns one without work counts as. */
+    /** As how many turns a turn without work counts. */
     private static final int IDLE_TURN_WEIGHT = 4;
     /** Turns without a frame after which a connection's peer has to ring, if another connection is busy. */
     private static final int TURNS_WATCHED = 5_000;
@@ -282,7 +283,7 @@ public final class PipeLoop implements AutoCloseable {
         try {
             open = connection.watch(events);
         } catch (RuntimeException | Error e) {
-            // Without its socket the peer's death would go unnoticed.
+            // Without watching its socket, the peer's death would go unnoticed.
             drop(connection, "its socket cannot be watched: " + e.getMessage());
             throw e;
         }

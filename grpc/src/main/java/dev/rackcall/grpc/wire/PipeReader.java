@@ -100,7 +100,7 @@ final class PipeReader {
         return payload;
     }
 
-    /** Tells the peer how much was read: now, or only once it is worth it. Returns whether the peer was told. */
+    /** Tells the peer how much was read: at once, or only when it is worth it. Returns whether the peer was told. */
     boolean release(boolean now) {
         if (head == published || (!now && head - published < LAZY_BYTES)) {
             return false;

@@ -42,7 +42,7 @@ final class PipeWriter {
         return PipeLayout.PIPE_BYTES - (tail - head) >= bytes;
     }
 
-    /** Writes a frame that {@link #hasRoom}; invisible to the peer until {@link #publish}. */
+    /** Writes a frame for which {@link #hasRoom} is true; the peer does not see it until {@link #publish}. */
     void write(int kind, int flags, int stream, int extra, byte[] bytes, int from, int length) {
         putLong(tail, (length & 0xffff_ffffL) | (long) kind << 32 | (long) flags << 40);
         putLong(tail + Long.BYTES, (stream & 0xffff_ffffL) | (long) extra << 32);

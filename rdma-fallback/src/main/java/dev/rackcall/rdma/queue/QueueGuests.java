@@ -10,15 +10,15 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A listener's clients whose handshake is not complete. Further hellos wait at the port. If they find no place, a guest
- * that has let the server wait for a while loses its own: the longest waiting one of the host that has most of these.
- * Guests for which the server itself works keep their places. Thread-safe.
+ * A listener's clients whose handshake is not complete. Further hellos wait at the port. If all places are taken, a
+ * guest that has made the server wait for a while loses its own: the oldest such guest of the host with the most of
+ * them. Guests that the server is working for keep their places. Thread-safe.
  */
 final class QueueGuests {
     static final int MOST = 64;
     /** Evicted guests count until their threads have ended. */
     private static final int MAX_THREADS = 4 * MOST;
-    /** An honest client answers within a few milliseconds, its agent included; on a busy host, within some hundred. */
+    /** An honest client and its agent answer within a few milliseconds, or a few hundred on a busy host. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     /** Oldest first. Guarded by the monitor. */
@@ -45,7 +45,7 @@ final class QueueGuests {
             }
         }
 
-        /** The server goes on with its own work. */
+        /** The server continues with its own work. */
         void goesOn() {
             synchronized (QueueGuests.this) {
                 waitsSince = Optional.empty();
@@ -74,7 +74,7 @@ final class QueueGuests {
         }
     }
 
-    /** Whether there are so many free places. Evicts guests that have let the server wait, to make room. */
+    /** Whether that many places are free. To make room, evicts guests that have made the server wait. */
     synchronized boolean hasRoom(int wanted) {
         while (guests.size() + wanted > MOST) {
             Optional<Guest> slow = slowest();

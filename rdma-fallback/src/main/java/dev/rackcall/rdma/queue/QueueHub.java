@@ -388,7 +388,9 @@ final class QueueHub {
         }
     }
 
-    /** Whether a port has no memory for messages, and so would not report them, or a listener no place for a client. */
+    /**
+     * Whether a port has no memory for messages, and would not report them, or a listener has no place for a client.
+     */
     private boolean isBlocked() {
         boolean blocked = inbox.isDry();
         for (QueueListener listener : listeners) {

@@ -5,8 +5,8 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Status;
 
 /**
- * One attempt of a call. Counts the call at its subchannel, and reports the end to the call's observer unless the call
- * is repeated.
+ * One attempt of a call. Counts the call at its subchannel, and reports the attempt's end to the call's observer unless
+ * the call is repeated.
  */
 final class Attempt implements CallObserver {
     private final Subchannel subchannel;

@@ -29,7 +29,7 @@ public interface Balancer extends AutoCloseable {
     /** As {@link #subchannels(long)}, after ended subchannels were removed. */
     Subchannel[] await(long deadline);
 
-    /** All subchannels whose memory can be used, also those that calls have left. */
+    /** All subchannels whose memory can be used, including those that take no new calls. */
     Subchannel[] openSubchannels();
 
     /** The subchannel whose server can follow the Ref of a shared object. */
@@ -42,7 +42,7 @@ public interface Balancer extends AutoCloseable {
         return Optional.empty();
     }
 
-    /** Sets what to run after subchannels came or went. It must not block. */
+    /** Sets an action to run after subchannels were added or removed. It must not block. */
     void onChange(Runnable listener);
 
     /** Called when a subchannel was found to have ended. Does not wait. */
@@ -51,7 +51,7 @@ public interface Balancer extends AutoCloseable {
     /** Whether a call of that method may use the only subchannel directly: it need not be repeated or counted. */
     boolean isPlain(MethodDescriptor method);
 
-    /** Whether calls may begin here. If not, the channel needs another connection. */
+    /** Whether calls may begin on these subchannels. If not, the channel needs another connection. */
     boolean isUsable();
 
     boolean isClosed();
@@ -64,7 +64,7 @@ public interface Balancer extends AutoCloseable {
      */
     void use(ServiceDefinition<?> definition);
 
-    /** The service at the other end of the first subchannel; other servers may have other versions. */
+    /** The service of the first subchannel's server; other servers may have other versions. */
     ServedInterface service();
 
     /** The routes to the servers, if there is a choice. */

@@ -29,17 +29,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection to each server of a channel on this host. The channel makes the first one, here and after all have ended.
- * Background threads connect to the others, which are found by their files in the runtime directory. A server that
- * drains gets no new calls; its connection stays until the server ends it, so that calls in flight complete.
+ * A connection to each server of a channel on this host. The channel makes the first connection, and another one when
+ * all have ended. Background threads find the other servers by their files in the runtime directory and connect to
+ * them. A server that drains gets no new calls; its connection stays until the server ends it, so that calls in flight
+ * complete.
  */
 public final class HostBalancer implements Balancer {
-    /** Servers that one channel is connected to; which ones, of more, is left to chance. */
+    /** Maximum number of servers that one channel connects to; if there are more, it chooses at random. */
     static final int MOST_SERVERS = 16;
 
     private static final Logger LOG = LoggerFactory.getLogger(HostBalancer.class);
     private static final Subchannel[] NONE = {};
-    /** How long a thread of the background waits for a server that does not answer. */
+    /** How long a background thread waits for a server that does not answer. */
     private static final Duration CONNECT_BOUND = Duration.ofSeconds(5);
     /** Pause before servers that could not be reached are tried again. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -59,7 +60,7 @@ public final class HostBalancer implements Balancer {
     /** Servers of versions that the channel's stubs cannot call. */
     private final Set<String> unsuitable = new HashSet<>();
 
-    /** One for each interface that the channel has stubs of. */
+    /** One for each interface for which the channel has stubs. */
     private final List<ServiceDefinition<?>> used = new ArrayList<>();
 
     private boolean hasFailed;
@@ -89,7 +90,7 @@ public final class HostBalancer implements Balancer {
      * Begins with one connection.
      *
      * @param reconnection makes the channel connect again, until the given nanoTime; the new connection is {@linkplain
-     *     #adopt adopted}. Throws why that is not possible
+     *     #adopt adopted}. Throws if that is not possible
      */
     public HostBalancer(ClientSpec spec, HostServers.Reached first, LongConsumer reconnection) {
         this.spec = spec;

@@ -13,7 +13,10 @@ import java.util.concurrent.CompletableFuture;
 final class RepeatedCall<T> extends CompletableFuture<T> {
     /** Sends the call, once for each attempt. */
     interface Attempts {
-        /** Sends the call once, and tells {@code observer} how that ends; its arguments stay for the next attempt. */
+        /**
+         * Sends the call once, and reports the outcome to {@code observer}; the arguments are kept for the next
+         * attempt.
+         */
         <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer);
 
         /** Whether another attempt is allowed after this failure. */

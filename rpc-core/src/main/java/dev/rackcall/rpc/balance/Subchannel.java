@@ -116,7 +116,7 @@ public class Subchannel {
                 + Math.max(0, TimeUnit.NANOSECONDS.toMillis(ejectedUntil - System.nanoTime())) + " ms";
     }
 
-    /** Sets its server's reported load: calls of all clients in flight there; 0 if that is unknown. */
+    /** Sets its server's reported load: the calls in flight there, of all clients; 0 if unknown. */
     public final void load(int callsThere) {
         weight = 1 / Math.sqrt(1.0 + callsThere);
     }

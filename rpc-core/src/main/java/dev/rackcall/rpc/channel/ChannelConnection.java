@@ -36,7 +36,10 @@ final class ChannelConnection {
 
     private final StateChanges changes = new StateChanges(this::state);
 
-    /** The servers of this host; null before the first connection, and for other channels. Guarded by {@link #connecting}. */
+    /**
+     * The servers on this host; null before the first connection, and for other channels. Guarded by {@link
+     * #connecting}.
+     */
     private HostBalancer hostServers;
 
     /** The latest failed attempt; {@code number} counts all failed attempts, and is 0 before the first. */
@@ -45,7 +48,7 @@ final class ChannelConnection {
     /**
      * Connects for the first time, within the channel's connect time-out.
      *
-     * @param waitForReady how long to repeat that while no server has the channel, or none takes clients
+     * @param waitForReady how long to retry while no server of the channel takes clients
      */
     ChannelConnection(ClientSpec spec, Optional<Router.Membership> membership, Duration waitForReady) {
         this.spec = spec;
@@ -83,7 +86,10 @@ final class ChannelConnection {
         return isHere ? connectHere(within) : Transports.connect(within);
     }
 
-    /** Connects to a server of this host. A connection to servers with the same interface goes on with that server. */
+    /**
+     * Connects to a server of this host. If the new server has the same interface, the existing connection continues
+     * with it.
+     */
     private ClientConnection connectHere(ClientSpec within) {
         HostServers.Reached reached = HostServers.connectAny(within);
         if (hostServers != null && hostServers.adopt(reached)) {

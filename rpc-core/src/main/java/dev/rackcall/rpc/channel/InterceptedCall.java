@@ -78,7 +78,7 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
             throw threw(interceptor, e);
         }
         if (next.failure != null) {
-            // An interceptor cannot make up the result of a call that has failed.
+            // An interceptor cannot invent a result for a failed call.
             throw next.failure;
         }
         if (!next.ran) {

@@ -15,8 +15,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
 /**
- * A started server. Shuts down when its user says so: the exit of the process does not end it early. What it would leave
- * then is removed by the runtime directory's own clean-up at exit, except for its entry in a directory. Thread-safe.
+ * A started server. Shuts down only when the program asks for it: the exit of the process does not end it early. At
+ * exit, the clean-up of the runtime directory removes its files; its entry in a directory is withdrawn separately.
+ * Thread-safe.
  */
 final class RunningServer implements RpcServer {
     private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
@@ -28,7 +29,7 @@ final class RunningServer implements RpcServer {
     private final CountDownLatch terminated = new CountDownLatch(1);
     private final Optional<Thread> exitHook;
     private final AtomicBoolean closed = new AtomicBoolean();
-    /** When a shutdown stops waiting for calls; any caller of {@link #shutdown} may put it off. */
+    /** When a shutdown stops waiting for calls; any caller of {@link #shutdown} may postpone it. */
     private final AtomicLong drainUntil = new AtomicLong(System.nanoTime());
 
     private volatile boolean drained;
@@ -51,7 +52,7 @@ final class RunningServer implements RpcServer {
      * Begins its life.
      *
      * @param isInPool whether its connections lie in a pool, whose memory outlives this process. Such a server closes
-     *     itself at exit, and gives its calls a second, or as long as a {@link #shutdown} meanwhile does
+     *     itself at exit, and waits a second for its calls, or for the bound of a concurrent {@link #shutdown}
      */
     static RunningServer start(
             ServerEndpoint endpoint,

@@ -164,7 +164,7 @@ final class ServerBuilder implements RpcServer.Builder {
                 .map(ServerSpec.Service::channel)
                 .toList();
         if (channels.isEmpty()) {
-            // Otherwise a mistake would leave a channel open to all.
+            // Otherwise calls in the wrong order would leave a channel open to all.
             throw new IllegalArgumentException("the server does not serve " + service.getName() + "; add it by service("
                     + service.getSimpleName() + ".class, ...) before its access list");
         }

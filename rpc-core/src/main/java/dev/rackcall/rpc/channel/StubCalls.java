@@ -115,7 +115,7 @@ final class StubCalls implements ClientCalls {
         }
     }
 
-    /** The earlier of two moments of nanoTime, of which 0 is none. */
+    /** The earlier of two values of nanoTime; 0 means none. */
     static long earlier(long first, long second) {
         if (first == 0) {
             return second;

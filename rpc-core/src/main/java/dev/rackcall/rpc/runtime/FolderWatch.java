@@ -15,11 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices that servers come to or leave a runtime directory. One timer thread of the process reads the directory's
- * modification time twice a second, as long as there is a watch.
+ * Notices when servers are added to or removed from a runtime directory. One timer thread of the process reads the
+ * directory's modification time twice a second, as long as there is a watch.
  */
 public final class FolderWatch implements AutoCloseable {
-    /** What is watching. Called by the timer thread, so it must not block. */
+    /** Gets the changes. Called by the timer thread, so it must not block. */
     @FunctionalInterface
     public interface Watcher {
         /** @param changed whether files were added or removed since the last call */

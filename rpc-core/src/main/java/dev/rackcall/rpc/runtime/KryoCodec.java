@@ -10,12 +10,12 @@ import java.util.List;
  * format. A registered class may hold other registered classes and some values of the JDK; it needs no constructor and
  * no annotation.
  *
- * <p>Kryo is loaded when the first object travels, so a service whose objects stay at home costs neither the time nor
- * the memory. Thread-safe.
+ * <p>Kryo is loaded when the first object travels, so services that never send such an object do not pay for it.
+ * Thread-safe.
  */
 public final class KryoCodec implements ObjectCodec {
     private final List<Class<?>> registered;
-    /** Null until the first object. Threads that race for it each use one; the last one stays. */
+    /** Null until the first object. Racing threads may each create one; the last one is kept. */
     private volatile ObjectCodec objects;
 
     private KryoCodec(List<Class<?>> registered) {
@@ -30,7 +30,7 @@ public final class KryoCodec implements ObjectCodec {
     /**
      * {@inheritDoc}
      *
-     * @throws IllegalStateException if other code of this process told Kryo to use Unsafe
+     * @throws IllegalStateException if other code in this process made Kryo use Unsafe
      */
     @Override
     public void write(Object value, PayloadWriter out) {

@@ -30,7 +30,8 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.objenesis.strategy.StdInstantiatorStrategy;
 
 /**
- * What {@link KryoCodec} does once an object travels; the only code, with its serializers, that loads Kryo.
+ * The part of {@link KryoCodec} that uses Kryo. Only this class and its serializers load Kryo, when the first object is
+ * encoded or decoded.
  *
  * <p>Kryo works on a private copy, never on a peer's memory: it reads some bytes twice, and a hostile peer could change
  * them in between.
@@ -58,7 +59,7 @@ final class KryoObjects implements ObjectCodec {
     /**
      * For these classes; the order is part of the format.
      *
-     * @throws IllegalStateException if Kryo was told to use Unsafe
+     * @throws IllegalStateException if other code made Kryo use Unsafe
      */
     KryoObjects(List<Class<?>> registered) {
         if (Util.unsafe) {

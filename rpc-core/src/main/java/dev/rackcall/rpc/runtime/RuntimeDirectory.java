@@ -51,7 +51,7 @@ public final class RuntimeDirectory {
     private static final int MAX_OWNER_TEXT = 200;
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
     private static final Set<PosixFilePermission> OWNERS_FILE = PosixFilePermissions.fromString("rw-------");
-    /** A socket's name, with an instance id, must fit into a socket address behind the path of a directory descriptor. */
+    /** The path of a directory descriptor and a socket's name, with an instance id, must fit into a socket address. */
     private static final int MAX_NAME = 80;
 
     private final Path path;

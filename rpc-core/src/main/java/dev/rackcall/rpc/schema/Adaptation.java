@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 
 /**
  * Lets a client call a server of another version of its service. Only the client adapts: it writes what the server
- * expects and reads what the server writes, so servers need to know nothing of their clients' versions.
+ * expects and reads what the server writes, so servers need not know their clients' versions.
  */
 public final class Adaptation {
     private static final Sides SIDES = new Sides("here", "at its server");
@@ -78,7 +78,7 @@ public final class Adaptation {
                 .asException();
     }
 
-    /** A peer wrote a part of it, so it is bounded. */
+    /** Bounded, because a peer wrote part of it. */
     private static String text(List<Difference> differences) {
         String some = differences.stream()
                 .limit(MAX_DIFFERENCES)

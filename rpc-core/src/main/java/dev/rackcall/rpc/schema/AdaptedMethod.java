@@ -7,8 +7,9 @@ import java.util.Optional;
  * One method of a client, as a server of another version has it.
  *
  * @param there the method with the server's number; null if the server has no such method
- * @param arguments converts what the client encodes; null if the server encodes it alike
- * @param result converts what the server encodes, the whole result or one element of a stream; null as above
+ * @param arguments converts what the client encodes; null if both encode it alike
+ * @param result converts what the server encodes, the whole result or one element of a stream; null if both encode it
+ *     alike
  */
 record AdaptedMethod(MethodDescriptor there, Converter arguments, Converter result) {
     static AdaptedMethod of(MethodDescriptor method, Optional<Compatibility.Plan> plan) {

@@ -12,7 +12,7 @@ import java.util.Set;
 
 /**
  * The differences between two versions of a service, and whether a client of one can call a server of the other. The
- * answer is the same in both directions. docs/evolution.md has the rules. Immutable.
+ * answer is the same in both directions. The rules are in docs/evolution.md. Immutable.
  */
 public final class Compatibility {
     /**
@@ -27,7 +27,7 @@ public final class Compatibility {
      * One difference.
      *
      * @param breaks whether it keeps the two versions from calling each other
-     * @param what the difference, with what follows from it
+     * @param what the difference and its consequence
      */
     public record Difference(boolean breaks, String what) {
         @Override
@@ -36,7 +36,7 @@ public final class Compatibility {
         }
     }
 
-    /** Converters of a method's calls; null where nothing has to be converted. */
+    /** Converters of a method's calls; null if nothing needs converting. */
     record Plan(Method there, Optional<Converter> arguments, Optional<Converter> result) {}
 
     private final List<Difference> differences;

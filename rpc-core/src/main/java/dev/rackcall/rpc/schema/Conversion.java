@@ -59,7 +59,7 @@ final class Conversion {
         return written();
     }
 
-    /** The payload is not needed any more. */
+    /** Releases the payload. */
     void end() {
         if (writer.buffer().byteSize() <= KEPT_BYTES) {
             kept = writer.buffer();

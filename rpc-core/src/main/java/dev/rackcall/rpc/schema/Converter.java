@@ -212,7 +212,7 @@ sealed interface Converter {
             steps = all.toArray(Converter[]::new);
         }
 
-        /** Marks it as one that may contain itself: its depth is bounded, as everywhere. */
+        /** Marks it as a record that may contain itself, which bounds its depth. */
         void contained() {
             recursive = true;
         }

@@ -13,10 +13,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 
-/**
- * Builds converters from one schema to another. The schemas were compared before, so types that meet here are
- * compatible.
- */
+/** Builds converters from one schema to another. The schemas were compared before, so matched types are compatible. */
 final class Converters {
     /** A type whose encoding this release cannot rewrite. */
     static final class UnknownFormException extends Exception {
@@ -184,7 +181,7 @@ final class Converters {
         return result;
     }
 
-    /** Components meet by name; both sides have the common ones in the same order. */
+    /** Components are matched by name; both sides have the common ones in the same order. */
     private List<Converter> steps(List<Part> here, List<Part> there) throws UnknownFormException {
         List<Converter> steps = new ArrayList<>();
         if (here.isEmpty()) {

@@ -1,6 +1,6 @@
 package dev.rackcall.rpc.schema;
 
-/** A description that cannot be read: it is cut, was written by another release, or by a hostile peer. */
+/** A description that cannot be read: it is truncated, or was written by another release or a hostile peer. */
 final class MalformedSchemaException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

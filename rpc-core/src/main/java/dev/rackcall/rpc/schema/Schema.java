@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * One version of a service, parsed from its description. The description may come from a hostile peer: its size and its
- * nesting are bounded, and a description whose fingerprint is wrong is refused.
+ * One version of a service, parsed from its description. The description may come from a hostile peer: its size and
+ * nesting are bounded, and a description with a wrong fingerprint is refused.
  *
  * @param methods by name and parameter types, in index order
  * @param types records, enums, shared types and others, by name
@@ -82,7 +82,7 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
     /**
      * Parses the description of one end.
      *
-     * @throws MalformedSchemaException if it cannot be read, or is not the one of the fingerprint
+     * @throws MalformedSchemaException if it cannot be read, or does not match the fingerprint
      */
     static Schema of(ServedInterface service) {
         String description = service.description();

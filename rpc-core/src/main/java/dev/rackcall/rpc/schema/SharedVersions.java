@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The layout of a shared type, taken apart: {@code shop.Order{id:long@8}:16{note:->String@16}:24} has two versions.
- * Names of enums come with their constants: {@code color:enum shop.Color[RED,GREEN]@8}.
+ * The parsed layout of a shared type: {@code shop.Order{id:long@8}:16{note:->String@16}:24} has two versions. Names of
+ * enums come with their constants: {@code color:enum shop.Color[RED,GREEN]@8}.
  *
  * @param versions the name and the fields of the first version, then the fields of each later one, without constants
  * @param constants of each enum in the order of the fields
@@ -59,7 +59,7 @@ record SharedVersions(List<String> versions, List<String> constants) {
         return versions.size();
     }
 
-    /** Whether one is the beginning of the other, and so for each enum. */
+    /** Whether one layout, and each of its enums, is the beginning of the other. */
     boolean agreesWith(SharedVersions other) {
         int common = Math.min(versions.size(), other.versions.size());
         if (!versions.subList(0, common).equals(other.versions.subList(0, common))) {

@@ -250,7 +250,7 @@ final class TypeComparison {
                 .filter(each -> mine.types().get(each) instanceof SharedLayout)
                 .collect(Collectors.toCollection(ArrayList::new))
                 .forEach(each -> {
-                    // A type that only the newer side's new fields mention has nothing to meet.
+                    // A type that only the newer side's new fields mention has no counterpart.
                     if (theirs.types().containsKey(each)) {
                         enqueue(each);
                     }

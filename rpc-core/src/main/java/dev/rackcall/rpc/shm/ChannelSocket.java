@@ -32,7 +32,7 @@ final class ChannelSocket {
     /** How long a process that only cleans up may hold the lock. */
     private static final long LOCK_BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** How long a server that is starting may take to see that it has to give way. */
+    /** How long a starting server may take to notice that it has to give way. */
     private static final long RIVAL_BOUND_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -133,8 +133,8 @@ final class ChannelSocket {
 
     /**
      * Fails if an exclusive server would share the channel. Each server writes its lock file before it looks for
-     * others, and listens afterwards, so at least one of two that start at the same time sees the other. It then {@link
-     * #givesWay}, or waits for the other to do so.
+     * others, and listens afterwards, so at least one of two that start at the same time sees the other. It then gives
+     * way ({@link #givesWay}), or waits until the other does.
      */
     private static void requireRivalsAllowed(RuntimeDirectory directory, ServerInstance place, boolean exclusive) {
         long begun = System.nanoTime();
@@ -168,7 +168,9 @@ final class ChannelSocket {
         }
     }
 
-    /** Whether the rival may stay: it listens already, or it is exclusive, and this one is not or has a higher id. */
+    /**
+     * Whether the other server may stay: it already listens, or it is exclusive and this one is not or has a higher id.
+     */
     private static boolean givesWay(ServerInstance place, boolean exclusive, ServerInstance rival) {
         return Files.exists(rival.socket())
                 || (rival.isExclusive() && (!exclusive || rival.id().compareTo(place.id()) < 0));

@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 /** Finds the servers of a channel in this host's runtime directory, and connects to them. */
 public final class HostServers {
     private static final long LISTEN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
-    /** The least time for one of several servers. */
+    /** Minimum time for one of several servers. */
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private HostServers() {}
@@ -51,7 +51,7 @@ public final class HostServers {
     }
 
     /**
-     * Connects to that server.
+     * Connects to the given server.
      *
      * @throws RpcException UNAVAILABLE if it does not answer, else as {@link Transports#connect}
      */
@@ -122,7 +122,7 @@ public final class HostServers {
             return Optional.empty();
         }
 
-        /** A stopped server must not use up the time for the others. */
+        /** A stopped server must not use up the time of the others. */
         private ClientSpec share(int left) {
             return left == 1 && servers.size() == 1
                     ? spec
@@ -146,7 +146,10 @@ public final class HostServers {
             }
         }
 
-        /** Whether a living server does not listen, because it is starting or ending, and none has refused for good. */
+        /**
+         * Whether some living server is not listening, because it is starting or ending, and no server has refused
+         * permanently.
+         */
         boolean isAnyStarting() {
             return starting.isPresent()
                     && refusal.filter(e -> e.code() != Status.Code.UNAVAILABLE).isEmpty();

@@ -158,7 +158,7 @@ final class ShmServer extends PolledServer {
     private void admit(UnixSocket socket, ChannelSocket door) {
         try {
             PeerCredentials peer = socket.peer();
-            // Another user takes no place of a client that has sent no hello.
+            // Clients of other users take no places for clients without a hello.
             Optional<Status> refusal = peer.uid() == Uid.current() ? Optional.empty() : refusal(peer, door.channel());
             if (refusal.isPresent()) {
                 refuse(socket, refusal.get());
@@ -208,7 +208,7 @@ final class ShmServer extends PolledServer {
         } catch (Handshake.MalformedException e) {
             refuse(socket, Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
         } catch (RuntimeException | Error e) {
-            // Clients that ask again while the server drains are no news.
+            // Clients that retry while the server drains are not worth a log line.
             if (!isDraining() && LOG_LIMIT.allows()) {
                 LOG.warn(
                         "a client of channel {} was refused: {}{}",

@@ -51,9 +51,9 @@ public final class CallThread extends Thread {
     }
 
     /**
-     * Clears the current thread's interrupt flag. A handler may have left it set, or another thread may have set it after
-     * the handler had returned; the next caller's handler must not see it, and a thread that is interrupted cannot sleep.
-     * Costs one load if it is clear.
+     * Clears the current thread's interrupt flag. A handler may have left it set, or another thread may have set it
+     * after the handler had returned; the next caller's handler must not see it, and a thread that is interrupted
+     * cannot sleep. Costs one load if the flag is clear.
      */
     public static void forgetInterrupt() {
         Thread.interrupted();

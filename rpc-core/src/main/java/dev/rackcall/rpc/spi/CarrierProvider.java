@@ -107,7 +107,8 @@ public interface CarrierProvider {
     /** Answers peers. Called by the listener's threads, which may be blocked. */
     interface Reception {
         /**
-         * Checks the hello of a peer that has not proven that it has a device. Reserves nothing and takes no place.
+         * Checks the hello of a peer that has not proven yet that it has a device. Reserves nothing and occupies no
+         * place.
          *
          * @param names in the peer's certificate, which the listener has verified; none if it has shown no certificate
          */

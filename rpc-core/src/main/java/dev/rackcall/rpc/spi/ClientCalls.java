@@ -13,8 +13,9 @@ public interface ClientCalls {
     /**
      * Makes one call inside the channel's interceptors.
      *
-     * @param call makes the call with what it is given, which has no interceptors, and returns the result; called once
-     * @throws dev.rackcall.rpc.RpcException as the call, or what an interceptor threw
+     * @param call makes the call over the connection that it gets, which has no interceptors, and returns the result;
+     *     called once
+     * @throws dev.rackcall.rpc.RpcException as the call throws it, or as an interceptor does
      */
     default <T> T intercept(MethodDescriptor method, Function<ClientCalls, T> call) {
         return call.apply(this);

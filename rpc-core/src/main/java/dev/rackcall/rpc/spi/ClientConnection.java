@@ -25,7 +25,10 @@ public abstract class ClientConnection implements AutoCloseable {
     /** Whether new calls may start here: the peer is alive and not draining. */
     public abstract boolean isUsable();
 
-    /** Whether a call would find a server now. A connection that finds its servers itself is usable without one, too. */
+    /**
+     * Whether a call would find a server now. A connection that finds its servers itself is usable without a server,
+     * too.
+     */
     public boolean isReady() {
         return isUsable();
     }
@@ -36,8 +39,9 @@ public abstract class ClientConnection implements AutoCloseable {
     }
 
     /**
-     * Sets what to run when the connection stops being usable, or {@link #isReady} changes; at once if it is not. Replaces the one before. It runs on
-     * a thread of the runtime, must not block, and may run more than once.
+     * Sets an action to run when the connection becomes unusable or {@link #isReady} changes; runs it at once if the
+     * connection is already unusable. Replaces the previous one. It runs on a thread of the runtime, must not block,
+     * and may run more than once.
      */
     public void onUnusable(Runnable listener) {}
 

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The observers of one call. Each is told of the end once, also one that is added after it. They must not throw; if one
- * does, that is logged and the others are told all the same. Thread-safe.
+ * The observers of one call. Each is notified of the end once, even if it is added later. They must not throw; if one
+ * does, the exception is logged and the others are still notified. Thread-safe.
  */
 public final class EndObservers implements CallObserver {
     private static final Logger LOG = LoggerFactory.getLogger(EndObservers.class);
@@ -51,7 +51,7 @@ public final class EndObservers implements CallObserver {
         }
     }
 
-    /** Tells one observer, and logs what it throws. */
+    /** Notifies one observer, and logs what it throws. */
     public static void tell(CallObserver observer, Status status, Metadata trailers) {
         if (observer != CallObserver.NONE) {
             try {

@@ -69,7 +69,7 @@ public record ServerSpec(
      *
      * @param minimum the minimum isolation, in addition to what methods declare
      * @param sandbox what handlers may reach from isolated arguments
-     * @param access by channel; a channel that is missing here has no access list
+     * @param access by channel; a channel without an entry has no access list
      */
     public record Trust(Isolation minimum, SandboxPolicy sandbox, Map<String, AccessList> access) {}
 
@@ -81,7 +81,7 @@ public record ServerSpec(
      * @param hugePages whether the memory of connections consists of huge pages
      * @param addresses for clients that share no memory with the server; all serve the same channels
      * @param insecure whether they may be open to every process that reaches them
-     * @param isExclusive whether no other server of the directory may serve the same channels
+     * @param isExclusive whether other servers in the runtime directory must not serve the same channels
      */
     public record Place(
             Path directory,

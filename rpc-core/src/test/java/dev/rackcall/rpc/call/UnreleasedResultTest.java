@@ -10,7 +10,7 @@ import dev.rackcall.testkit.CapturedErr;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Results that no caller releases are warned of, with a place in the code. */
+/** Unreleased results cause a warning that names a place in the code. */
 @Timeout(60)
 class UnreleasedResultTest extends RpcFixture {
     private static final int FIRST_WARNING = 1_024;

@@ -67,7 +67,7 @@ final class TillServer implements Till {
     }
 
     /**
-     * The program.
+     * Runs the server.
      *
      * @param arguments the runtime folder; "exclusive", or "hook" for an exit hook that shuts down
      */

@@ -16,24 +16,26 @@ import java.util.concurrent.locks.ReentrantLock;
  * of a process that dies. Without such groups, only the threads of this process take turns.
  *
  * <p>Every local process can lock these directories. A thread therefore waits only briefly for a process of another
- * user, and after each wait in vain no thread of this process waits for a while, each time for twice as long.
+ * user. After each failed wait, no thread of this process waits for a while, each time for twice as long.
  */
 final class ReservationTurn implements AutoCloseable {
     /** A turn lasts as long as clearing the pages; some hundred milliseconds for a gigabyte. */
     private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** After the first turn that was not released in time, for example by a stopped process, nothing waits for that long. */
+    /** How long nothing waits after the first turn that was not released in time, for example by a stopped process. */
     private static final long FIRST_UNLOCKED_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private static final long MOST_UNLOCKED_NANOS = TimeUnit.HOURS.toNanos(1);
     private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
-    /** How often to look whose the lock is. A process of another user is waited for this long, and at most twice. */
+    /**
+     * How often to check who holds the lock. A thread waits for a process of another user for one or two such periods.
+     */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private static final int LOCK_EX = 2;
     private static final int LOCK_NB = 4;
 
     private static final ReentrantLock HERE = new ReentrantLock();
-    /** Until when no other process's turn is waited for. Guarded by the lock, as is {@link #unlockedNanos}. */
+    /** Until when nothing waits for other processes' turns. Guarded by the lock, as is {@link #unlockedNanos}. */
     private static long unlockedUntil = System.nanoTime();
     /** How long nothing waits after the next wait in vain. */
     private static long unlockedNanos = FIRST_UNLOCKED_NANOS;
@@ -73,7 +75,7 @@ final class ReservationTurn implements AutoCloseable {
         }
     }
 
-    /** Waits again, as before the first wait in vain; for tests. */
+    /** Forgets all failed waits; for tests. */
     static void forget() {
         HERE.lock();
         try {
@@ -94,7 +96,7 @@ final class ReservationTurn implements AutoCloseable {
         }
     }
 
-    /** Returns false after a wait in vain. */
+    /** Returns false after a failed wait. */
     private boolean lock(Path group, long end) {
         int fd = OpenFile.tryOpen(group, LibcFiles.O_RDONLY, 0);
         if (fd < 0) {

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The asynchronous calls of a connection that wait for a free slot, first come, first served. Any thread may send them;
- * one does at a time, so that their order is kept. Thread-safe.
+ * one thread at a time does, to keep their order. Thread-safe.
  */
 final class CallQueue {
     /** A call that waits. */
@@ -44,14 +44,14 @@ final class CallQueue {
         /** Returns a slot that is not needed. */
         void giveBack(ClientCall slot);
 
-        /** Makes sure that a thread polls for answers, and sends calls. */
+        /** Ensures that a thread polls for answers and sends queued calls. */
         void callQueued();
 
         /** Why the connection has ended; empty if it has not. */
         Optional<RpcException> end();
     }
 
-    /** As many calls may wait, and as many bytes of arguments as the connection's arenas may have. */
+    /** Maximum number of queued calls. The connection's arena quota bounds the bytes of their arguments. */
     static final int MOST_CALLS = 1_024;
 
     private final Exit exit;
@@ -65,7 +65,7 @@ final class CallQueue {
     private long added;
 
     private final ReentrantLock sending = new ReentrantLock();
-    /** Counts the attempts to send, so that a thread that gives up sees one that came meanwhile. */
+    /** Counts the attempts to send, so that a thread that stops sending notices a concurrent attempt. */
     private final AtomicInteger attempts = new AtomicInteger();
 
     CallQueue(Exit exit) {
@@ -85,7 +85,7 @@ final class CallQueue {
         return added;
     }
 
-    /** Whether {@code count} calls wait no more: the first ones, unless later ones were cancelled. */
+    /** Whether {@code count} calls have left the queue: the first ones, unless later ones were cancelled. */
     synchronized boolean haveLeft(long count) {
         return added - size >= count;
     }
@@ -93,8 +93,8 @@ final class CallQueue {
     /**
      * Adds a call after those that wait.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if as many wait as may, or why the connection has ended; the call's observer
-     *     is told by the caller
+     * @throws RpcException RESOURCE_EXHAUSTED if the queue is full, or the reason why the connection has ended; the
+     *     caller reports it to the call's observer
      */
     void add(Entry call) {
         synchronized (this) {
@@ -129,7 +129,7 @@ final class CallQueue {
         }
     }
 
-    /** Takes out a call that still waits; returns whether it did. */
+    /** Removes a queued call; returns whether it was still queued. */
     synchronized boolean remove(Entry call) {
         boolean removed = waiting.remove(call);
         if (removed) {

@@ -59,7 +59,7 @@ final class ClientAnswer {
      * Opens the answer that {@code word} announces, and makes the stores that it brings; throws the failure of a failed
      * call.
      *
-     * @param written where the call's handler may store; null: nowhere
+     * @param written where the call's handler may store; null if nowhere
      */
     PayloadReader open(long word, WrittenScope written) {
         if (SlotLayout.isEmptySuccess(word)) {

@@ -25,7 +25,7 @@ final class ClientRequest {
     private boolean isolated;
     /** Whether the method's handler may store into the arguments. */
     private boolean writes;
-    /** Where it may; null or empty if the call passes no shared argument. */
+    /** The scope where it may; null or empty if the call passes no shared argument. */
     private WrittenScope written;
 
     private Isolation isolation = Isolation.TRUSTED;
@@ -52,7 +52,7 @@ final class ClientRequest {
     void begin(Metadata callHeaders, Isolation asked, boolean callWrites) {
         isolated = asked != Isolation.TRUSTED;
         writes = callWrites;
-        // Sealed pages are for reading.
+        // Sealed pages cannot be written.
         Isolation callIsolation = isolated && writes ? Isolation.SNAPSHOT : asked;
         // A reference store costs a garbage collector's barrier, often with a full fence. Most calls change neither.
         if (headers != callHeaders) {

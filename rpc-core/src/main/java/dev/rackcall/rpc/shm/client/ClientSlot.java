@@ -76,7 +76,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         return state((long) WORD.getAcquire(this)) != FREE;
     }
 
-    /** Whether the slot becomes free without any thread that waits for its answer. */
+    /** Whether the slot becomes free although no thread waits for its answer. */
     boolean isUnattended() {
         int state = state((long) WORD.getAcquire(this));
         return state == ASYNC || state == ABANDONED;

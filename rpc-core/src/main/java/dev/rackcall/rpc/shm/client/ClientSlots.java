@@ -175,7 +175,7 @@ class ClientSlots {
                     call.release();
                 }
             } else if (!knowsOfFree && areAllBusy()) {
-                // Skipping all of them would only give the server work.
+                // Skipping all of them would only cost the server time.
                 return null;
             } else if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
                 // An earlier call still occupies the slot: the server is told to skip it, and the next one is tried.
@@ -229,7 +229,7 @@ class ClientSlots {
             }
         }
 
-        /** Waits until another thread leaves a slot or its place before this one. */
+        /** Waits until another thread leaves a slot or an earlier place in the queue. */
         void inQueue(SlotQueue.Waiter me, boolean first) {
             if (first && (connection.async.poll() > 0 || me.isWoken())) {
                 return;

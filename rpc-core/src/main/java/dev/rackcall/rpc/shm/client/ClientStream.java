@@ -85,7 +85,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
         try {
             trailers = trailers.with(more);
         } catch (IllegalArgumentException e) {
-            // No correct server sends more than a call may have.
+            // No correct server exceeds the limit of a call.
             throw new PayloadException("the answers of a stream have too many trailers: " + e.getMessage(), e);
         }
     }

@@ -117,8 +117,8 @@ final class QueuedCall extends ClientCall {
     }
 
     /**
-     * Whether another thread may send the call. Isolating shared arguments, or carrying them over to a server with memory
-     * of its own, takes the caller's thread.
+     * Whether another thread may send the call. Only the caller's thread can isolate shared arguments, or transfer them
+     * to a server with separate memory.
      */
     private boolean mayWait() {
         return shared.isEmpty() || connection.anyThreadMaySend(isolation);
@@ -169,7 +169,7 @@ final class QueuedCall extends ClientCall {
         return thrown;
     }
 
-    /** Tells the call's observer how it has ended without having been sent. */
+    /** Reports to the observer the end of a call that was never sent. */
     void end(Status status) {
         EndObservers.tell(observer, status, Metadata.EMPTY);
     }

@@ -8,9 +8,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * The future of an asynchronous call that waits, or waited, for a free slot. Cancelling it, or completing it otherwise,
- * takes the call out of the queue, or cancels it at the server. As with {@link RpcFuture}, stages run on the thread that
- * waits for this future or on a virtual thread.
+ * The future of an asynchronous call that waits, or waited, for a free slot. Cancelling or otherwise completing it
+ * removes the call from the queue, or cancels it at the server. As with {@link RpcFuture}, stages run on the thread
+ * that waits for this future or on a virtual thread.
  */
 final class QueuedFuture<T> extends PolledFuture<T> implements CallQueue.Entry {
     private final QueuedCall.Over connection;

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  * until {@link #UNNEEDED} of them have found it empty.
  */
 final class SlotQueue {
-    /** So many calls that find the queue empty cost about as much, by their fences, as one handshake. */
+    /** This number of calls that find the queue empty costs about as much, in fences, as one handshake. */
     static final int UNNEEDED = 1024;
 
     private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
@@ -80,8 +80,9 @@ final class SlotQueue {
     }
 
     /**
-     * Returns when all threads of the process have been at a point where they may stop. None is then between leaving a
-     * slot and reading {@link #wanted}: it has read true, or its slot is visible. Closing a shared arena does this.
+     * Returns when every thread of the process has passed a safepoint. No thread is then still between leaving a slot
+     * and reading an old value of {@link #wanted}: it has read true, or its slot is visible. Closing a shared arena
+     * does this.
      */
     private static void passHandshake() {
         Arena.ofShared().close();

@@ -7,14 +7,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The shared results of one connection that its callers have not released. Warns when they become many, long before they
- * fill the reply arena, and says where one of them was made. Does not count the elements of streams, which share one
- * scope. Thread-safe.
+ * The shared results of one connection that its callers have not released. Warns when there are many, long before they
+ * fill the reply arena, and names a place where one of them arrived. Does not count the elements of streams, which
+ * share one scope. Thread-safe.
  */
 final class UnreleasedResults {
     /** Results at the first warning; each further warning comes at twice as many. */
     static final int FIRST_WARNING = 1_024;
-    /** The stack of each such result is kept. */
+    /** Sampling interval: one result in this many has its stack kept. */
     private static final int SAMPLED = 64;
 
     private static final Logger LOG = LoggerFactory.getLogger(UnreleasedResults.class);
@@ -22,7 +22,7 @@ final class UnreleasedResults {
     private final String channel;
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicInteger nextWarning = new AtomicInteger(FIRST_WARNING);
-    /** Where sampled results were made, by Ref. */
+    /** Where sampled results arrived, by Ref. */
     private final Map<Long, Throwable> samples = new ConcurrentHashMap<>();
 
     UnreleasedResults(String channel) {

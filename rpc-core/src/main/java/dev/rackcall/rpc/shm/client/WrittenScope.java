@@ -11,12 +11,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * The scope into which a call's handler may store. If the handler had a copy of it, the answer brings its stores, which
- * are made here before the caller has the answer. One per slot, made for its first such call; confined to the thread
- * that holds the slot.
+ * The scope into which a call's handler may store. If the handler had a copy, the answer contains its stores; they are
+ * applied here before the caller gets the result. One per slot, created for the slot's first such call; confined to the
+ * thread that holds the slot.
  */
 final class WrittenScope {
-    /** Least bytes of a piece: where it belongs, its length, and one byte. */
+    /** Minimum bytes of a piece: its place, its length, and one byte. */
     private static final int LEAST_PIECE = 2 * Long.BYTES + 1;
 
     private final ClientMemory arenas;
@@ -40,9 +40,9 @@ final class WrittenScope {
     }
 
     /**
-     * Makes the stores that an answer brings. Does nothing but read them if the caller has closed the scope meanwhile.
+     * Applies the stores in an answer. If the caller has closed the scope meanwhile, only reads them.
      *
-     * @throws PayloadException if the server stored elsewhere than in the scope's objects
+     * @throws PayloadException if the server stored outside the scope's objects
      * @throws dev.rackcall.shm.SealedScopeException if another call has the scope sealed
      */
     void store(PayloadReader in) {

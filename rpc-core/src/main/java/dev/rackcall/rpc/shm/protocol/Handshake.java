@@ -33,7 +33,7 @@ public final class Handshake {
     /** Maximum bytes of one text, so that two fit into a packet. Longer texts, which may quote a peer, are cut. */
     private static final int MAX_TEXT_BYTES = 30_000;
 
-    /** How much is sent as it is of a service's description that is longer than that; the whole follows compressed. */
+    /** How many bytes of a long description are sent uncompressed; the whole description follows, compressed. */
     private static final int SHORT_TEXT_BYTES = 1_000;
     /** Maximum bytes of a compressed description: with the other fields it fits into a packet. */
     private static final int MAX_COMPRESSED_BYTES = 50_000;
@@ -221,7 +221,7 @@ public final class Handshake {
         out.write(bytes, 0, length);
     }
 
-    /** A long description is cut, and followed by the whole one, compressed; if even that is too long, by nothing. */
+    /** A long description is cut and followed by the whole one, compressed, unless even that is too long. */
     private static void writeDescription(DataOutputStream out, String description) throws IOException {
         byte[] bytes = description.getBytes(StandardCharsets.UTF_8);
         if (bytes.length <= MAX_TEXT_BYTES) {

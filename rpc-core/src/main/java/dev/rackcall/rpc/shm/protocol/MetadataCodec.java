@@ -49,7 +49,10 @@ public final class MetadataCodec {
         return metadata.build();
     }
 
-    /** Appends trailers to a result: the metadata, then the number of its bytes. They follow since a handler's may come late. */
+    /**
+     * Appends trailers to a result: the metadata, then the number of its bytes. They come last because a handler may
+     * add them late.
+     */
     public static void appendTrailers(PayloadWriter out, Metadata trailers) {
         long begin = out.length();
         write(out, trailers);

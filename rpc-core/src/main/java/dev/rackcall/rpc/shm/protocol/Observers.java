@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs users' cancellation actions. They must not throw; if they do, the call ends all the same. */
+/** Runs users' cancellation actions. They must not throw; if they do, the call still ends. */
 public final class Observers {
     private static final Logger LOG = LoggerFactory.getLogger(Observers.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();

@@ -15,7 +15,7 @@ import java.lang.foreign.MemorySegment;
  * <p>Confined to the thread that holds the slot.
  */
 public final class PayloadBuffer implements PayloadWriter.Growth {
-    /** A larger run returns to the arena when its call ends, as does one of more than the slot's share. */
+    /** A run larger than this, or than the slot's share, returns to the arena when its call ends. */
     private static final long MOST_KEPT_BYTES = 64 << 10;
 
     /** The kept runs of all slots together take at most this part of the arena. */

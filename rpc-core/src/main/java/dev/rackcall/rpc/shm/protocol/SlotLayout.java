@@ -79,8 +79,8 @@ public final class SlotLayout {
 
     /**
      * Both isolation flags together: nothing is isolated. If the method writes, the isolation field names the first run
-     * of the scope in which it may. Otherwise the server fetches what the shared arguments' Refs point to, which happens
-     * only with mirrored memory.
+     * of the scope in which it may store. Otherwise the server fetches what the shared arguments' Refs point to, which
+     * happens only with mirrored memory.
      */
     public static final int FETCHED = SNAPSHOT | SEALED;
 

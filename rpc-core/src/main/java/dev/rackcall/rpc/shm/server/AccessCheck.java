@@ -24,7 +24,7 @@ public final class AccessCheck {
     /**
      * Why a client of this host's memory may not open the channel; empty if it may.
      *
-     * @param owner the server's user, who is the only one that may open a channel without a list
+     * @param owner the server's user; only this user may open a channel without a list
      */
     public Optional<Status> refusesUser(String channel, int uid, int pid, int owner) {
         Optional<AccessList> list = Optional.ofNullable(trust.access().get(channel));

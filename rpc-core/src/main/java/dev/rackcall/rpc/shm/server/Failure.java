@@ -94,7 +94,7 @@ record Failure(Status status, Metadata trailers) {
         return Status.Code.PERMISSION_DENIED.with("%s: %s", method, cause.getMessage());
     }
 
-    /** An interceptor's mistake: the caller learns which one it was, and the server's log has the rest. */
+    /** A mistake in an interceptor: the caller gets its name, and the server's log has the details. */
     static Status ofInterceptor(String method, Class<?> interceptor, Throwable thrown) {
         if (LOG_LIMIT.allows()) {
             LOG.warn("{}: the interceptor {} threw{}", method, interceptor.getName(), LOG_LIMIT.skipped(), thrown);
@@ -112,7 +112,7 @@ record Failure(Status status, Metadata trailers) {
                         "%s: the handler threw %s", method, cause.getClass().getName());
     }
 
-    /** The handler's mistake, so also in the server's log. */
+    /** A mistake in the handler, so the server logs it, too. */
     private static Status stale(String method, StaleObjectException cause) {
         if (LOG_LIMIT.allows()) {
             LOG.warn(

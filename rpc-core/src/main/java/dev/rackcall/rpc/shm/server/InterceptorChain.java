@@ -7,9 +7,9 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.server.HandlerWalls.Handling;
 
 /**
- * The interceptors around the handler of one call. A handler that leaves its answer to a stage or a stream leaves the end
- * to this object, so that the call does not end before its interceptors have returned. Made for each call of a server
- * with interceptors; confined to the handler's thread.
+ * The interceptors around the handler of one call. If a handler leaves its answer to a stage or a stream, this object
+ * ends the call, and not before its interceptors have returned. Made for each call of a server with interceptors;
+ * confined to the handler's thread.
  */
 final class InterceptorChain {
     /** Ends the call, or its stream, after the interceptors. */
@@ -77,10 +77,10 @@ final class InterceptorChain {
         try {
             handler.run();
         } catch (InternalError e) {
-            // The wall of the handlers explains it, if it comes from there.
+            // If the handlers' walls caused it, they explain it.
             throw e;
         } catch (Throwable t) {
-            // Once the end was left to a stream, the slot may serve its next call.
+            // Once a stream is to end this call, the slot may serve its next call.
             Failure failure = Failure.of(t, method(), ending == null && call.response.isEncoding(), isolated);
             throw new RpcException(failure.status(), failure.trailers(), t);
         }
@@ -107,7 +107,7 @@ final class InterceptorChain {
         last.end(failure);
     }
 
-    /** The thread goes on without using the connection's memory. */
+    /** The thread continues without using the connection's memory. */
     void leaveConnection() {
         left = true;
     }
@@ -143,7 +143,7 @@ final class InterceptorChain {
             }
         }
 
-        /** An interceptor cannot make up the result of a handler that has failed. */
+        /** An interceptor cannot invent a result for a failed handler. */
         void rethrow() {
             switch (failure) {
                 case null -> {}

@@ -6,8 +6,8 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
 
 /**
- * Follows the Refs in objects of the server's own: those into its arena lead to objects that it may write, all others
- * where its arguments' Refs may lead. Thread-safe.
+ * Follows the Refs in the server's own objects. Refs into its own arena lead to objects that it may write; other Refs
+ * may lead only where its arguments' Refs may. Thread-safe.
  */
 final class OwnSpace extends RefSpace {
     private final int id;

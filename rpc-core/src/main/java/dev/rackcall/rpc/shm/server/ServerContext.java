@@ -89,7 +89,7 @@ final class ServerContext implements RpcContext {
         observers.add(observer);
     }
 
-    /** To be told when the call ends. */
+    /** Observers of the call's end. */
     CallObserver observers() {
         return observers;
     }

@@ -37,7 +37,7 @@ public final class ServerEnd {
 
     private final Arena requestArena;
     private final MemorySegment requestMemory;
-    /** All memory that both sides map, only to be read. */
+    /** All memory that both sides map, read-only. */
     private final ArenaTable refs;
 
     private final ConnectionCount count;

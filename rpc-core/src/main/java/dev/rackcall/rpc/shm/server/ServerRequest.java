@@ -142,8 +142,8 @@ final class ServerRequest {
     }
 
     /**
-     * Whether the trusted arguments are not simply where their Refs lead: their objects have stayed with the client, or
-     * the method writes and {@link #isolation} is the scope in which it may.
+     * Whether the trusted arguments need a space of their own: their objects have stayed with the client, or the method
+     * writes, and {@link #isolation} names the scope in which it may store.
      */
     boolean namesScope() {
         return (flags & SlotLayout.FETCHED) == SlotLayout.FETCHED;

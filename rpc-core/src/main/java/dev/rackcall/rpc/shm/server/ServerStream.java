@@ -139,7 +139,7 @@ final class ServerStream<T> {
     }
 
     /**
-     * Takes all elements on the calling thread, which then has to call {@link #end}.
+     * Reads all elements on the calling thread, which must then call {@link #end}.
      *
      * @throws RuntimeException or an error, the failure of the stream
      */
@@ -232,7 +232,7 @@ final class ServerStream<T> {
     }
 
     /**
-     * No more elements come.
+     * Called when there are no more elements.
      *
      * @param thrown why; null after the last one
      */

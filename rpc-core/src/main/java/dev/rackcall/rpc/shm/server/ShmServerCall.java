@@ -54,7 +54,7 @@ final class ShmServerCall extends DeferrableCall {
 
     /** The interceptors of the running call; null if its server has none. Used until the call is deferred. */
     private InterceptorChain chain;
-    /** Whether a stream ends the call, and tells the call's observers. */
+    /** Whether a stream ends the call and notifies its observers. */
     private boolean streamed;
     /** Written by the thread that serves, read by the poller on a cancellation: volatile, as {@link #unwanted}. */
     private volatile ServerContext context;
@@ -122,7 +122,7 @@ final class ShmServerCall extends DeferrableCall {
     /**
      * Runs the handler on the calling thread and answers, unless the handler deferred the answer.
      *
-     * @return whether the thread has yet to call {@link #endAside}, if it is to call it
+     * @return whether the thread must still call {@link #endAside}
      */
     boolean run() {
         // A deferred call may end, and its slot serve the next call, before the handler has returned here.
@@ -144,7 +144,7 @@ final class ShmServerCall extends DeferrableCall {
                     handle();
                 }
             } finally {
-                // Also before the answer: an interrupt would end a socket that the answer is sent through.
+                // Also before the answer: an interrupt would close the socket that the answer is sent through.
                 CallThread.forgetInterrupt();
             }
             if (around != null && around.hasEnding()) {
@@ -193,7 +193,7 @@ final class ShmServerCall extends DeferrableCall {
         return response.result();
     }
 
-    /** What the handler stored precedes its result. */
+    /** The handler's stores precede its result. */
     private void returnStores() {
         if (!response.isEncoding()) {
             objects.returnStores();

@@ -112,8 +112,8 @@ final class WorkerPool<T> implements AutoCloseable {
             T entry = queue.poll();
             if (entry == null && !stopped) {
                 LockSupport.parkNanos(sleepNanos);
-                // A task may have passed this thread to another one, which interrupts it late. The thread would not
-                // sleep again.
+                // A task may have passed this thread to another thread, which interrupts it late. This thread would
+                // then never sleep again.
                 CallThread.forgetInterrupt();
             }
             if (!stopsSleeping() && entry != null) {

@@ -110,7 +110,7 @@ public final class SlotQueueRaces {
         }
     }
 
-    /** A thread that finds another before it is woken when that one leaves. */
+    /** A thread that finds another one ahead of it is woken when that one leaves. */
     @JCStressTest
     @Outcome(id = "0, 1|1, 0|1, 1", expect = ACCEPTABLE, desc = "It is the first, is woken, or both.")
     @Outcome(id = "0, 0", expect = FORBIDDEN, desc = "It sleeps though it is the first.")
