@@ -11,7 +11,10 @@ import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -38,6 +41,8 @@ final class ChannelConnection {
 
     /** The servers of this host; null before the first connection, and for other channels. Guarded by {@link #connecting}. */
     private HostBalancer hostServers;
+    /** Former {@link #hostServers} that may still have calls in flight. */
+    private final List<HostBalancer> retired = new CopyOnWriteArrayList<>();
 
     /** The latest failed attempt; {@code number} counts all failed attempts, and is 0 before the first. */
     private record Failure(long number, Optional<Status> status) {}
@@ -85,11 +90,27 @@ final class ChannelConnection {
 
     /** Connects to a server of this host. A connection to servers with the same interface goes on with that server. */
     private ClientConnection connectHere(ClientSpec within) {
-        HostServers.Reached reached = HostServers.connectAny(within);
-        if (hostServers != null && hostServers.adopt(reached)) {
-            return present;
+        HostBalancer former = hostServers;
+        HostServers.Reached reached = HostServers.connectAny(within, former == null ? Set.of() : former.unsuitable());
+        try {
+            if (former != null && former.adopt(reached)) {
+                return present;
+            }
+            if (former != null && former.isUsable()) {
+                // Another thread has just connected to a server that the stubs can call.
+                reached.connection().close();
+                return present;
+            }
+            hostServers = new HostBalancer(spec, reached, this::usable);
+        } catch (RuntimeException | Error e) {
+            reached.connection().close();
+            throw e;
         }
-        hostServers = new HostBalancer(spec, reached, this::usable);
+        if (former != null) {
+            retired.removeIf(HostBalancer::isOver);
+            retired.add(former);
+            former.retire();
+        }
         return new RoutedConnection(hostServers);
     }
 
@@ -159,12 +180,13 @@ final class ChannelConnection {
                 throw since.status.orElseThrow().asException();
             }
             adopt(tryToConnect(deadline));
-            if (present != ended) {
+            if (present != ended && hostServers == null) {
+                // Former servers of this host end by themselves: calls may be in flight there.
                 ended.close();
             }
             if (closed) {
                 // close() sets `closed` first and may have closed only the previous connection.
-                present.close();
+                closeAll();
             }
             requireOpen();
             return present;
@@ -253,7 +275,12 @@ final class ChannelConnection {
     /** Closes the connection without waiting for a thread that is connecting. Idempotent. */
     void close() {
         closed = true;
-        present.close();
+        closeAll();
         changes.update();
+    }
+
+    private void closeAll() {
+        present.close();
+        retired.forEach(HostBalancer::close);
     }
 }
