@@ -207,5 +207,6 @@ final class ChannelSocket {
     void shut() {
         socket.close();
         lock.close();
+        RuntimeDirectory.forgetAtExit(place);
     }
 }
