@@ -5,15 +5,19 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.balance.HostBalancer;
 import dev.rackcall.rpc.balance.RoutedConnection;
+import dev.rackcall.rpc.schema.Adaptation;
 import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
+import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -43,6 +47,12 @@ final class ChannelConnection {
     private HostBalancer hostServers;
     /** Former {@link #hostServers} that may still have calls in flight. */
     private final List<HostBalancer> retired = new CopyOnWriteArrayList<>();
+
+    /** The latest connections as the stubs of each definition use them. */
+    private final Map<ServiceDefinition<?>, View> views = new ConcurrentHashMap<>();
+
+    /** What {@link Adaptation#adapt} made of a connection. */
+    private record View(ClientConnection of, ClientConnection adapted) {}
 
     /** The latest failed attempt; {@code number} counts all failed attempts, and is 0 before the first. */
     private record Failure(long number, Optional<Status> status) {}
@@ -142,6 +152,20 @@ final class ChannelConnection {
     /** The current connection, usable or not; the fast path checks its state. */
     ClientConnection present() {
         return present;
+    }
+
+    /**
+     * The connection as the stubs of that definition use it. Versions are compared once for all of these stubs.
+     *
+     * @throws RpcException FAILED_PRECONDITION if they cannot call the version of its server
+     */
+    ClientConnection adapted(ServiceDefinition<?> definition, ClientConnection connection) {
+        View known = views.get(definition);
+        if (known == null || known.of != connection) {
+            known = new View(connection, Adaptation.adapt(definition, connection, spec.channel()));
+            views.put(definition, known);
+        }
+        return known.adapted;
     }
 
     /** A usable connection, within the channel's default time-out. */

@@ -9,7 +9,6 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.schema.Adaptation;
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
@@ -26,7 +25,6 @@ import java.util.stream.BaseStream;
 /** Begins the calls of one stub: picks the connection, computes deadline and headers, and calls the interceptors. */
 final class StubCalls implements ClientCalls {
     private final ChannelConnection channel;
-    private final String channelName;
     private final ServiceDefinition<?> definition;
     private final ClientInterceptor[] interceptors;
     private final Metadata headers;
@@ -40,12 +38,10 @@ final class StubCalls implements ClientCalls {
 
     StubCalls(
             ChannelConnection channel,
-            String channelName,
             ServiceDefinition<?> definition,
             CallOptions options,
             List<ClientInterceptor> interceptors) {
         this.channel = channel;
-        this.channelName = channelName;
         this.definition = definition;
         this.interceptors = interceptors.toArray(ClientInterceptor[]::new);
         this.headers = options.headers();
@@ -58,7 +54,7 @@ final class StubCalls implements ClientCalls {
 
     private ClientConnection adopt(ClientConnection connection) {
         ClientConnection adapted =
-                connection.hasSeveralServers() ? connection : Adaptation.adapt(definition, connection, channelName);
+                connection.hasSeveralServers() ? connection : channel.adapted(definition, connection);
         connection.use(definition);
         checked = adapted;
         return adapted;
