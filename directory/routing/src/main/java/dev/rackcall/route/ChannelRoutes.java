@@ -240,7 +240,7 @@ final class ChannelRoutes implements Balancer {
     /** Adds a new subchannel of a route. */
     synchronized void adopt(RouteSubchannel subchannel) {
         if (closed) {
-            subchannel.connection().close();
+            Background.run(subchannel.connection()::close);
             throw closedHere();
         }
         subchannels.adopt(subchannel);
@@ -271,10 +271,14 @@ final class ChannelRoutes implements Balancer {
     @Override
     public synchronized void use(ServiceDefinition<?> definition) {
         List<RouteSubchannel> unsuitable = subchannels.use(definition);
-        unsuitable.forEach(subchannel -> subchannel.connection().close());
-        if (!unsuitable.isEmpty()) {
-            noticeEnd();
+        if (unsuitable.isEmpty()) {
+            return;
         }
+        subchannels.reject(unsuitable);
+        publish();
+        // Closing may block, because its last requests may have to be transferred first.
+        unsuitable.forEach(subchannel -> Background.run(subchannel::close));
+        noticeEnd();
     }
 
     /** When this returns, subchannels over another pool get no new calls, and they are closed later. */

@@ -173,7 +173,9 @@ final class EndpointRoute {
     private record DeviceCheck(long at, Optional<String> missing) {}
 
     boolean isConnected() {
-        return subchannel.isPresent() && subchannel.get().isUsable();
+        return subchannel
+                .filter(present -> present.isUsable() && !present.isRejected())
+                .isPresent();
     }
 
     /** Whether its subchannel uses a pool that the channel has left. */

@@ -56,8 +56,8 @@ final class EndpointRoutes {
 
     /** The subchannel that calls may use, if it is usable. */
     Optional<RouteSubchannel> subchannel() {
-        return subchannel.filter(
-                present -> present.isUsable() && !present.route().isOutdated());
+        return subchannel.filter(present ->
+                present.isUsable() && !present.isRejected() && !present.route().isOutdated());
     }
 
     /** Whether an announcement has the same addresses, whatever its load. */

@@ -4,6 +4,10 @@ import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.MemoryClaim;
 import dev.rackcall.rpc.balance.Subchannel;
 import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.shm.Scope;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -34,8 +38,10 @@ final class RouteSubchannel extends Subchannel {
 
     private volatile String leaving = "";
     private volatile boolean closed;
+    private volatile boolean rejected;
     private long leftAt;
     private Left how = Left.FOR_A_BETTER_ONE;
+    private final List<WeakReference<Scope>> scopes = new ArrayList<>();
 
     RouteSubchannel(EndpointRoute route, ClientConnection connection, Optional<MemoryClaim> memory) {
         super(connection);
@@ -51,7 +57,40 @@ final class RouteSubchannel extends Subchannel {
         return EndpointRoutes.rank(route.kind());
     }
 
+    // ---- scopes
+
+    @Override
+    public Scope newScope(long firstBytes, boolean shared) {
+        Scope scope = super.newScope(firstBytes, shared);
+        synchronized (scopes) {
+            scopes.removeIf(each -> isOver(each.get()));
+            scopes.add(new WeakReference<>(scope));
+        }
+        return scope;
+    }
+
+    private static boolean isOver(Scope scope) {
+        return scope == null || !scope.isOpen();
+    }
+
+    /** Whether a scope of its memory is open. */
+    private boolean hasScopes() {
+        synchronized (scopes) {
+            scopes.removeIf(each -> isOver(each.get()));
+            return !scopes.isEmpty();
+        }
+    }
+
     // ---- the end
+
+    /** Marks it as unable to take the calls of the channel's stubs. */
+    void reject() {
+        rejected = true;
+    }
+
+    boolean isRejected() {
+        return rejected;
+    }
 
     /** Leaves the subchannel: it gets no new calls. */
     void leave(String why, Left reason) {

@@ -40,8 +40,8 @@ final class Subchannels {
     void adopt(RouteSubchannel subchannel) {
         try {
             used.forEach(definition -> subchannel.use(definition, channel));
-        } catch (RpcException e) {
-            subchannel.connection().close();
+        } catch (RuntimeException | Error e) {
+            Background.run(subchannel.connection()::close);
             throw e;
         }
         if (first.isEmpty()) {
@@ -76,6 +76,13 @@ final class Subchannels {
         }
         used.add(definition);
         return unsuitable;
+    }
+
+    /** Removes subchannels that must get no calls, for the caller to close. Their routes leave them later. */
+    void reject(List<RouteSubchannel> unsuitable) {
+        unsuitable.forEach(RouteSubchannel::reject);
+        adopted.removeAll(unsuitable);
+        open = adopted.toArray(NONE);
     }
 
     /** The first connection, which may have ended. */

@@ -10,15 +10,18 @@ import dev.rackcall.rpc.runtime.ServerInstance;
 import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.pool.Pool;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,9 +42,12 @@ public final class HostBalancer implements Balancer {
     static final int MOST_SERVERS = 16;
 
     private static final Logger LOG = LoggerFactory.getLogger(HostBalancer.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
     private static final Subchannel[] NONE = {};
     /** How long a background thread waits for a server that does not answer. */
     private static final Duration CONNECT_BOUND = Duration.ofSeconds(5);
+    /** The least time for one of several servers. */
+    private static final Duration LEAST_BOUND = Duration.ofMillis(100);
     /** Pause before servers that could not be reached are tried again. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -59,6 +65,10 @@ public final class HostBalancer implements Balancer {
     private final Set<String> tried = new HashSet<>();
     /** Servers of versions that the channel's stubs cannot call. */
     private final Set<String> unsuitable = new HashSet<>();
+    /** Servers that have refused this client for good. */
+    private final Set<String> refusing = new HashSet<>();
+    /** Connections that get no calls any more, and are closed once they have none in flight. */
+    private final Set<HostSubchannel> leaving = new LinkedHashSet<>();
 
     /** One for each interface for which the channel has stubs. */
     private final List<ServiceDefinition<?>> used = new ArrayList<>();
@@ -69,6 +79,9 @@ public final class HostBalancer implements Balancer {
     private volatile Subchannel[] live = NONE;
     private volatile Subchannel[] open = NONE;
     private volatile boolean closed;
+    /** Whether the channel has another balancer now. */
+    private volatile boolean retired;
+
     private volatile Runnable onChange = () -> {};
 
     /** A connection to one server. */
@@ -99,31 +112,50 @@ public final class HostBalancer implements Balancer {
         this.directory = RuntimeDirectory.at(spec.directory());
         adopt(first);
         this.watch = FolderWatch.start(directory.path(), this::look);
-        lookAtOnce();
+        try {
+            lookAtOnce();
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        }
     }
 
     // ---- connections
 
     /**
-     * Adds a connection.
+     * Adds a connection. If its server has a usable one already, the new one is closed: the other one has calls.
      *
      * @return false if the balancer is closed, or if the channel's stubs cannot call that server's version; the caller
      *     keeps the connection then
      */
     public boolean adopt(HostServers.Reached reached) {
         HostSubchannel subchannel = new HostSubchannel(reached);
+        boolean isSpare;
         synchronized (this) {
-            if (closed || !isSuitable(subchannel)) {
+            if (closed || retired) {
                 return false;
             }
-            HostSubchannel former = connected.put(reached.server().id(), subchannel);
-            if (former != null) {
-                // The channel has connected again to a server that drains, or whose end was not noticed yet.
-                former.connection().close();
+            HostSubchannel present = connected.get(reached.server().id());
+            isSpare = present != null && present.isUsable();
+            if (!isSpare) {
+                if (!isSuitable(subchannel)) {
+                    return false;
+                }
+                connected.put(reached.server().id(), subchannel);
+                if (present != null) {
+                    // Its server drains, or its end was not noticed yet.
+                    leaving.add(present);
+                }
+                publish();
             }
-            publish();
         }
-        reached.connection().onUnusable(this::noticeEnd);
+        if (isSpare) {
+            reached.connection().close();
+            return true;
+        }
+        // Another thread, because the reactor must not wait for the lock: schemas are compared under it.
+        reached.connection().onUnusable(() -> Thread.startVirtualThread(this::noticeEnd));
+        closeLeft();
         return true;
     }
 
@@ -144,8 +176,22 @@ public final class HostBalancer implements Balancer {
     }
 
     private void publish() {
-        open = connected.values().toArray(NONE);
-        live = Arrays.stream(open).filter(Subchannel::isUsable).toArray(Subchannel[]::new);
+        open = (retired ? leaving : connected.values()).toArray(NONE);
+        live = retired ? NONE : Arrays.stream(open).filter(Subchannel::isUsable).toArray(Subchannel[]::new);
+    }
+
+    /** Closes connections that get no calls any more, except those with calls in flight. */
+    private void closeLeft() {
+        List<Subchannel> over = new ArrayList<>();
+        synchronized (this) {
+            leaving.removeIf(each -> (closed || isIdle(each)) && over.add(each));
+            publish();
+        }
+        over.forEach(each -> each.connection().close());
+    }
+
+    private static boolean isIdle(Subchannel subchannel) {
+        return subchannel.connection().hasEnded() || subchannel.connection().callsUnderWay() == 0;
     }
 
     @Override
@@ -159,14 +205,24 @@ public final class HostBalancer implements Balancer {
         List<Subchannel> ended = new ArrayList<>();
         synchronized (this) {
             connected.values().removeIf(each -> each.connection().hasEnded() && ended.add(each));
-            publish();
+            if (!ended.isEmpty()) {
+                lookSoon(0);
+            }
         }
+        closeLeft();
         ended.forEach(each -> each.connection().close());
         onChange.run();
     }
 
+    /** Makes a tick after that time look for servers, even if the directory has not changed since. */
+    private synchronized void lookSoon(long nanos) {
+        hasFailed = true;
+        retryAt = System.nanoTime() + nanos;
+    }
+
     /** Called by the timer. */
     private void look(boolean changed) {
+        closeLeft();
         boolean due;
         synchronized (this) {
             due = changed || (hasFailed && System.nanoTime() - retryAt >= 0);
@@ -178,53 +234,129 @@ public final class HostBalancer implements Balancer {
 
     private void lookAtOnce() {
         if (live.length == 0) {
-            // The next call connects.
+            // The next call connects. The change that was reported must not be forgotten until then.
+            lookSoon(0);
             return;
         }
-        List<ServerInstance> living = new ArrayList<>();
-        for (ServerInstance each : directory.instances(spec.channel())) {
-            if (each.isAlive()) {
-                living.add(each);
-            } else {
-                directory.clean(each);
-            }
-        }
-        Collections.shuffle(living);
         synchronized (this) {
             hasFailed = false;
+        }
+        List<ServerInstance> living = living();
+        synchronized (this) {
             for (ServerInstance each : living) {
-                boolean isKnown =
-                        connected.containsKey(each.id()) || tried.contains(each.id()) || unsuitable.contains(each.id());
-                if (!closed && !isKnown && connected.size() + tried.size() < MOST_SERVERS) {
-                    tried.add(each.id());
-                    Thread.ofPlatform().daemon().name("rackcall-connect").start(() -> connect(each));
+                boolean isKnown = connected.containsKey(each.id())
+                        || tried.contains(each.id())
+                        || unsuitable.contains(each.id())
+                        || refusing.contains(each.id());
+                if (!closed && !retired && !isKnown && connected.size() + tried.size() < MOST_SERVERS) {
+                    begin(each);
                 }
             }
         }
     }
 
-    private void connect(ServerInstance server) {
-        boolean adopted = false;
+    /** The living servers, in random order. What cannot be examined is left out, and is looked at again later. */
+    private List<ServerInstance> living() {
+        List<ServerInstance> living = new ArrayList<>();
         try {
-            boolean isShort = spec.connectTimeout().compareTo(CONNECT_BOUND) < 0;
-            ClientConnection connection = HostServers.connect(isShort ? spec : spec.within(CONNECT_BOUND), server);
-            adopted = adopt(new HostServers.Reached(server, connection));
-            if (!adopted) {
-                connection.close();
+            for (ServerInstance each : directory.instances(spec.channel())) {
+                if (isAlive(each)) {
+                    living.add(each);
+                }
             }
         } catch (RpcException e) {
-            LOG.debug("channel {}: {} gets no calls yet", spec.channel(), server.socket(), e);
+            unseen(directory.path(), e);
+        }
+        Collections.shuffle(living);
+        return living;
+    }
+
+    private boolean isAlive(ServerInstance server) {
+        try {
+            if (server.isAlive()) {
+                return true;
+            }
+            directory.clean(server);
+        } catch (RuntimeException e) {
+            unseen(server.socket(), e);
+        }
+        return false;
+    }
+
+    private void unseen(Path what, RuntimeException why) {
+        lookSoon(RETRY_NANOS);
+        if (LOG_LIMIT.allows()) {
+            LOG.warn(
+                    "channel {}: {} cannot be examined; it is looked at again{}",
+                    spec.channel(),
+                    what,
+                    LOG_LIMIT.skipped(),
+                    why);
+        }
+    }
+
+    private void begin(ServerInstance server) {
+        tried.add(server.id());
+        try {
+            Thread.ofPlatform().daemon().name("rackcall-connect").start(() -> connectBehind(server));
+        } catch (RuntimeException | Error e) {
+            tried.remove(server.id());
+            lookSoon(RETRY_NANOS);
+            throw e;
+        }
+    }
+
+    private void connectBehind(ServerInstance server) {
+        boolean adopted = false;
+        try {
+            adopted = connect(server, CONNECT_BOUND);
+        } catch (RuntimeException e) {
+            lookSoon(RETRY_NANOS);
+            if (LOG_LIMIT.allows()) {
+                LOG.warn(
+                        "channel {}: connecting to {} failed{}",
+                        spec.channel(),
+                        server.socket(),
+                        LOG_LIMIT.skipped(),
+                        e);
+            }
         } finally {
             synchronized (this) {
                 tried.remove(server.id());
-                if (!adopted) {
-                    hasFailed = true;
-                    retryAt = System.nanoTime() + RETRY_NANOS;
-                }
             }
         }
         if (adopted) {
             onChange.run();
+        }
+    }
+
+    /** Connects to a server within the bound and the channel's connect time-out; returns whether it is connected now. */
+    private boolean connect(ServerInstance server, Duration bound) {
+        ClientConnection connection;
+        try {
+            boolean isShort = spec.connectTimeout().compareTo(bound) < 0;
+            connection = HostServers.connect(isShort ? spec : spec.within(bound), server);
+        } catch (RpcException e) {
+            LOG.debug("channel {}: {} gets no calls yet", spec.channel(), server.socket(), e);
+            refused(server, e.code());
+            return false;
+        }
+        boolean adopted = false;
+        try {
+            adopted = adopt(new HostServers.Reached(server, connection));
+        } finally {
+            if (!adopted) {
+                connection.close();
+            }
+        }
+        return adopted;
+    }
+
+    private synchronized void refused(ServerInstance server, Status.Code code) {
+        if (code == Status.Code.FAILED_PRECONDITION || code == Status.Code.PERMISSION_DENIED) {
+            refusing.add(server.id());
+        } else {
+            lookSoon(RETRY_NANOS);
         }
     }
 
@@ -251,8 +383,8 @@ public final class HostBalancer implements Balancer {
         if (present.length == 0) {
             throw Status.Code.UNAVAILABLE
                     .with(
-                            "channel %s: its servers were replaced by others of a version that this channel's stubs cannot call;"
-                                    + " the next call says what differs",
+                            "channel %s: its servers were replaced by others of another version; the next call goes to them, or says"
+                                    + " why it cannot",
                             spec.channel())
                     .asException();
         }
@@ -285,32 +417,76 @@ public final class HostBalancer implements Balancer {
         return closed;
     }
 
-    /** Closes the connections to servers of versions that the service's stubs cannot call. */
+    /**
+     * Leaves servers of versions that the service's stubs cannot call. If that is true of all that are connected, the
+     * others are asked first.
+     */
     @Override
     public void use(ServiceDefinition<?> definition) {
-        List<Subchannel> refused = new ArrayList<>();
-        synchronized (this) {
-            if (used.stream().anyMatch(known -> known.type() == definition.type())) {
-                return;
+        Set<String> asked = new HashSet<>();
+        long end = System.nanoTime() + spec.connectTimeout().toNanos();
+        Optional<RpcException> failure = tryToUse(definition, asked);
+        while (failure.isPresent()) {
+            if (!connectToAnother(asked, end)) {
+                throw failure.get();
             }
-            Map<HostSubchannel, RpcException> failures = new LinkedHashMap<>();
-            for (HostSubchannel each : connected.values()) {
-                try {
-                    each.use(definition, spec.channel());
-                } catch (RpcException e) {
-                    failures.put(each, e);
+            failure = tryToUse(definition, asked);
+        }
+        closeLeft();
+    }
+
+    /**
+     * Returns why none of the connected servers has a version that the service's stubs can call; empty if one has.
+     *
+     * @param asked gets the ids of those servers
+     */
+    private synchronized Optional<RpcException> tryToUse(ServiceDefinition<?> definition, Set<String> asked) {
+        if (used.stream().anyMatch(known -> known.type() == definition.type())) {
+            return Optional.empty();
+        }
+        Map<HostSubchannel, RpcException> failures = new LinkedHashMap<>();
+        for (HostSubchannel each : connected.values()) {
+            try {
+                each.use(definition, spec.channel());
+            } catch (RpcException e) {
+                failures.put(each, e);
+                asked.add(each.server.id());
+            }
+        }
+        if (!failures.isEmpty() && failures.size() == connected.size()) {
+            return Optional.of(failures.values().iterator().next());
+        }
+        used.add(definition);
+        failures.forEach(this::refuse);
+        leaving.addAll(failures.keySet());
+        connected.values().removeAll(failures.keySet());
+        publish();
+        return Optional.empty();
+    }
+
+    /**
+     * Connects to a living server that was not asked yet, without the lock.
+     *
+     * @return false if there is none
+     */
+    private boolean connectToAnother(Set<String> asked, long end) {
+        for (ServerInstance each : living()) {
+            long left = end - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            if (isCandidate(each) && asked.add(each.id())) {
+                Duration bound = Duration.ofNanos(Math.min(left, CONNECT_BOUND.toNanos()));
+                if (connect(each, bound.compareTo(LEAST_BOUND) < 0 ? LEAST_BOUND : bound)) {
+                    return true;
                 }
             }
-            if (!failures.isEmpty() && failures.size() == connected.size()) {
-                throw failures.values().iterator().next();
-            }
-            used.add(definition);
-            failures.forEach(this::refuse);
-            refused.addAll(failures.keySet());
-            connected.values().removeAll(failures.keySet());
-            publish();
         }
-        refused.forEach(each -> each.connection().close());
+        return false;
+    }
+
+    private synchronized boolean isCandidate(ServerInstance server) {
+        return !unsuitable.contains(server.id()) && !refusing.contains(server.id());
     }
 
     // ---- for the channel
@@ -355,18 +531,38 @@ public final class HostBalancer implements Balancer {
                 .asException();
     }
 
-    @Override
-    public void close() {
-        Subchannel[] last;
+    /** The ids of the servers that the channel's stubs cannot call. */
+    public synchronized Set<String> unsuitable() {
+        return Set.copyOf(unsuitable);
+    }
+
+    /**
+     * Gives way to the channel's next balancer: no calls begin here any more. Those in flight go on until their servers
+     * end them; {@link #close} ends them at once.
+     */
+    public void retire() {
         synchronized (this) {
-            closed = true;
-            last = open;
+            retired = true;
+            leaving.addAll(connected.values());
             connected.clear();
-            publish();
         }
         watch.close();
-        for (Subchannel subchannel : last) {
-            subchannel.connection().close();
+        closeLeft();
+    }
+
+    /** Whether it is retired and has no connections any more. */
+    public synchronized boolean isOver() {
+        return retired && leaving.isEmpty();
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            leaving.addAll(connected.values());
+            connected.clear();
         }
+        watch.close();
+        closeLeft();
     }
 }

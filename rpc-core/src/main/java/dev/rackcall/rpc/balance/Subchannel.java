@@ -5,8 +5,6 @@ import dev.rackcall.rpc.schema.Adaptation;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
-import java.lang.ref.WeakReference;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +24,6 @@ public class Subchannel {
 
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger failures = new AtomicInteger();
-    private final List<WeakReference<Scope>> scopes = new ArrayList<>();
     /** The latest deadline of its streams. */
     private final AtomicLong streamsEnd = new AtomicLong(System.nanoTime());
 
@@ -171,26 +168,8 @@ public class Subchannel {
         return best;
     }
 
-    // ---- scopes
-
-    public final Scope newScope(long firstBytes, boolean shared) {
-        Scope scope = shared ? connection.newSharedScope(firstBytes) : connection.newScope(firstBytes);
-        synchronized (scopes) {
-            scopes.removeIf(each -> isOver(each.get()));
-            scopes.add(new WeakReference<>(scope));
-        }
-        return scope;
-    }
-
-    private static boolean isOver(Scope scope) {
-        return scope == null || !scope.isOpen();
-    }
-
-    /** Whether a scope of its memory is open. */
-    protected final boolean hasScopes() {
-        synchronized (scopes) {
-            scopes.removeIf(each -> isOver(each.get()));
-            return !scopes.isEmpty();
-        }
+    /** A scope of its memory. */
+    public Scope newScope(long firstBytes, boolean shared) {
+        return shared ? connection.newSharedScope(firstBytes) : connection.newScope(firstBytes);
     }
 }

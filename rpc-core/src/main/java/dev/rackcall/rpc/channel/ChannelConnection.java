@@ -5,13 +5,20 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.balance.HostBalancer;
 import dev.rackcall.rpc.balance.RoutedConnection;
+import dev.rackcall.rpc.schema.Adaptation;
 import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
+import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -41,6 +48,14 @@ final class ChannelConnection {
      * #connecting}.
      */
     private HostBalancer hostServers;
+    /** Former {@link #hostServers} that may still have calls in flight. */
+    private final List<HostBalancer> retired = new CopyOnWriteArrayList<>();
+
+    /** The latest connections as the stubs of each definition use them. */
+    private final Map<ServiceDefinition<?>, View> views = new ConcurrentHashMap<>();
+
+    /** What {@link Adaptation#adapt} made of a connection. */
+    private record View(ClientConnection of, ClientConnection adapted) {}
 
     /** The latest failed attempt; {@code number} counts all failed attempts, and is 0 before the first. */
     private record Failure(long number, Optional<Status> status) {}
@@ -91,11 +106,27 @@ final class ChannelConnection {
      * with it.
      */
     private ClientConnection connectHere(ClientSpec within) {
-        HostServers.Reached reached = HostServers.connectAny(within);
-        if (hostServers != null && hostServers.adopt(reached)) {
-            return present;
+        HostBalancer former = hostServers;
+        HostServers.Reached reached = HostServers.connectAny(within, former == null ? Set.of() : former.unsuitable());
+        try {
+            if (former != null && former.adopt(reached)) {
+                return present;
+            }
+            if (former != null && former.isUsable()) {
+                // Another thread has just connected to a server that the stubs can call.
+                reached.connection().close();
+                return present;
+            }
+            hostServers = new HostBalancer(spec, reached, this::usable);
+        } catch (RuntimeException | Error e) {
+            reached.connection().close();
+            throw e;
         }
-        hostServers = new HostBalancer(spec, reached, this::usable);
+        if (former != null) {
+            retired.removeIf(HostBalancer::isOver);
+            retired.add(former);
+            former.retire();
+        }
         return new RoutedConnection(hostServers);
     }
 
@@ -127,6 +158,20 @@ final class ChannelConnection {
     /** The current connection, usable or not; the fast path checks its state. */
     ClientConnection present() {
         return present;
+    }
+
+    /**
+     * The connection as the stubs of that definition use it. Versions are compared once for all of these stubs.
+     *
+     * @throws RpcException FAILED_PRECONDITION if they cannot call the version of its server
+     */
+    ClientConnection adapted(ServiceDefinition<?> definition, ClientConnection connection) {
+        View known = views.get(definition);
+        if (known == null || known.of != connection) {
+            known = new View(connection, Adaptation.adapt(definition, connection, spec.channel()));
+            views.put(definition, known);
+        }
+        return known.adapted;
     }
 
     /** A usable connection, within the channel's default time-out. */
@@ -165,12 +210,13 @@ final class ChannelConnection {
                 throw since.status.orElseThrow().asException();
             }
             adopt(tryToConnect(deadline));
-            if (present != ended) {
+            if (present != ended && hostServers == null) {
+                // Former servers of this host end by themselves: calls may be in flight there.
                 ended.close();
             }
             if (closed) {
                 // close() sets `closed` first and may have closed only the previous connection.
-                present.close();
+                closeAll();
             }
             requireOpen();
             return present;
@@ -259,7 +305,12 @@ final class ChannelConnection {
     /** Closes the connection without waiting for a thread that is connecting. Idempotent. */
     void close() {
         closed = true;
-        present.close();
+        closeAll();
         changes.update();
+    }
+
+    private void closeAll() {
+        present.close();
+        retired.forEach(HostBalancer::close);
     }
 }

@@ -39,7 +39,7 @@ final class OpenChannel implements RpcChannel {
     @Override
     public <S> S stub(Class<S> service, CallOptions options) {
         ServiceDefinition<S> definition = ServiceDefinition.of(service);
-        return definition.stub(new StubCalls(connection, name(), definition, options, interceptors));
+        return definition.stub(new StubCalls(connection, definition, options, interceptors));
     }
 
     @Override

@@ -7,11 +7,13 @@ import dev.rackcall.rpc.Deadline;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
-import dev.rackcall.rpc.schema.Adaptation;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.types.SharedObject;
 import java.time.Duration;
@@ -23,7 +25,6 @@ import java.util.stream.BaseStream;
 /** Begins the calls of one stub: picks the connection, computes deadline and headers, and calls the interceptors. */
 final class StubCalls implements ClientCalls {
     private final ChannelConnection channel;
-    private final String channelName;
     private final ServiceDefinition<?> definition;
     private final ClientInterceptor[] interceptors;
     private final Metadata headers;
@@ -37,12 +38,10 @@ final class StubCalls implements ClientCalls {
 
     StubCalls(
             ChannelConnection channel,
-            String channelName,
             ServiceDefinition<?> definition,
             CallOptions options,
             List<ClientInterceptor> interceptors) {
         this.channel = channel;
-        this.channelName = channelName;
         this.definition = definition;
         this.interceptors = interceptors.toArray(ClientInterceptor[]::new);
         this.headers = options.headers();
@@ -55,7 +54,7 @@ final class StubCalls implements ClientCalls {
 
     private ClientConnection adopt(ClientConnection connection) {
         ClientConnection adapted =
-                connection.hasSeveralServers() ? connection : Adaptation.adapt(definition, connection, channelName);
+                connection.hasSeveralServers() ? connection : channel.adapted(definition, connection);
         connection.use(definition);
         checked = adapted;
         return adapted;
@@ -73,7 +72,21 @@ final class StubCalls implements ClientCalls {
 
     @Override
     public ClientCall begin(MethodDescriptor method) {
-        return begin(method, deadline(), headers, observer);
+        if (observer == CallObserver.NONE) {
+            return begin(method, deadline(), headers, CallObserver.NONE);
+        }
+        try {
+            return begin(method, deadline(), headers, observer);
+        } catch (RuntimeException | Error e) {
+            // The transport tells the observer of calls that have begun only.
+            EndObservers.tell(
+                    observer,
+                    e instanceof RpcException failed
+                            ? failed.status()
+                            : Status.Code.INTERNAL.with("%s: the call could not begin: %s", method, e),
+                    Metadata.EMPTY);
+            throw e;
+        }
     }
 
     /** When a call that begins now must have ended; 0 for the channel's default time-out. */

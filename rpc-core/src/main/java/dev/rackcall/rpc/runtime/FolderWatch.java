@@ -62,7 +62,8 @@ public final class FolderWatch implements AutoCloseable {
         for (FolderWatch watch : WATCHES) {
             try {
                 watch.look();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
+                // One that leaves the task would end it for all watches.
                 LOG.warn("looking for servers in {} failed; it is repeated", watch.folder, e);
             }
         }
@@ -73,8 +74,9 @@ public final class FolderWatch implements AutoCloseable {
         boolean changed = !now.equals(last);
         last = now;
         // A change is reported twice: the file system's clock may stand still between two changes.
-        watcher.look(changed || changedLast);
+        boolean due = changed || changedLast;
         changedLast = changed;
+        watcher.look(due);
     }
 
     private FileTime modified() {

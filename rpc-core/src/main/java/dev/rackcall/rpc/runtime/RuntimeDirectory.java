@@ -24,6 +24,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -304,17 +305,53 @@ public final class RuntimeDirectory {
 
     /**
      * Makes this process remove a server's files when it exits, after its exit hooks, in case the server is still open
-     * then.
+     * then, which it is until {@link #forgetAtExit}.
      */
     public void cleanAtExit(ServerInstance instance) {
+        AtExit.OPEN.add(instance);
+        if (AtExit.begun) {
+            deleteOnExit(instance);
+        }
+    }
+
+    /** Ends what {@link #cleanAtExit} began. Does nothing for other servers. */
+    public static void forgetAtExit(ServerInstance instance) {
+        AtExit.OPEN.remove(instance);
+    }
+
+    private static void deleteOnExit(ServerInstance instance) {
         try {
             // Deleted in reverse order. The directory stays unless it is empty then.
-            path.toFile().deleteOnExit();
+            instance.lock().toAbsolutePath().getParent().toFile().deleteOnExit();
             instance.lock().toFile().deleteOnExit();
             instance.socket().toFile().deleteOnExit();
         } catch (IllegalStateException e) {
-            // The process is exiting. The next client or server removes the files.
+            // The files are being deleted. The next client or server removes these.
             return;
+        }
+    }
+
+    /**
+     * The servers that are open. The JVM never forgets a file that it is to delete, so it gets them only when it exits:
+     * an exit hook names them, and they are deleted after all hooks.
+     */
+    private static final class AtExit {
+        static final Set<ServerInstance> OPEN = ConcurrentHashMap.newKeySet();
+        /** Whether the hook has begun, or cannot. Set before it reads {@link #OPEN}; others add there before they read this. */
+        static volatile boolean begun;
+
+        static {
+            try {
+                Runtime.getRuntime().addShutdownHook(new Thread(AtExit::run, "rackcall-exit"));
+            } catch (IllegalStateException e) {
+                // The process is exiting.
+                begun = true;
+            }
+        }
+
+        private static void run() {
+            begun = true;
+            OPEN.forEach(RuntimeDirectory::deleteOnExit);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.schema;
 
+import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.shm.codec.PayloadException;
@@ -119,6 +120,11 @@ final class AdaptedCall extends ClientCall {
     @Override
     public <T> T shared(Class<T> type, long ref) {
         return call.shared(type, ref);
+    }
+
+    @Override
+    public Metadata trailers() {
+        return call.trailers();
     }
 
     @Override

@@ -209,5 +209,6 @@ final class ChannelSocket {
     void shut() {
         socket.close();
         lock.close();
+        RuntimeDirectory.forgetAtExit(place);
     }
 }

@@ -13,13 +13,18 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Finds the servers of a channel in this host's runtime directory, and connects to them. */
 public final class HostServers {
+    private static final Logger LOG = LoggerFactory.getLogger(HostServers.class);
     private static final long LISTEN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     /** Minimum time for one of several servers. */
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -35,10 +40,19 @@ public final class HostServers {
      * @throws RpcException NOT_FOUND if no server has the channel, else as {@link Transports#connect}
      */
     public static Reached connectAny(ClientSpec spec) {
+        return connectAny(spec, Set.of());
+    }
+
+    /**
+     * As {@link #connectAny(ClientSpec)}.
+     *
+     * @param last ids of servers to try after all others
+     */
+    public static Reached connectAny(ClientSpec spec, Set<String> last) {
         RuntimeDirectory directory = RuntimeDirectory.at(spec.directory());
         long end = System.nanoTime() + spec.connectTimeout().toNanos();
         while (true) {
-            Attempts attempts = new Attempts(directory, spec, end);
+            Attempts attempts = new Attempts(directory, spec, last, end);
             Optional<Reached> reached = attempts.run();
             if (reached.isPresent()) {
                 return reached.get();
@@ -99,13 +113,14 @@ public final class HostServers {
         private Optional<RpcException> refusal = Optional.empty();
         private Optional<RpcException> starting = Optional.empty();
 
-        Attempts(RuntimeDirectory directory, ClientSpec spec, long end) {
+        Attempts(RuntimeDirectory directory, ClientSpec spec, Set<String> last, long end) {
             this.directory = directory;
             this.spec = spec;
             this.end = end;
             this.servers = new ArrayList<>(directory.instances(spec.channel()));
             // Spreads the channels of many clients over the servers.
             Collections.shuffle(servers);
+            servers.sort(Comparator.comparing(server -> last.contains(server.id())));
         }
 
         Optional<Reached> run() {
@@ -133,8 +148,18 @@ public final class HostServers {
             boolean silent = why.errno() == Errno.ENOENT || why.errno() == Errno.ECONNREFUSED;
             if (silent && isAlive(server)) {
                 starting = Optional.of(notReached(spec, server, why));
-            } else if (!silent || (!directory.clean(server) && Files.exists(server.socket()))) {
+            } else if (!silent || (!clean(server) && Files.exists(server.socket()))) {
                 refusal = Optional.of(notReached(spec, server, why));
+            }
+        }
+
+        /** A file that cannot be removed must not keep the channel from other servers. */
+        private boolean clean(ServerInstance server) {
+            try {
+                return directory.clean(server);
+            } catch (RpcException | OsException e) {
+                LOG.debug("what the server at {} left stays", server.socket(), e);
+                return false;
             }
         }
 

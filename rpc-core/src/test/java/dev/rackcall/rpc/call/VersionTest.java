@@ -93,6 +93,21 @@ class VersionTest extends RpcFixture {
         assertThat(second.connections()).isEqualTo(1);
     }
 
+    /** Chance decides which server a channel reaches first, so there are many channels. */
+    @Test
+    void shouldFindTheServerOfItsVersionBesideAnotherOne() {
+        serve(Feed.class, TODAY);
+        serve(FeedOfTomorrow.class, TOMORROW);
+        for (int i = 0; i < 20; i++) {
+            try (RpcChannel channel = channel(Feed.class).open()) {
+                Feed feed = channel.stub(Feed.class);
+                assertThat(feed.add(1, 2)).isEqualTo(3);
+                assertRefusalNamesBoth(() -> channel.stub(FeedOfTomorrow.class));
+                assertThat(feed.add(2, 3)).isEqualTo(5);
+            }
+        }
+    }
+
     private static void feedOnceMore(Feed feed) {
         try {
             assertThat(feed.add(1, 2)).as("an answer of another version's").isNull();

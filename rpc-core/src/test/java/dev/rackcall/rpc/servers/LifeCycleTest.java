@@ -2,6 +2,7 @@ package dev.rackcall.rpc.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
@@ -53,6 +54,19 @@ class LifeCycleTest extends RpcFixture {
         server.awaitEnd();
         assertThat(call).succeedsWithin(BOUND).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(directory.toFile().list()).isNullOrEmpty();
+    }
+
+    @Test
+    void shouldTellTheObserverOfACallThatCannotBegin() {
+        serve(Till.class, new TillServer());
+        RpcChannel channel = open(channel(Till.class));
+        List<Status.Code> told = new CopyOnWriteArrayList<>();
+        Till till = channel.stub(
+                Till.class, CallOptions.DEFAULT.withObserver((status, trailers) -> told.add(status.code())));
+        assertThat(till.pid()).isPositive();
+        channel.close();
+        assertFails(Status.Code.CANCELLED, till::pid);
+        assertThat(told).containsExactly(Status.Code.OK, Status.Code.CANCELLED);
     }
 
     @Test
