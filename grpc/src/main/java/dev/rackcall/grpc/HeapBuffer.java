@@ -6,7 +6,7 @@ import io.grpc.internal.WritableBuffer;
 final class HeapBuffer implements WritableBuffer {
     private static final int SMALLEST = 128;
     /** Longer messages are written into several buffers, the first of which is sent while the next one fills. */
-    private static final int LARGEST = 32 * 1024;
+    static final int LARGEST = 32 * 1024;
 
     private final byte[] bytes;
     private int length;

@@ -218,7 +218,9 @@ final class RackcallClientStream extends AbstractClientStream {
             int length = frame == null ? 0 : frame.readableBytes();
             connection.add(out, Frame.DATA, endOfStream ? Frame.END : 0, bytes, length);
             getTransportTracer().reportMessageSent(messages);
-            if (flush || length == bytes.length) {
+            // gRPC flushes a call's only message before its end; both leave together, and wake the server once.
+            boolean endFollows = !endOfStream && method.getType().clientSendsOneMessage();
+            if ((flush && !endFollows) || length == HeapBuffer.LARGEST) {
                 connection.flush(out);
             }
             if (endOfStream && blocking && !Thread.currentThread().isVirtual()) {
@@ -229,9 +231,13 @@ final class RackcallClientStream extends AbstractClientStream {
         /** Receives on the caller's thread instead of sleeping. */
         private void await(PipeConnection connection) {
             Spinning spinning = new Spinning(WaitStrategy.adaptive(), transport.spinTime()).begin();
-            if (connection.help(spinning, () -> state.done)) {
+            if (!connection.help(spinning, () -> state.done)) {
+                return;
+            }
+            if (state.done) {
                 spinning.met();
-            } else {
+            } else if (method.getType().serverSendsOneMessage()) {
+                // A stream's end says nothing about how long its server takes to answer.
                 tasks.execute(() -> unmet = spinning);
             }
         }

@@ -49,6 +49,9 @@ import java.util.concurrent.Executor;
 final class RackcallClientTransport implements ConnectionClientTransport, PipeConnection.Receiver {
     private static final int MOST_DESCRIPTION = 4096;
 
+    /** Far enough from the last number that calls that begin at the same time get theirs. */
+    private static final int MOST_STREAMS = 2_000_000_000;
+
     /** One thread receives for all channels of this process. */
     private static final class Shared {
         static final PipeLoop LOOP = PipeLoop.start("rackcall-grpc-client");
@@ -65,6 +68,9 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     private final TransportTracer tracer = new TransportTracer();
     private final Map<Integer, RackcallClientStream> byNumber = new ConcurrentHashMap<>();
     private final SpinTime spinTime = SpinTime.ofMemory();
+    /** The highest number of a stream. Written under the connection's lock. */
+    private volatile int lastNumber;
+
     private volatile Attributes attributes;
     private volatile PipeConnection connection;
 
@@ -281,6 +287,11 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
         if (refused != null) {
             countInUse(stream, false);
             stream.ended(refused, RpcProgress.MISCARRIED, true);
+        } else if (lastNumber >= MOST_STREAMS) {
+            // Calls that have begun go on. gRPC connects again for the next one.
+            shutDown(
+                    Status.UNAVAILABLE.withDescription("stream numbers are used up"),
+                    SimpleDisconnectError.SUBCHANNEL_SHUTDOWN);
         }
     }
 
@@ -295,6 +306,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     /** Called under the connection's lock, before the server can answer. */
     void opening(int number, RackcallClientStream stream) {
         byNumber.put(number, stream);
+        lastNumber = number;
     }
 
     void ended(RackcallClientStream stream) {

@@ -145,10 +145,9 @@ final class RackcallServerStream extends AbstractServerStream {
         @Override
         public void writeFrame(WritableBuffer frame, boolean flush, int messages) {
             PipeConnection connection = transport.connection();
-            byte[] bytes = ((HeapBuffer) frame).bytes();
-            connection.add(out, Frame.DATA, 0, bytes, frame.readableBytes());
+            connection.add(out, Frame.DATA, 0, ((HeapBuffer) frame).bytes(), frame.readableBytes());
             state.sent(messages);
-            if (flush || frame.readableBytes() == bytes.length) {
+            if (flush || frame.readableBytes() == HeapBuffer.LARGEST) {
                 connection.flush(out);
             }
         }

@@ -127,6 +127,22 @@ class RackcallChannelTest {
         }
     }
 
+    /** Requests that do not fit into the pipe, of callers that receive by themselves. */
+    @Test
+    void shouldSendLargeRequestsOfBlockingCalls() throws Exception {
+        start();
+        byte[] large = new byte[1 << 20];
+        Arrays.fill(large, (byte) 7);
+        for (int i = 0; i < 50; i++) {
+            assertThat(ClientCalls.blockingUnaryCall(
+                            channel,
+                            BytesService.ECHO,
+                            CallOptions.DEFAULT.withDeadlineAfter(100, TimeUnit.SECONDS),
+                            large))
+                    .isEqualTo(large);
+        }
+    }
+
     private static StreamObserver<byte[]> chat(ManagedChannel channel, BlockingQueue<byte[]> answers) {
         return ClientCalls.asyncBidiStreamingCall(
                 channel.newCall(BytesService.CHAT, CallOptions.DEFAULT), new StreamObserver<>() {

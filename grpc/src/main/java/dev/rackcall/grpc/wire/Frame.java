@@ -36,7 +36,7 @@ public final class Frame {
 
     /** DATA: the client sends no more. */
     public static final int END = 1;
-    /** OPEN, HEADERS, TRAILERS: the next frame continues the payload. */
+    /** OPEN, HEADERS, TRAILERS: the next frame continues the payload; then this one has 2 KiB at least. */
     static final int MORE = 2;
     /** RESET: the server has not begun to handle the stream. */
     public static final int REFUSED = 4;

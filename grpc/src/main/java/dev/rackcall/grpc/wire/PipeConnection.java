@@ -27,13 +27,19 @@ public final class PipeConnection {
     /** Frames taken before the loop's next connection has its turn. */
     private static final int FRAMES_PER_TURN = 64;
 
+    /** Frames that a caller takes before it leaves the rest to the loop: whatever the peer sends, it returns. */
+    private static final int FRAMES_PER_HELP = 16 * FRAMES_PER_TURN;
+
     /** Metadata of one frame that a peer may send, before any limit of gRPC. */
     public static final int MAX_METADATA_BYTES = 1 << 20;
 
     /** Answers to pings that may wait for room in the pipe. */
     private static final int MOST_CONTROLS = 64;
 
-    /** Minimum room for a frame of a longer message. */
+    /** RESETs of a server that may wait for room in the pipe. */
+    private static final int MOST_RESETS = 10_000;
+
+    /** Minimum room for a frame of longer metadata or of a longer message. */
     private static final int WORTH_BYTES = 2 * 1024;
 
     /** Checks of the pipe between two readings of the clock. */
@@ -95,9 +101,10 @@ public final class PipeConnection {
     /** Whether a thread is reading frames. */
     private final AtomicBoolean receiving = new AtomicBoolean();
 
-    /** Payload of a frame whose continuation has yet to come. Receiving thread only. */
+    /** Payload of a frame whose continuation has yet to come, and how much of the array it fills. Receiving thread only. */
     private byte[] partial = NOTHING;
 
+    private int partialLength;
     private int partialKind;
     private int partialStream;
 
@@ -113,14 +120,20 @@ public final class PipeConnection {
 
     private int lastStream;
     private boolean opensNoMore;
-    private boolean closed;
+    /** Streams' RESETs that wait for room. */
+    private int resets;
+
+    /** Written under the lock. A helper looks at it without. */
+    private volatile boolean closed;
+    /** Whether an end has failed: it sends and takes nothing until the loop, which knows of it, closes it. */
+    private volatile boolean broken;
     /** Whether the backlog has streams. */
     private volatile boolean backlogged;
 
     /** Whether the loop polls this connection. Together with the next field decides whether the peer must ring. */
-    private volatile boolean polled;
+    private boolean polled;
     /** Whether a caller polls it. */
-    private volatile boolean helped;
+    private boolean helped;
 
     // ---- the loop's
 
@@ -185,10 +198,16 @@ public final class PipeConnection {
         long left;
         boolean over;
         synchronized (lock) {
-            if (closed) {
+            if (closed || broken) {
                 return;
             }
-            drainOrList(stream);
+            try {
+                drainOrList(stream);
+            } catch (FrameBreachException e) {
+                // Any thread sends, and it is not the one to hear of the peer's breach.
+                fail(e);
+                return;
+            }
             left = settle(stream);
             over = endsNow(stream);
             ring = publish();
@@ -207,13 +226,12 @@ public final class PipeConnection {
                 return;
             }
             boolean halfWritten = unfinished == stream;
-            OutboundStream.Chunk first = stream.queue.peek();
-            stream.queue.clear();
+            OutboundStream.Chunk first = clear(stream);
             stream.pending = 0;
             stream.creditDue = 0;
             if (halfWritten && first != null) {
                 // The peer waits for the rest of it.
-                stream.queue.add(first);
+                queue(stream, first);
             } else {
                 stream.written = 0;
             }
@@ -223,8 +241,14 @@ public final class PipeConnection {
                 stream.overReported = true;
                 return;
             }
-            stream.queue.add(new OutboundStream.Chunk(
-                    Frame.RESET, refused ? Frame.REFUSED : 0, code, description, description.length));
+            queue(
+                    stream,
+                    new OutboundStream.Chunk(
+                            Frame.RESET, refused ? Frame.REFUSED : 0, code, description, description.length));
+            // A client resets streams that it has opened. A server resets as many as its client opens.
+            if (side == Side.SERVER && resets > MOST_RESETS && !broken) {
+                fail(new FrameBreachException("it reads none of its resets, of which " + resets + " wait"));
+            }
         }
         flush(stream);
     }
@@ -233,11 +257,10 @@ public final class PipeConnection {
     public void abandon(OutboundStream stream) {
         synchronized (lock) {
             stream.ending = true;
-            OutboundStream.Chunk first = stream.queue.peek();
-            stream.queue.clear();
+            OutboundStream.Chunk first = clear(stream);
             if (unfinished == stream && first != null) {
                 // The peer waits for the rest of it.
-                stream.queue.add(first);
+                queue(stream, first);
             } else {
                 stream.written = 0;
                 stream.over = true;
@@ -246,6 +269,25 @@ public final class PipeConnection {
             stream.pending = 0;
             stream.creditDue = 0;
         }
+    }
+
+    private void queue(OutboundStream stream, OutboundStream.Chunk chunk) {
+        stream.queue.add(chunk);
+        if (chunk.kind == Frame.RESET) {
+            resets++;
+        }
+    }
+
+    /** Drops a stream's frames; returns the first of them, or null. */
+    private OutboundStream.Chunk clear(OutboundStream stream) {
+        OutboundStream.Chunk first = stream.queue.peek();
+        for (OutboundStream.Chunk chunk : stream.queue) {
+            if (chunk.kind == Frame.RESET) {
+                resets--;
+            }
+        }
+        stream.queue.clear();
+        return first;
     }
 
     /** As {@link #abandon}, but still sends a RESET that waits for room. */
@@ -323,7 +365,7 @@ public final class PipeConnection {
         long[] left = NO_LONGS;
         boolean[] over = NO_BOOLEANS;
         synchronized (lock) {
-            if (closed || !backlogged) {
+            if (closed || broken || !backlogged) {
                 return false;
             }
             for (int turns = backlog.size(); turns > 0; turns--) {
@@ -435,6 +477,9 @@ public final class PipeConnection {
             }
             stream.written = 0;
             stream.queue.remove();
+            if (chunk.kind == Frame.RESET) {
+                resets--;
+            }
             if (chunk.kind == Frame.TRAILERS || chunk.kind == Frame.RESET) {
                 stream.over = true;
             }
@@ -511,7 +556,8 @@ public final class PipeConnection {
     }
 
     private int receive() {
-        if (!receiving.compareAndSet(false, true)) {
+        // An empty pipe is left to callers, who could not help while this thread looks.
+        if (broken || !reader.hasFrames() || !receiving.compareAndSet(false, true)) {
             return 0;
         }
         int taken = 0;
@@ -532,58 +578,80 @@ public final class PipeConnection {
 
     /**
      * Takes frames on a caller's thread until its call is over, or for as long as that pays. Returns at once if another
-     * thread receives. Frames of streams whose listeners run code of the application are left to the loop.
+     * thread receives, or if frames wait for room, which the loop sends. Frames of streams whose listeners run code of
+     * the application are left to the loop.
      *
      * @param spinning begun by the caller
      * @param over whether the caller's call is over
-     * @return whether the call is over
+     * @return whether this thread has polled the pipe
      */
     public boolean help(Spinning spinning, BooleanSupplier over) {
-        if (!receiving.compareAndSet(false, true)) {
+        if (backlogged || !receiving.compareAndSet(false, true)) {
             return false;
         }
-        boolean othersWait = false;
+        boolean leave = false;
         try {
-            helped = true;
-            PipeLayout.asleep(memory, side, false);
-            int polls = 0;
-            while (!over.getAsBoolean()) {
-                if (reader.next()) {
-                    if (!receiver.isHarmless(reader.stream())) {
-                        othersWait = true;
-                        break;
-                    }
-                    take();
-                    tellRoom(false);
-                } else if (++polls % POLLS_PER_CLOCK != 0) {
-                    Thread.onSpinWait();
-                } else if (!spinning.goesOn(Spinning.alwaysShares())) {
-                    break;
-                }
+            synchronized (lock) {
+                helped = true;
+                PipeLayout.asleep(memory, side, false);
             }
-            tellRoom(true);
-        } catch (FrameBreachException | IllegalStateException e) {
-            // The loop finds the same, and ends the connection.
-            othersWait = true;
+            leave = takeUntil(spinning, over);
+        } catch (RuntimeException | Error e) {
+            // The frame at fault is taken already, so the loop would not find it.
+            fail(e);
         } finally {
-            helped = false;
+            leave |= endHelp();
             receiving.set(false);
-        }
-        // Both fences of this method and of asleep() pair: either this thread sees that the loop polls no more, or the
-        // loop sees that this thread does not.
-        VarHandle.fullFence();
-        boolean leave = othersWait;
-        synchronized (lock) {
-            if (!closed && !polled) {
-                PipeLayout.asleep(memory, side, true);
-                VarHandle.fullFence();
-                leave |= reader.hasFrames();
-            }
         }
         if (leave) {
             loop.wake(this);
         }
-        return over.getAsBoolean();
+        return true;
+    }
+
+    /** Returns whether it leaves a frame to the loop. */
+    private boolean takeUntil(Spinning spinning, BooleanSupplier over) {
+        boolean leaves = false;
+        int taken = 0;
+        int polls = 0;
+        // The peer does not ring while this thread polls, not even when it has made room: that is for the loop to see.
+        while (!closed && !broken && !backlogged && !over.getAsBoolean()) {
+            if (reader.next()) {
+                if (taken == FRAMES_PER_HELP || !receiver.isHarmless(reader.stream())) {
+                    leaves = true;
+                    break;
+                }
+                take();
+                taken++;
+                tellRoom(false);
+            } else if (++polls % POLLS_PER_CLOCK != 0) {
+                Thread.onSpinWait();
+            } else if (!spinning.goesOn(Spinning.alwaysShares())) {
+                break;
+            }
+        }
+        tellRoom(true);
+        return leaves;
+    }
+
+    /** Returns whether the loop has to look, since it sleeps and the peer has not rung. */
+    private boolean endHelp() {
+        synchronized (lock) {
+            helped = false;
+            if (closed || polled) {
+                return false;
+            }
+            PipeLayout.asleep(memory, side, true);
+            // Orders the word before the check: the peer publishes or makes room, fences, and then reads the word.
+            VarHandle.fullFence();
+            return reader.hasFrames() || backlogged;
+        }
+    }
+
+    /** Lets the loop close this connection soon. Any thread, also with the lock. */
+    private void fail(Throwable failure) {
+        broken = true;
+        loop.fail(this, failure);
     }
 
     private void tellRoom(boolean now) {
@@ -608,16 +676,22 @@ public final class PipeConnection {
                 throw new FrameBreachException("a frame " + kind + " of stream " + stream + " inside the frame "
                         + partialKind + " of stream " + partialStream);
             }
-            payload = joined(payload);
         }
-        if (metadata && (flags & Frame.MORE) != 0) {
-            partial = payload;
+        boolean more = metadata && (flags & Frame.MORE) != 0;
+        if (more || partialKind != 0) {
+            collect(payload, more);
             partialKind = kind;
             partialStream = stream;
+        }
+        if (more) {
             return;
         }
-        partial = NOTHING;
-        partialKind = 0;
+        if (partialKind != 0) {
+            payload = Arrays.copyOf(partial, partialLength);
+            partial = NOTHING;
+            partialLength = 0;
+            partialKind = 0;
+        }
         switch (kind) {
             case Frame.CREDIT -> receiver.credit(stream, requireLong(payload));
             case Frame.PING -> {
@@ -628,13 +702,21 @@ public final class PipeConnection {
         }
     }
 
-    private byte[] joined(byte[] more) {
-        if (partial.length + more.length > MAX_METADATA_BYTES) {
+    private void collect(byte[] payload, boolean more) {
+        if (more && payload.length < WORTH_BYTES) {
+            // Else a peer's bytes would cost this end many times as many.
+            throw new FrameBreachException("metadata is continued after a frame of " + payload.length
+                    + " instead of at least " + WORTH_BYTES + " bytes");
+        }
+        int length = partialLength + payload.length;
+        if (length > MAX_METADATA_BYTES) {
             throw new FrameBreachException("metadata of more than " + MAX_METADATA_BYTES + " bytes");
         }
-        byte[] all = Arrays.copyOf(partial, partial.length + more.length);
-        System.arraycopy(more, 0, all, partial.length, more.length);
-        return all;
+        if (length > partial.length) {
+            partial = Arrays.copyOf(partial, Math.max(length, 2 * partial.length));
+        }
+        System.arraycopy(payload, 0, partial, partialLength, payload.length);
+        partialLength = length;
     }
 
     private static long requireLong(byte[] payload) {
@@ -660,10 +742,11 @@ public final class PipeConnection {
 
     /** Says that the loop does not poll, so that the peer has to ring; or that it does. */
     void asleep(boolean value) {
-        polled = !value;
-        // Pairs with the fence in help().
-        VarHandle.fullFence();
-        PipeLayout.asleep(memory, side, value && !helped);
+        // The lock makes this one step for a helper that ends: it sees a loop that polls, or sets the word itself.
+        synchronized (lock) {
+            polled = !value;
+            PipeLayout.asleep(memory, side, value && !helped);
+        }
     }
 
     /** Whether a turn would do something. */
@@ -675,8 +758,19 @@ public final class PipeConnection {
             return false;
         }
         synchronized (lock) {
-            return !closed && writer.hasRoom(WORTH_BYTES);
+            try {
+                return !closed && !broken && writer.hasRoom(WORTH_BYTES);
+            } catch (FrameBreachException e) {
+                fail(e);
+                return true;
+            }
         }
+    }
+
+    /** Whether all frames that the peer has published were taken. */
+    boolean isDrained() {
+        // In this order: a caller that takes a frame leaves the pipe after it.
+        return !receiving.get() && !reader.hasFrames();
     }
 
     /** Ends this end; the loop's thread. Waiting frames are dropped. */
@@ -690,7 +784,7 @@ public final class PipeConnection {
             backlogged = false;
         }
         while (!receiving.compareAndSet(false, true)) {
-            // Another thread leaves it after a few frames.
+            // A caller that helps leaves after the frame that it is taking.
             Thread.onSpinWait();
         }
         socket.close();

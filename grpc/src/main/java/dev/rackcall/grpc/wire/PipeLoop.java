@@ -79,6 +79,15 @@ public final class PipeLoop implements AutoCloseable {
         post(() -> drop(connection, reason));
     }
 
+    /** Ends a connection soon after a failure of this end or a breach of the peer's. Any thread. */
+    void fail(PipeConnection connection, Throwable failure) {
+        post(() -> {
+            if (connections.containsKey(connection.tag)) {
+                dropAfter(connection, failure);
+            }
+        });
+    }
+
     /** Polls a connection again, in which a caller has left frames. */
     void wake(PipeConnection connection) {
         post(() -> {
@@ -163,24 +172,29 @@ public final class PipeLoop implements AutoCloseable {
             if (work > 0) {
                 connection.emptyTurns = 0;
                 connection.rests = 0;
-            } else if (connection.hungUp) {
+            } else if (connection.hungUp && connection.isDrained()) {
                 drop(connection, "the peer has ended");
             } else if (++connection.emptyTurns > TURNS_WATCHED && watched.size() > 1) {
                 letRing(connection);
             }
             return work;
-        } catch (FrameBreachException e) {
-            if (LOG_LIMIT.allows()) {
-                LOG.warn("{} broke the protocol and is closed: {}{}", connection, e.getMessage(), LOG_LIMIT.skipped());
-            }
-            drop(connection, "the peer broke the protocol: " + e.getMessage());
         } catch (RuntimeException | Error e) {
-            if (LOG_LIMIT.allows()) {
-                LOG.warn("{} is closed after {}{}", connection, e, LOG_LIMIT.skipped(), e);
-            }
-            drop(connection, "this end failed: " + e);
+            dropAfter(connection, e);
         }
         return 1;
+    }
+
+    private void dropAfter(PipeConnection connection, Throwable failure) {
+        boolean breach = failure instanceof FrameBreachException;
+        if (breach && LOG_LIMIT.allows()) {
+            LOG.warn(
+                    "{} broke the protocol and is closed: {}{}", connection, failure.getMessage(), LOG_LIMIT.skipped());
+        } else if (!breach && LOG_LIMIT.allows()) {
+            LOG.warn("{} is closed after {}{}", connection, failure, LOG_LIMIT.skipped(), failure);
+        }
+        drop(
+                connection,
+                breach ? "the peer broke the protocol: " + failure.getMessage() : "this end failed: " + failure);
     }
 
     private boolean spins() {

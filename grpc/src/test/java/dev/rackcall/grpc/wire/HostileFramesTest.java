@@ -143,7 +143,7 @@ class HostileFramesTest {
     @Test
     void shouldHangUpOnEachBreach() {
         byte[] opened = open("grpc.health.v1.Health/Watch", 0);
-        for (int breach = 0; breach < 9; breach++) {
+        for (int breach = 0; breach < 10; breach++) {
             try (Attacker attacker = new Attacker()) {
                 MemorySegment memory = attacker.memory;
                 switch (breach) {
@@ -161,6 +161,7 @@ class HostileFramesTest {
                         memory.set(JAVA_INT, PipeLayout.pipe(PipeLayout.Side.CLIENT), Integer.MAX_VALUE);
                         PipeLayout.tail(memory, PipeLayout.Side.CLIENT, 64);
                     }
+                    case 8 -> attacker.send(Frame.OPEN, Frame.MORE, 1, 0, new byte[1]);
                     default -> {
                         attacker.send(Frame.OPEN, 0, 1, 0, opened);
                         byte[] data = new byte[PipeLayout.MAX_PAYLOAD];
@@ -180,6 +181,28 @@ class HostileFramesTest {
             requireHonestAnswer();
         }
         Await.equal("connections", 1, connections::get);
+    }
+
+    /** Threads that answer find the wrong head, not the one that receives. */
+    @Test
+    void shouldHangUpOnAWrongHead() {
+        try (Attacker attacker = new Attacker()) {
+            PipeLayout.head(attacker.memory, PipeLayout.Side.SERVER, 1L << 40);
+            awaitHangUpAfter(attacker, open("none/none", 0));
+        }
+        requireHonestAnswer();
+        Await.equal("connections", 1, connections::get);
+    }
+
+    /** The server learns of the head only when its pipe is full of answers, so many streams are opened. */
+    private static void awaitHangUpAfter(Attacker attacker, byte[] opened) {
+        AtomicInteger lastStream = new AtomicInteger();
+        Await.until("the server to hang up", () -> {
+            while (attacker.writer.hasRoom(opened.length)) {
+                attacker.send(Frame.OPEN, 0, lastStream.incrementAndGet(), 0, opened);
+            }
+            return attacker.socket.drain() < 0;
+        });
     }
 
     @Test
