@@ -128,7 +128,7 @@ class ClientSlots {
         try {
             while (true) {
                 if (Thread.currentThread().isInterrupted()) {
-                    throw ClientFailure.interrupted("channel " + connection.spec.channel())
+                    throw ClientFailure.interruptedUnsent(connection.spec.channel())
                             .asException();
                 }
                 boolean first = queue.isFirst(me);
@@ -227,7 +227,16 @@ class ClientSlots {
             }
             spins = spins && spinning.goesOn(true);
             if (!spins) {
-                LockSupport.parkNanos(NAP_NANOS);
+                nap();
+            }
+        }
+
+        /** Naps although the thread may be interrupted: a park would return at once, and the loop would spin. */
+        private static void nap() {
+            boolean interrupted = Thread.interrupted();
+            LockSupport.parkNanos(NAP_NANOS);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
 
