@@ -279,11 +279,11 @@ public final class PayloadReader {
     /** Skips that many bytes, if so many remain, and returns the offset of the first. */
     long claim(long bytes) {
         long at = position;
-        long end = at + bytes;
-        if (end > limit) {
+        // Not at + bytes > limit: a length from a peer may overflow the sum.
+        if (bytes < 0 || bytes > limit - at) {
             throw new PayloadException(bytes + " bytes expected, but " + (limit - at) + " remain");
         }
-        position = end;
+        position = at + bytes;
         return at;
     }
 }

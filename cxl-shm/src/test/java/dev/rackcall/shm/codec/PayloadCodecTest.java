@@ -279,6 +279,14 @@ class PayloadCodecTest {
     }
 
     @Test
+    void shouldRefuseALengthThatOverflowsThePosition() {
+        PayloadReader in = memory.readHex("0102");
+        in.readByte();
+        assertThrown(PayloadException.class, () -> in.skip(Long.MAX_VALUE), Long.MAX_VALUE + " bytes", "1 remain");
+        assertThat(in.remaining()).isEqualTo(1);
+    }
+
+    @Test
     void shouldCheckCountsBeforeAnythingIsAllocated() {
         assertThat(memory.readHex("02000000 0000000000000000").readCount(4)).isEqualTo(2);
         assertThrown(

@@ -107,6 +107,21 @@ class QueuedCallTest extends RpcFixture {
     }
 
     @Test
+    void shouldLetAThreadPassTheAsynchronousCallsThatCameLater() throws Exception {
+        List<CompletableFuture<Integer>> futures = call(SLOTS + 3);
+        Thread caller = Thread.ofPlatform().start(() -> echo.add(1, 2));
+        while (caller.isAlive()) {
+            // The queue is never empty.
+            futures.removeIf(CompletableFuture::isDone);
+            futures.addAll(call(Math.max(0, SLOTS + 10 - futures.size())));
+            service.letGo();
+        }
+        caller.join();
+        assertThat(told).containsOnly(Status.Code.OK);
+        awaitAll(futures);
+    }
+
+    @Test
     void shouldEndQueuedCallsWithTheirChannel() {
         List<CompletableFuture<Integer>> futures = call(SLOTS + 3);
         channel.close();

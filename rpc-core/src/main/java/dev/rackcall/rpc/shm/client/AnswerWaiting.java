@@ -167,14 +167,23 @@ final class AnswerWaiting {
 
         /** Sleeps until the answer has arrived; returns its word. */
         long sleep() {
-            while (!isAnswered()) {
-                requireHope();
-                connection.end.look();
-                long nanos = Math.clamp(end - System.nanoTime(), 1, MAX_SLEEP_NANOS);
-                if (Thread.currentThread().isVirtual()) {
-                    connection.async.park(call, nanos);
-                } else {
-                    sleep(nanos);
+            boolean interrupted = false;
+            try {
+                while (!isAnswered()) {
+                    // A call that an interrupt does not end: while the flag is set, no park would sleep.
+                    interrupted |= !call.endsWhenInterrupted() && Thread.interrupted();
+                    requireHope();
+                    connection.end.look();
+                    long nanos = Math.clamp(end - System.nanoTime(), 1, MAX_SLEEP_NANOS);
+                    if (Thread.currentThread().isVirtual()) {
+                        connection.async.park(call, nanos);
+                    } else {
+                        sleep(nanos);
+                    }
+                }
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
                 }
             }
             spinning.slept();

@@ -5,6 +5,7 @@ import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.lang.invoke.VarHandle;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -55,9 +56,11 @@ final class AsyncCalls implements ClientReactor.Polled {
         return queue;
     }
 
-    /** Called after a slot was released by a thread that may not poll again. */
+    /** Called after a slot was left by a thread that may not poll again. */
     void slotReleased() {
         if (!queue.isEmpty()) {
+            // Orders leaving the slot before the check of `idle`. The reactor sets that before it looks for free slots.
+            VarHandle.fullFence();
             connection.end.reactor().wakeIfIdle();
         }
     }
@@ -86,7 +89,6 @@ final class AsyncCalls implements ClientReactor.Polled {
                 unpark(call);
                 completed++;
             } else if (waiting.isWanted() && call.reapIfAnswered()) {
-                waiting.left();
                 completed++;
             }
         }

@@ -41,6 +41,12 @@ final class CallQueue {
         /** The next free slot; null if there is none. */
         ClientCall claimNow();
 
+        /** Whether a thread waits for a slot since before all calls in the queue. */
+        boolean hasEarlierThread();
+
+        /** Wakes the first thread that waits for a slot. */
+        void wakeThread();
+
         /** Returns a slot that is not needed. */
         void giveBack(ClientCall slot);
 
@@ -173,7 +179,16 @@ final class CallQueue {
     }
 
     private void sendAll() {
+        boolean sent = false;
         while (size > 0) {
+            if (exit.hasEarlierThread()) {
+                // The next free slot is that thread's; it flushes when it has one. A call that leaves a slot wakes it,
+                // but it may have looked before this thread sent the calls that came before it.
+                if (sent) {
+                    exit.wakeThread();
+                }
+                return;
+            }
             ClientCall slot;
             try {
                 slot = exit.claimNow();
@@ -191,6 +206,7 @@ final class CallQueue {
                 return;
             }
             first.send(slot);
+            sent = true;
         }
     }
 

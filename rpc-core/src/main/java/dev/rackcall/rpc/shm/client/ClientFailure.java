@@ -25,6 +25,14 @@ final class ClientFailure {
                 method);
     }
 
+    /** The thread was interrupted before its call had a slot, so the server knows nothing of the call. */
+    static Status interruptedUnsent(String channel) {
+        return Status.Code.CANCELLED.with(
+                "channel %s: the caller's thread was interrupted while it waited for a free slot; the call was not sent. The"
+                        + " interrupt flag is still set, so clear it before the next call",
+                channel);
+    }
+
     /** The server, which is not trusted, sent an answer that no server of this version sends. */
     static Status malformedAnswer(String method, String what) {
         return Status.Code.INTERNAL.with("%s: the server answered with %s; it is broken or hostile", method, what);

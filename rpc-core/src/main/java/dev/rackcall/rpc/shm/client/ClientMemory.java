@@ -179,7 +179,7 @@ public final class ClientMemory {
     }
 
     /** Whether a Ref from the server points into the reply arena. */
-    private boolean isReply(long ref) {
+    boolean isReply(long ref) {
         return Ref.arenaId(ref) == serverHello.reply().id();
     }
 

@@ -214,14 +214,16 @@ final class ClientReactor {
             connection.end.announceSleep(true);
         }
         try {
+            idle = true;
+            // The volatile store above precedes these checks, as in turn. A thread that queues a call or frees a slot
+            // for one does so, fences, and then checks `idle`.
             if (pollAll() == 0) {
                 long bound = expireAll();
-                idle = true;
                 handle(poll.await(bound));
-                idle = false;
                 spinning.slept();
             }
         } finally {
+            idle = false;
             for (Watched connection : connections.values()) {
                 connection.end.announceSleep(false);
             }

@@ -136,14 +136,15 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     }
 
     /**
-     * Called after each step out of HELD: a thread may wait for the slot, and if the connection has ended, this thread
-     * may be its memory's last user.
+     * Called after each step out of HELD: a thread or a queued call may wait for the slot, and if the connection has
+     * ended, this thread may be its memory's last user.
      */
     void hasLeft() {
         SlotQueue queue = connection.slots.queue;
         if (queue.isWanted()) {
             queue.left();
         }
+        connection.async.slotReleased();
         if (!connection.isOpen()) {
             connection.end.memoryReleased();
         }
@@ -152,9 +153,16 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     /** Frees an abandoned slot whose answer has arrived; returns whether this thread did. */
     boolean reapIfAnswered() {
         long seen = (long) WORD.getAcquire(this);
-        return state(seen) == ABANDONED
+        boolean reaped = state(seen) == ABANDONED
                 && isAnswered(seen >>> STATE_BITS)
                 && WORD.compareAndSet(this, seen, seen & ~STATE_MASK);
+        if (reaped) {
+            SlotQueue queue = connection.slots.queue;
+            if (queue.isWanted()) {
+                queue.left();
+            }
+        }
+        return reaped;
     }
 
     /** Takes a sent asynchronous call from its future; exactly one thread succeeds. */

@@ -124,11 +124,11 @@ class ClientSlots {
 
     private ShmClientCall claimInTurn(long deadline, Supplier<ShmClientCall> claiming) {
         RoomWait wait = new RoomWait(deadline);
-        SlotQueue.Waiter me = queue.enter();
+        SlotQueue.Waiter me = queue.enter(connection.async.queue().added());
         try {
             while (true) {
                 if (Thread.currentThread().isInterrupted()) {
-                    throw ClientFailure.interrupted("channel " + connection.spec.channel())
+                    throw ClientFailure.interruptedUnsent(connection.spec.channel())
                             .asException();
                 }
                 boolean first = queue.isFirst(me);
@@ -150,6 +150,8 @@ class ClientSlots {
             }
         } finally {
             queue.leave(me);
+            // Calls that were queued after this thread came have waited for it.
+            connection.async.queue().flush();
         }
     }
 
@@ -225,18 +227,28 @@ class ClientSlots {
             }
             spins = spins && spinning.goesOn(true);
             if (!spins) {
-                LockSupport.parkNanos(NAP_NANOS);
+                nap();
+            }
+        }
+
+        /** Naps although the thread may be interrupted: a park would return at once, and the loop would spin. */
+        private static void nap() {
+            boolean interrupted = Thread.interrupted();
+            LockSupport.parkNanos(NAP_NANOS);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
 
         /** Waits until another thread leaves a slot or an earlier place in the queue. */
         void inQueue(SlotQueue.Waiter me, boolean first) {
-            if (first && (connection.async.poll() > 0 || me.isWoken())) {
-                return;
-            }
+            // First: other calls' answers may keep coming for longer than this one may wait.
             long left = end - System.nanoTime();
             if (left <= 0) {
                 throw exhausted();
+            }
+            if (first && (connection.async.poll() > 0 || me.isWoken())) {
+                return;
             }
             spins = spins && (first || connection.spec.waiting() == WaitStrategy.BUSY_SPIN) && spinning.goesOn(true);
             if (!spins) {
@@ -389,7 +401,7 @@ class ClientSlots {
 
         @Override
         ShmClientCall claim(long deadline) {
-            ShmClientCall call = tryForCall();
+            ShmClientCall call = queue.hasWaiters() ? null : tryForCall();
             return call != null ? call : claimSlowly(deadline, this::tryForCall);
         }
 

@@ -68,6 +68,9 @@ final class QueuedCall extends ClientCall {
     final Isolation isolation;
     private final PayloadWriter writer;
     private boolean encoding;
+    /** Whether a slot has the call and its observer. */
+    private boolean handedOver;
+
     private final List<Object> shared = new ArrayList<>();
     private final List<String> sharedNames = new ArrayList<>();
 
@@ -137,6 +140,7 @@ final class QueuedCall extends ClientCall {
     /** Copies the call into a slot that the calling thread holds, and sends it. Ends it if that fails. */
     <T> CompletableFuture<T> send(ClientCall slot, ResultReader<T> reader) {
         connection.begin(slot, this);
+        handedOver = true;
         try {
             if (encoding) {
                 slot.arguments().append(writer);
@@ -162,7 +166,10 @@ final class QueuedCall extends ClientCall {
             case RuntimeException e -> e;
             default -> ClientFailure.encodingFailed(method.fullName(), cause).asException(cause);
         };
-        end(thrown instanceof RpcException e ? e.status() : ClientFailure.encodingFailed(method.fullName(), cause));
+        // Otherwise the slot has told the observer.
+        if (!handedOver) {
+            end(thrown instanceof RpcException e ? e.status() : ClientFailure.encodingFailed(method.fullName(), cause));
+        }
         if (cause instanceof Error error) {
             throw error;
         }

@@ -55,7 +55,9 @@ final class QueuedFuture<T> extends PolledFuture<T> implements CallQueue.Entry {
             // The user completed this future before the field held the other one.
             inner.cancel(true);
         }
-        var _ = inner.whenComplete(this::answered);
+        // On a thread of its own: this may be the reactor, and it holds the queue's lock, so it must not run users'
+        // stages.
+        var _ = inner.whenCompleteAsync(this::answered, Thread::startVirtualThread);
     }
 
     private void answered(T value, Throwable failure) {

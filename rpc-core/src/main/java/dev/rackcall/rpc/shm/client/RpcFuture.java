@@ -222,6 +222,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
         } else if (!super.complete(value) && !hasGiven(value)) {
             // The caller completed the future first and never sees this result, so cancel the call for it.
             connection.cancel(ticket);
+            connection.dropped(value);
         }
     }
 

@@ -116,17 +116,27 @@ final class SentArguments {
     /**
      * The arguments' scope, into which the handler will store.
      *
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if another call has it sealed
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if another call has it sealed, or if the arguments were
+     *     attached without it
      */
     Optional<Scope> requireWritable(MethodDescriptor method) {
-        if (scope != null && scope.isSealed() && !scope.sealedByOr(() -> true).releaseIfDone()) {
+        if (scope == null) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "%s: it would write to its arguments, but they were attached by Ref without their scope, so a seal of"
+                                    + " another call would not be noticed; pass the objects that the scope created, or attach"
+                                    + " them with SharedType.attach(scope, ref)",
+                            method)
+                    .asException();
+        }
+        if (scope.isSealed() && !scope.sealedByOr(() -> true).releaseIfDone()) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
                             "%s: it would write to %s, which %s has sealed; wait until that call has ended, or use another scope",
                             method, scope, scope.sealedByOr(() -> true))
                     .asException();
         }
-        return scope == null ? Optional.empty() : scope.present();
+        return scope.present();
     }
 
     /** The caller has its answer. Called before the seal is released. */

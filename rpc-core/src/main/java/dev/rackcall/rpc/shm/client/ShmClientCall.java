@@ -269,7 +269,6 @@ final class ShmClientCall extends ClientSlot {
         long ticket = ticket();
         boolean kept = answer.isKeptUntilRead();
         release();
-        connection.async.slotReleased();
         if (kept) {
             connection.control(ControlOp.READ, ticket);
         }

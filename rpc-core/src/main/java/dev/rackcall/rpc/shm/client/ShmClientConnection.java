@@ -81,13 +81,17 @@ public final class ShmClientConnection extends ClientConnection
 
     /** A slot for an asynchronous call; null if it has to wait, as earlier ones do. */
     private ShmClientCall claimUnlessQueued() {
-        ShmClientCall call = async.queue().isEmpty() ? slots.claimNow() : null;
+        ShmClientCall call = claimIfNoneWaits();
         if (call == null) {
             // Answers that have arrived make room.
             async.poll();
-            call = async.queue().isEmpty() ? slots.claimNow() : null;
+            call = claimIfNoneWaits();
         }
         return call;
+    }
+
+    private ShmClientCall claimIfNoneWaits() {
+        return async.queue().isEmpty() && !slots.queue.hasWaiters() ? slots.claimNow() : null;
     }
 
     /** Waits for a slot until the asynchronous calls that began before have been sent: calls keep their order. */
@@ -120,6 +124,16 @@ public final class ShmClientConnection extends ClientConnection
     @Override
     public ClientCall claimNow() {
         return slots.claimNow();
+    }
+
+    @Override
+    public boolean hasEarlierThread() {
+        return slots.queue.cameBefore(async.queue());
+    }
+
+    @Override
+    public void wakeThread() {
+        slots.queue.wakeFirst();
     }
 
     @Override
@@ -210,6 +224,17 @@ public final class ShmClientConnection extends ClientConnection
         } catch (RuntimeException | Error e) {
             ControlLayout.notRung(memory);
             throw e;
+        }
+    }
+
+    /** No caller gets that result, whose call is cancelled: the server frees it if it is shared. */
+    void dropped(Object result) {
+        if (result instanceof SharedObject) {
+            long ref = SharedObject.refOf(result);
+            // By the Ref alone: the server may have freed the object.
+            if (arenas.isReply(ref)) {
+                unreleased.released(ref);
+            }
         }
     }
 

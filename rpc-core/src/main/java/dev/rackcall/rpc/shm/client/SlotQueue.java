@@ -30,6 +30,13 @@ final class SlotQueue {
         /** Whether the thread has been woken since {@link SlotQueue#rest}. A permit alone could be consumed by a lock. */
         private volatile boolean woken;
 
+        /** Asynchronous calls that were queued before the thread came, as {@link CallQueue#added} counts them. */
+        private final long before;
+
+        private Waiter(long before) {
+            this.before = before;
+        }
+
         private void wake() {
             if (!woken) {
                 woken = true;
@@ -42,9 +49,13 @@ final class SlotQueue {
         }
     }
 
-    /** Adds the calling thread, which removes itself with {@link #leave}. */
-    Waiter enter() {
-        Waiter waiter = new Waiter();
+    /**
+     * Adds the calling thread, which removes itself with {@link #leave}.
+     *
+     * @param before {@link CallQueue#added} when the thread came
+     */
+    Waiter enter(long before) {
+        Waiter waiter = new Waiter(before);
         waiters.add(waiter);
         return waiter;
     }
@@ -63,6 +74,12 @@ final class SlotQueue {
     /** Whether a new caller has to wait behind others. One load while no thread waits. */
     boolean hasWaiters() {
         return wanted && !waiters.isEmpty();
+    }
+
+    /** Whether the first thread came before all asynchronous calls that are queued now. */
+    boolean cameBefore(CallQueue calls) {
+        Waiter first = waiters.peek();
+        return first != null && calls.haveLeft(first.before);
     }
 
     /**

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The shared results of one connection that its callers have not released. Warns when there are many, long before they
  * fill the reply arena, and names a place where one of them arrived. Does not count the elements of streams, which
- * share one scope. Thread-safe.
+ * share one scope; if callers release those, it warns later. Thread-safe.
  */
 final class UnreleasedResults {
     /** Results at the first warning; each further warning comes at twice as many. */
@@ -47,7 +47,8 @@ final class UnreleasedResults {
     }
 
     void released(long ref) {
-        count.decrementAndGet();
+        // Callers may also release what was not counted: an element of a stream.
+        count.updateAndGet(now -> Math.max(0, now - 1));
         if (!samples.isEmpty()) {
             samples.remove(ref);
         }

@@ -9,8 +9,8 @@ class SlotQueueTest {
 
     @Test
     void shouldWakeWaitersInOrderOfArrival() {
-        SlotQueue.Waiter first = queue.enter();
-        SlotQueue.Waiter second = queue.enter();
+        SlotQueue.Waiter first = queue.enter(0);
+        SlotQueue.Waiter second = queue.enter(0);
         queue.open(first);
 
         queue.left();
@@ -25,9 +25,9 @@ class SlotQueueTest {
 
     @Test
     void shouldLetOneThatGivesUpLeaveFromTheMiddle() {
-        SlotQueue.Waiter first = queue.enter();
-        SlotQueue.Waiter second = queue.enter();
-        SlotQueue.Waiter third = queue.enter();
+        SlotQueue.Waiter first = queue.enter(0);
+        SlotQueue.Waiter second = queue.enter(0);
+        SlotQueue.Waiter third = queue.enter(0);
 
         queue.leave(second);
         queue.leave(first);
@@ -39,7 +39,7 @@ class SlotQueueTest {
     @Test
     void shouldPutNewCallersBehindThoseThatWait() {
         assertThat(queue.hasWaiters()).isFalse();
-        SlotQueue.Waiter waiter = queue.enter();
+        SlotQueue.Waiter waiter = queue.enter(0);
         queue.open(waiter);
         assertThat(queue.hasWaiters()).isTrue();
 
@@ -50,7 +50,7 @@ class SlotQueueTest {
 
     @Test
     void shouldCostCallsNothingOnceNobodyHasWaitedForLong() {
-        SlotQueue.Waiter waiter = queue.enter();
+        SlotQueue.Waiter waiter = queue.enter(0);
         queue.open(waiter);
         queue.leave(waiter);
         assertThat(queue.isWanted()).isTrue();
@@ -60,7 +60,7 @@ class SlotQueueTest {
         }
 
         assertThat(queue.isWanted()).isFalse();
-        queue.open(queue.enter());
+        queue.open(queue.enter(0));
         assertThat(queue.isWanted()).isTrue();
     }
 }
