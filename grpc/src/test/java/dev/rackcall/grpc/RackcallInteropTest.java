@@ -17,8 +17,7 @@ public class RackcallInteropTest extends AbstractInteropTest {
 
     @Override
     protected ServerBuilder<?> getServerBuilder() {
-        RackcallServerBuilder builder =
-                RackcallServerBuilder.forChannel(name).maxInboundMessageSize(MAX_MESSAGE_SIZE);
+        RackcallServerBuilder builder = RackcallServerBuilder.forChannel(name).maxInboundMessageSize(MAX_MESSAGE_SIZE);
         // The suite records its own statistics.
         builder.setStatsEnabled(false);
         return builder.addStreamTracerFactory(createCustomCensusTracerFactory());

@@ -27,6 +27,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,6 +44,7 @@ class HostileFramesTest {
     private static final int CASES = Integer.getInteger("rackcall.cases", 300);
 
     private static final int MOST_FRAMES = 40;
+    private static final int MOST_METADATA = 1024;
 
     @TempDir
     private Path directory;
@@ -57,6 +59,7 @@ class HostileFramesTest {
     void start() throws IOException {
         RackcallSocketAddress address = RackcallSocketAddress.of(CHANNEL, directory);
         server = RackcallServerBuilder.forAddress(address)
+                .maxInboundMetadataSize(MOST_METADATA)
                 .addService(new HealthStatusManager().getHealthService())
                 .addTransportFilter(new ServerTransportFilter() {
                     @Override
@@ -152,7 +155,7 @@ class HostileFramesTest {
                     case 2 -> attacker.send(Frame.OPEN, 0, 1, 0, open("x", 1000));
                     case 3 -> attacker.send(Frame.OPEN, 0, 0, 0, opened);
                     case 4 -> {
-                        attacker.send(Frame.OPEN, Frame.MORE, 1, 0, opened);
+                        attacker.send(Frame.OPEN, Frame.MORE, 1, 0, new byte[4096]);
                         attacker.send(Frame.PING, 0, 0, 0, new byte[8]);
                     }
                     case 5 -> PipeLayout.tail(memory, PipeLayout.Side.CLIENT, 3);
@@ -194,7 +197,23 @@ class HostileFramesTest {
         Await.equal("connections", 1, connections::get);
     }
 
-    /** The server learns of the head only when its pipe is full of answers, so many streams are opened. */
+    /** The server resets a stream with too much metadata. Its pipe fills, and then its heap must not. */
+    @Test
+    void shouldHangUpOnAClientThatReadsNoResets() {
+        byte[] name = "x".getBytes(StandardCharsets.UTF_8);
+        byte[] value = new byte[MOST_METADATA];
+        Arrays.fill(value, (byte) 'v');
+        ByteBuffer opened = ByteBuffer.allocate(5 * Integer.BYTES + Short.BYTES + 2 * name.length + value.length);
+        opened.putInt(name.length).put(name).putInt(0).putShort((short) 1);
+        opened.putInt(name.length).put(name).putInt(value.length).put(value);
+        try (Attacker attacker = new Attacker()) {
+            awaitHangUpAfter(attacker, Arrays.copyOf(opened.array(), opened.position()));
+        }
+        requireHonestAnswer();
+        Await.equal("connections", 1, connections::get);
+    }
+
+    /** Opens streams and reads no answer, so that the server's pipe fills. */
     private static void awaitHangUpAfter(Attacker attacker, byte[] opened) {
         AtomicInteger lastStream = new AtomicInteger();
         Await.until("the server to hang up", () -> {
