@@ -49,7 +49,7 @@ public final class SlotQueueRaces {
     public static class First {
         private final Slot slot = new Slot();
         private final SlotQueue queue = new SlotQueue();
-        private final SlotQueue.Waiter waiter = queue.enter();
+        private final SlotQueue.Waiter waiter = queue.enter(0);
 
         @Actor
         public void waits(II_Result seen) {
@@ -79,7 +79,7 @@ public final class SlotQueueRaces {
     public static class GivingUp {
         private final Slot slot = new Slot();
         private final SlotQueue queue = new SlotQueue();
-        private SlotQueue.Waiter waiter = queue.enter();
+        private SlotQueue.Waiter waiter = queue.enter(0);
 
         public GivingUp() {
             queue.open(waiter);
@@ -91,7 +91,7 @@ public final class SlotQueueRaces {
 
         @Actor
         public void waits(II_Result seen) {
-            waiter = queue.enter();
+            waiter = queue.enter(0);
             queue.open(waiter);
             seen.r1 = slot.isFree() ? 1 : 0;
         }
@@ -117,7 +117,7 @@ public final class SlotQueueRaces {
     @State
     public static class Next {
         private final SlotQueue queue = new SlotQueue();
-        private final SlotQueue.Waiter first = queue.enter();
+        private final SlotQueue.Waiter first = queue.enter(0);
         private SlotQueue.Waiter next;
 
         @Actor
@@ -127,7 +127,7 @@ public final class SlotQueueRaces {
 
         @Actor
         public void waits(II_Result seen) {
-            next = queue.enter();
+            next = queue.enter(0);
             SlotQueue.rest(next);
             seen.r1 = queue.isFirst(next) ? 1 : 0;
         }
