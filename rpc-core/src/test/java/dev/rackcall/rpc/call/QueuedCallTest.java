@@ -71,7 +71,11 @@ class QueuedCallTest extends RpcFixture {
                 .hasSize(SLOTS + MOST_QUEUED)
                 .doesNotContain(-1)
                 .contains(-2);
-        Await.equal("calls that ended", SLOTS + MOST_QUEUED + 1, told::size);
+        // Also the refused call and the cancelled one.
+        Await.equal("calls that ended", SLOTS + MOST_QUEUED + 2, told::size);
+        assertThat(told)
+                .containsOnlyOnce(Status.Code.RESOURCE_EXHAUSTED)
+                .containsOnlyOnce(Status.Code.CANCELLED);
     }
 
     @Test
