@@ -144,9 +144,11 @@ class SeveralServersTest extends RpcFixture {
         awaitAnswering(till, first, second);
         // The second call goes to the server that has none in flight.
         List<CompletableFuture<Long>> inFlight = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            inFlight.add(Concurrently.start(() -> till.work(3_000)));
-        }
+        inFlight.add(Concurrently.start(() -> till.work(3_000)));
+        Await.until(
+                "a server that works",
+                () -> first.output().contains("working") || second.output().contains("working"));
+        inFlight.add(Concurrently.start(() -> till.work(3_000)));
         first.awaitLine("working");
         second.awaitLine("working");
         first.send("drain");
