@@ -73,9 +73,7 @@ class QueuedCallTest extends RpcFixture {
                 .contains(-2);
         // Also the refused call and the cancelled one.
         Await.equal("calls that ended", SLOTS + MOST_QUEUED + 2, told::size);
-        assertThat(told)
-                .containsOnlyOnce(Status.Code.RESOURCE_EXHAUSTED)
-                .containsOnlyOnce(Status.Code.CANCELLED);
+        assertThat(told).containsOnlyOnce(Status.Code.RESOURCE_EXHAUSTED).containsOnlyOnce(Status.Code.CANCELLED);
     }
 
     @Test
