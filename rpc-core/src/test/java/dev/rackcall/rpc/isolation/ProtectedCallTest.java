@@ -45,7 +45,9 @@ class ProtectedCallTest extends VaultFixture {
         public long value(Coin argument) {
             long ref = SharedObject.refOf(argument);
             MemorySegment memory = SharedObject.spaceOf(argument).memory(ref);
-            seen.put(argument.value(), memory.asSlice(Ref.offset(ref) & -4096L, 4096));
+            // A segment of its own, since that of an argument is read-only: only the key is to stop this handler.
+            MemorySegment page = MemorySegment.ofAddress(memory.address() + (Ref.offset(ref) & -4096L));
+            seen.put(argument.value(), page.reinterpret(4096));
             return argument.value();
         }
 
