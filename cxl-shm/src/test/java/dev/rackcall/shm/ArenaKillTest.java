@@ -14,12 +14,14 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Kills processes that allocate in one arena at random instants. Their pages must come back, and no other pages may
  * change.
  */
+@Timeout(600)
 class ArenaKillTest {
     /** More by {@code -Drackcall.kills=N}. */
     private static final int KILLS = Integer.getInteger("rackcall.kills", 8);
