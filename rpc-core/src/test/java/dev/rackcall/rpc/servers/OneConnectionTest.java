@@ -155,8 +155,8 @@ class OneConnectionTest extends RpcFixture {
                 .service(Grocer.class, shop)
                 .service(Smith.class, shop)
                 .pool(hosts.first()));
-        RpcChannel channel = open(
-                RpcChannel.builder("/one/smith").pool(hosts.second()).slots(4));
+        RpcChannel channel =
+                open(RpcChannel.builder("/one/smith").pool(hosts.second()).slots(4));
         useBoth(channel.stub(Grocer.class, within(BOUND)), channel.stub(Smith.class, within(BOUND)));
         assertThat(server.connections()).isEqualTo(1);
     }

@@ -259,8 +259,9 @@ class SeveralServersTest extends RpcFixture {
         assertFails(Status.Code.NOT_FOUND, () -> channel("/no/such").open())
                 .hasMessageContaining("there now: [/test/echo]");
         assertFails(Status.Code.NOT_FOUND, channel(Till.class)::open).hasMessageContaining("there now: [/test/echo]");
-        assertThat(servers.all()).as("files").allSatisfy(each -> assertThat(each.channel())
-                .isEqualTo("/test/echo"));
+        assertThat(servers.all())
+                .as("files")
+                .allSatisfy(each -> assertThat(each.channel()).isEqualTo("/test/echo"));
     }
 
     @Test
