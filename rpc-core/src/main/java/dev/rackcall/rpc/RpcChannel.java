@@ -86,9 +86,11 @@ public interface RpcChannel extends AutoCloseable {
     }
 
     /**
-     * A thread-safe stub. Stubs cost little; make one per set of options.
+     * A thread-safe stub. Stubs cost little; make one per set of options. The stub may be of another service that the
+     * channel's servers have, under the name of its annotation: its calls share the channel's connections.
      *
-     * @throws RpcException FAILED_PRECONDITION if the server was built from another version of the interface
+     * @throws RpcException FAILED_PRECONDITION if the servers were built from another version of the interface, or do
+     *     not have the service; PERMISSION_DENIED if this client may not use the other service
      */
     <S> S stub(Class<S> service, CallOptions options);
 

@@ -4,21 +4,15 @@ import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.runtime.FolderWatch;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.runtime.ServerInstance;
 import dev.rackcall.rpc.shm.HostServers;
-import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.pool.Pool;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -26,55 +20,36 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A connection to each server of a channel on this host. The channel makes the first connection, and another one when
- * all have ended. Background threads find the other servers by their files in the runtime directory and connect to
- * them. A server that drains gets no new calls; its connection stays until the server ends it, so that calls in flight
- * complete.
+ * all have ended; {@link ServerSearch} connects to the other servers. A server that drains gets no new calls; its
+ * connection stays until the server ends it, so that calls in flight complete.
  */
 public final class HostBalancer implements Balancer {
-    /** Maximum number of servers that one channel connects to; if there are more, it chooses at random. */
-    static final int MOST_SERVERS = 16;
-
-    private static final Logger LOG = LoggerFactory.getLogger(HostBalancer.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
     private static final Subchannel[] NONE = {};
-    /** How long a background thread waits for a server that does not answer. */
-    private static final Duration CONNECT_BOUND = Duration.ofSeconds(5);
-    /** The least time for one of several servers. */
-    private static final Duration LEAST_BOUND = Duration.ofMillis(100);
-    /** Pause before servers that could not be reached are tried again. */
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final ClientSpec spec;
     private final ServedInterface service;
     private final LongConsumer reconnection;
-    private final RuntimeDirectory directory;
-    private final FolderWatch watch;
+    private final ServerSearch search;
+
+    /**
+     * Held while versions are compared, which takes long. Taken before this object's lock, and by no thread that only
+     * looks at connections.
+     */
+    private final ReentrantLock comparing = new ReentrantLock();
+    /** One for each interface for which the channel has stubs. Guarded by {@link #comparing}. */
+    private final List<ServiceDefinition<?>> used = new ArrayList<>();
 
     // The following fields are guarded by this object's lock.
 
-    /** By the servers' ids. */
+    /** By the servers' ids. Servers are added under {@link #comparing}, too. */
     private final Map<String, HostSubchannel> connected = new LinkedHashMap<>();
-    /** Servers that a background thread connects to. */
-    private final Set<String> tried = new HashSet<>();
-    /** Servers of versions that the channel's stubs cannot call. */
-    private final Set<String> unsuitable = new HashSet<>();
-    /** Servers that have refused this client for good. */
-    private final Set<String> refusing = new HashSet<>();
     /** Connections that get no calls any more, and are closed once they have none in flight. */
     private final Set<HostSubchannel> leaving = new LinkedHashSet<>();
-
-    /** One for each interface for which the channel has stubs. */
-    private final List<ServiceDefinition<?>> used = new ArrayList<>();
-
-    private boolean hasFailed;
-    private long retryAt;
 
     private volatile Subchannel[] live = NONE;
     private volatile Subchannel[] open = NONE;
@@ -109,14 +84,49 @@ public final class HostBalancer implements Balancer {
         this.spec = spec;
         this.service = first.connection().service();
         this.reconnection = reconnection;
-        this.directory = RuntimeDirectory.at(spec.directory());
+        this.search = new ServerSearch(spec, new Finds());
         adopt(first);
-        this.watch = FolderWatch.start(directory.path(), this::look);
         try {
-            lookAtOnce();
+            search.start();
         } catch (RuntimeException | Error e) {
             close();
             throw e;
+        }
+    }
+
+    /** What the search asks of this balancer, and does for it. */
+    private final class Finds implements ServerSearch.Owner {
+        @Override
+        public boolean needsServers() {
+            // Without any, the next call connects.
+            return live.length > 0;
+        }
+
+        @Override
+        public int connected() {
+            return open.length;
+        }
+
+        @Override
+        public boolean isConnected(String id) {
+            synchronized (HostBalancer.this) {
+                return connected.containsKey(id);
+            }
+        }
+
+        @Override
+        public boolean adopt(HostServers.Reached reached) {
+            return HostBalancer.this.adopt(reached);
+        }
+
+        @Override
+        public void found() {
+            onChange.run();
+        }
+
+        @Override
+        public void tick() {
+            closeLeft();
         }
     }
 
@@ -131,34 +141,47 @@ public final class HostBalancer implements Balancer {
     public boolean adopt(HostServers.Reached reached) {
         HostSubchannel subchannel = new HostSubchannel(reached);
         boolean isSpare;
-        synchronized (this) {
+        comparing.lock();
+        try {
             if (closed || retired) {
                 return false;
             }
-            HostSubchannel present = connected.get(reached.server().id());
-            isSpare = present != null && present.isUsable();
-            if (!isSpare) {
-                if (!isSuitable(subchannel)) {
+            isSpare = isSpare(reached);
+            if (!isSpare && !isSuitable(subchannel)) {
+                return false;
+            }
+            synchronized (this) {
+                if (closed || retired) {
                     return false;
                 }
-                connected.put(reached.server().id(), subchannel);
-                if (present != null) {
-                    // Its server drains, or its end was not noticed yet.
-                    leaving.add(present);
+                if (!isSpare) {
+                    HostSubchannel present = connected.put(reached.server().id(), subchannel);
+                    if (present != null) {
+                        // Its server drains, or its end was not noticed yet.
+                        leaving.add(present);
+                    }
+                    publish();
                 }
-                publish();
             }
+        } finally {
+            comparing.unlock();
         }
         if (isSpare) {
             reached.connection().close();
             return true;
         }
-        // Another thread, because the reactor must not wait for the lock: schemas are compared under it.
+        // Another thread, because closing connections would take the reactor's time.
         reached.connection().onUnusable(() -> Thread.startVirtualThread(this::noticeEnd));
         closeLeft();
         return true;
     }
 
+    private synchronized boolean isSpare(HostServers.Reached reached) {
+        HostSubchannel present = connected.get(reached.server().id());
+        return present != null && present.isUsable();
+    }
+
+    /** With {@link #comparing}. */
     private boolean isSuitable(HostSubchannel subchannel) {
         try {
             used.forEach(definition -> subchannel.use(definition, spec.channel()));
@@ -170,9 +193,7 @@ public final class HostBalancer implements Balancer {
     }
 
     private void refuse(HostSubchannel subchannel, RpcException why) {
-        if (unsuitable.add(subchannel.server.id())) {
-            LOG.warn("{} gets no calls: {}", subchannel, why.getMessage());
-        }
+        search.unsuitable(subchannel.server, why);
     }
 
     private void publish() {
@@ -205,159 +226,13 @@ public final class HostBalancer implements Balancer {
         List<Subchannel> ended = new ArrayList<>();
         synchronized (this) {
             connected.values().removeIf(each -> each.connection().hasEnded() && ended.add(each));
-            if (!ended.isEmpty()) {
-                lookSoon(0);
-            }
+        }
+        if (!ended.isEmpty()) {
+            search.soon();
         }
         closeLeft();
         ended.forEach(each -> each.connection().close());
         onChange.run();
-    }
-
-    /** Makes a tick after that time look for servers, even if the directory has not changed since. */
-    private synchronized void lookSoon(long nanos) {
-        hasFailed = true;
-        retryAt = System.nanoTime() + nanos;
-    }
-
-    /** Called by the timer. */
-    private void look(boolean changed) {
-        closeLeft();
-        boolean due;
-        synchronized (this) {
-            due = changed || (hasFailed && System.nanoTime() - retryAt >= 0);
-        }
-        if (due) {
-            lookAtOnce();
-        }
-    }
-
-    private void lookAtOnce() {
-        if (live.length == 0) {
-            // The next call connects. The change that was reported must not be forgotten until then.
-            lookSoon(0);
-            return;
-        }
-        synchronized (this) {
-            hasFailed = false;
-        }
-        List<ServerInstance> living = living();
-        synchronized (this) {
-            for (ServerInstance each : living) {
-                boolean isKnown = connected.containsKey(each.id())
-                        || tried.contains(each.id())
-                        || unsuitable.contains(each.id())
-                        || refusing.contains(each.id());
-                if (!closed && !retired && !isKnown && connected.size() + tried.size() < MOST_SERVERS) {
-                    begin(each);
-                }
-            }
-        }
-    }
-
-    /** The living servers, in random order. What cannot be examined is left out, and is looked at again later. */
-    private List<ServerInstance> living() {
-        List<ServerInstance> living = new ArrayList<>();
-        try {
-            for (ServerInstance each : directory.instances(spec.channel())) {
-                if (isAlive(each)) {
-                    living.add(each);
-                }
-            }
-        } catch (RpcException e) {
-            unseen(directory.path(), e);
-        }
-        Collections.shuffle(living);
-        return living;
-    }
-
-    private boolean isAlive(ServerInstance server) {
-        try {
-            if (server.isAlive()) {
-                return true;
-            }
-            directory.clean(server);
-        } catch (RuntimeException e) {
-            unseen(server.socket(), e);
-        }
-        return false;
-    }
-
-    private void unseen(Path what, RuntimeException why) {
-        lookSoon(RETRY_NANOS);
-        if (LOG_LIMIT.allows()) {
-            LOG.warn(
-                    "channel {}: {} cannot be examined; it is looked at again{}",
-                    spec.channel(),
-                    what,
-                    LOG_LIMIT.skipped(),
-                    why);
-        }
-    }
-
-    private void begin(ServerInstance server) {
-        tried.add(server.id());
-        try {
-            Thread.ofPlatform().daemon().name("rackcall-connect").start(() -> connectBehind(server));
-        } catch (RuntimeException | Error e) {
-            tried.remove(server.id());
-            lookSoon(RETRY_NANOS);
-            throw e;
-        }
-    }
-
-    private void connectBehind(ServerInstance server) {
-        boolean adopted = false;
-        try {
-            adopted = connect(server, CONNECT_BOUND);
-        } catch (RuntimeException e) {
-            lookSoon(RETRY_NANOS);
-            if (LOG_LIMIT.allows()) {
-                LOG.warn(
-                        "channel {}: connecting to {} failed{}",
-                        spec.channel(),
-                        server.socket(),
-                        LOG_LIMIT.skipped(),
-                        e);
-            }
-        } finally {
-            synchronized (this) {
-                tried.remove(server.id());
-            }
-        }
-        if (adopted) {
-            onChange.run();
-        }
-    }
-
-    /** Connects to a server within the bound and the channel's connect time-out; returns whether it is connected now. */
-    private boolean connect(ServerInstance server, Duration bound) {
-        ClientConnection connection;
-        try {
-            boolean isShort = spec.connectTimeout().compareTo(bound) < 0;
-            connection = HostServers.connect(isShort ? spec : spec.within(bound), server);
-        } catch (RpcException e) {
-            LOG.debug("channel {}: {} gets no calls yet", spec.channel(), server.socket(), e);
-            refused(server, e.code());
-            return false;
-        }
-        boolean adopted = false;
-        try {
-            adopted = adopt(new HostServers.Reached(server, connection));
-        } finally {
-            if (!adopted) {
-                connection.close();
-            }
-        }
-        return adopted;
-    }
-
-    private synchronized void refused(ServerInstance server, Status.Code code) {
-        if (code == Status.Code.FAILED_PRECONDITION || code == Status.Code.PERMISSION_DENIED) {
-            refusing.add(server.id());
-        } else {
-            lookSoon(RETRY_NANOS);
-        }
     }
 
     // ---- calls
@@ -427,7 +302,7 @@ public final class HostBalancer implements Balancer {
         long end = System.nanoTime() + spec.connectTimeout().toNanos();
         Optional<RpcException> failure = tryToUse(definition, asked);
         while (failure.isPresent()) {
-            if (!connectToAnother(asked, end)) {
+            if (!search.connectToAnother(asked, end)) {
                 throw failure.get();
             }
             failure = tryToUse(definition, asked);
@@ -440,53 +315,48 @@ public final class HostBalancer implements Balancer {
      *
      * @param asked gets the ids of those servers
      */
-    private synchronized Optional<RpcException> tryToUse(ServiceDefinition<?> definition, Set<String> asked) {
-        if (used.stream().anyMatch(known -> known.type() == definition.type())) {
-            return Optional.empty();
-        }
-        Map<HostSubchannel, RpcException> failures = new LinkedHashMap<>();
-        for (HostSubchannel each : connected.values()) {
-            try {
-                each.use(definition, spec.channel());
-            } catch (RpcException e) {
-                failures.put(each, e);
-                asked.add(each.server.id());
+    private Optional<RpcException> tryToUse(ServiceDefinition<?> definition, Set<String> asked) {
+        comparing.lock();
+        try {
+            if (used.stream().anyMatch(known -> known.type() == definition.type())) {
+                return Optional.empty();
             }
-        }
-        if (!failures.isEmpty() && failures.size() == connected.size()) {
-            return Optional.of(failures.values().iterator().next());
-        }
-        used.add(definition);
-        failures.forEach(this::refuse);
-        leaving.addAll(failures.keySet());
-        connected.values().removeAll(failures.keySet());
-        publish();
-        return Optional.empty();
-    }
-
-    /**
-     * Connects to a living server that was not asked yet, without the lock.
-     *
-     * @return false if there is none
-     */
-    private boolean connectToAnother(Set<String> asked, long end) {
-        for (ServerInstance each : living()) {
-            long left = end - System.nanoTime();
-            if (left <= 0) {
-                return false;
-            }
-            if (isCandidate(each) && asked.add(each.id())) {
-                Duration bound = Duration.ofNanos(Math.min(left, CONNECT_BOUND.toNanos()));
-                if (connect(each, bound.compareTo(LEAST_BOUND) < 0 ? LEAST_BOUND : bound)) {
-                    return true;
+            Map<HostSubchannel, RpcException> failures = new LinkedHashMap<>();
+            List<HostSubchannel> present = present();
+            for (HostSubchannel each : present) {
+                try {
+                    each.use(definition, spec.channel());
+                } catch (RpcException e) {
+                    failures.put(each, e);
+                    asked.add(each.server.id());
                 }
             }
+            if (!failures.isEmpty() && failures.size() == present.size()) {
+                return Optional.of(failures.values().iterator().next());
+            }
+            used.add(definition);
+            leave(failures);
+            return Optional.empty();
+        } finally {
+            comparing.unlock();
         }
-        return false;
     }
 
-    private synchronized boolean isCandidate(ServerInstance server) {
-        return !unsuitable.contains(server.id()) && !refusing.contains(server.id());
+    private synchronized List<HostSubchannel> present() {
+        return List.copyOf(connected.values());
+    }
+
+    private void leave(Map<HostSubchannel, RpcException> failures) {
+        failures.forEach(this::refuse);
+        synchronized (this) {
+            for (HostSubchannel each : failures.keySet()) {
+                // It may have ended meanwhile.
+                if (connected.remove(each.server.id(), each)) {
+                    leaving.add(each);
+                }
+            }
+            publish();
+        }
     }
 
     // ---- for the channel
@@ -532,8 +402,8 @@ public final class HostBalancer implements Balancer {
     }
 
     /** The ids of the servers that the channel's stubs cannot call. */
-    public synchronized Set<String> unsuitable() {
-        return Set.copyOf(unsuitable);
+    public Set<String> unsuitable() {
+        return search.unsuitable();
     }
 
     /**
@@ -546,7 +416,7 @@ public final class HostBalancer implements Balancer {
             leaving.addAll(connected.values());
             connected.clear();
         }
-        watch.close();
+        search.close();
         closeLeft();
     }
 
@@ -562,7 +432,7 @@ public final class HostBalancer implements Balancer {
             leaving.addAll(connected.values());
             connected.clear();
         }
-        watch.close();
+        search.close();
         closeLeft();
     }
 }

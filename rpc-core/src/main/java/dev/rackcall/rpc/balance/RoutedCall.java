@@ -72,7 +72,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     @Override
     public PayloadWriter arguments() {
-        return arguments.writer(connection.objects());
+        return arguments.writer(connection.objects(method));
     }
 
     @Override

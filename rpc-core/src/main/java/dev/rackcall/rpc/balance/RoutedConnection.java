@@ -15,6 +15,7 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.pool.Pool;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
@@ -29,7 +30,15 @@ public final class RoutedConnection extends ClientConnection {
 
     private final Balancer routes;
     private final MpmcVarHandleArrayQueue<RoutedCall> idle = new MpmcVarHandleArrayQueue<>(KEPT_CALLS);
-    private volatile ObjectCodec objects = ObjectCodec.NONE;
+    /** One for each interface for which the channel has stubs. */
+    private volatile Used[] used = {};
+
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Used(Class<?> type, MethodDescriptor[] methods, ObjectCodec objects) {
+        boolean has(MethodDescriptor method) {
+            return method.index() < methods.length && methods[method.index()] == method;
+        }
+    }
 
     /** @param routes owned by this connection, which closes them */
     public RoutedConnection(Balancer routes) {
@@ -40,8 +49,14 @@ public final class RoutedConnection extends ClientConnection {
         return routes;
     }
 
-    ObjectCodec objects() {
-        return objects;
+    /** The codec of the objects that a method passes. */
+    ObjectCodec objects(MethodDescriptor method) {
+        for (Used each : used) {
+            if (each.has(method)) {
+                return each.objects;
+            }
+        }
+        return ObjectCodec.NONE;
     }
 
     void giveBack(RoutedCall call) {
@@ -119,7 +134,16 @@ public final class RoutedConnection extends ClientConnection {
     @Override
     public void use(ServiceDefinition<?> definition) {
         routes.use(definition);
-        objects = KryoCodec.of(definition.registered());
+        synchronized (this) {
+            if (Arrays.stream(used).noneMatch(each -> each.type == definition.type())) {
+                Used[] more = Arrays.copyOf(used, used.length + 1);
+                more[used.length] = new Used(
+                        definition.type(),
+                        definition.methods().toArray(MethodDescriptor[]::new),
+                        KryoCodec.of(definition.registered()));
+                used = more;
+            }
+        }
     }
 
     @Override

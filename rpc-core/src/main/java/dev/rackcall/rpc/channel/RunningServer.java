@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /**
@@ -21,7 +22,12 @@ import java.util.stream.Collectors;
  */
 final class RunningServer implements RpcServer {
     private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
-    private static final Duration POOL_EXIT_BOUND = Duration.ofSeconds(1);
+    /** How long a server of a pool must have had no calls, while the process exits, to be closed. */
+    private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** How long calls keep a server of a pool open, while the process exits, if nothing shuts it down. */
+    private static final Duration EXIT_BOUND = Duration.ofSeconds(30);
+
+    private static final long EXIT_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final ServerEndpoint endpoint;
     private final List<String> channels;
@@ -43,8 +49,7 @@ final class RunningServer implements RpcServer {
         this.channels = channels;
         this.announcement = announcement;
         // An announcement only names the server: clients that are connected stay connected.
-        Optional<Runnable> work =
-                isInPool ? Optional.of(() -> shutdown(POOL_EXIT_BOUND)) : announcement.map(entry -> entry::close);
+        Optional<Runnable> work = isInPool ? Optional.of(this::closeAtExit) : announcement.map(entry -> entry::close);
         this.exitHook = work.map(each -> new Thread(each, "rackcall-exit"));
     }
 
@@ -52,7 +57,7 @@ final class RunningServer implements RpcServer {
      * Begins its life.
      *
      * @param isInPool whether its connections lie in a pool, whose memory outlives this process. Such a server closes
-     *     itself at exit, and waits a second for its calls, or for the bound of a concurrent {@link #shutdown}
+     *     itself at exit, but not before its calls have ended, or the program's exit hooks have shut it down
      */
     static RunningServer start(
             ServerEndpoint endpoint,
@@ -114,6 +119,27 @@ final class RunningServer implements RpcServer {
             forgetExitHook();
         }
         return drained;
+    }
+
+    /**
+     * Serves on, because the program's exit hooks may take their time before they shut it down; without such a hook, only
+     * calls keep it open. Nothing can run after the last hook, so that this one has to guess whether others will.
+     */
+    private void closeAtExit() {
+        long end = System.nanoTime() + EXIT_BOUND.toNanos();
+        long quietSince = System.nanoTime();
+        long now = quietSince;
+        while (!closed.get() && now - end < 0 && now - quietSince < QUIET_NANOS) {
+            LockSupport.parkNanos(EXIT_POLL_NANOS);
+            now = System.nanoTime();
+            if (callsUnderWay() > 0) {
+                quietSince = now;
+            }
+        }
+        shutdown(Duration.ZERO);
+        // If it was not this call that ended it, a thread that is no hook may still be doing so.
+        isTerminatedWithin(Duration.ofNanos(Math.max(0, drainUntil.get() - System.nanoTime()))
+                .plus(CLOSE_BOUND));
     }
 
     /** Waits until no call is in flight, for as long as the most patient caller of {@link #shutdown} allows. */

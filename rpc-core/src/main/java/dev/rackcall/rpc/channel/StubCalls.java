@@ -55,7 +55,7 @@ final class StubCalls implements ClientCalls {
     private ClientConnection adopt(ClientConnection connection) {
         ClientConnection adapted =
                 connection.hasSeveralServers() ? connection : channel.adapted(definition, connection);
-        connection.use(definition);
+        adapted.use(definition);
         checked = adapted;
         return adapted;
     }

@@ -5,78 +5,64 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices when servers are added to or removed from a runtime directory. One timer thread of the process reads the
- * directory's modification time twice a second, as long as there is a watch.
+ * Notices at once when servers are added to or removed from a runtime directory. The process has one thread for all its
+ * watches, see {@link FolderWatches}.
  */
 public final class FolderWatch implements AutoCloseable {
-    /** Gets the changes. Called by the timer thread, so it must not block. */
+    /** Gets the changes. Called by the thread of all watches, so it must not block. */
     @FunctionalInterface
     public interface Watcher {
-        /** @param changed whether files were added or removed since the last call */
+        /**
+         * Called at each change, and at least twice a second.
+         *
+         * @param changed whether files were added or removed since the last call
+         */
         void look(boolean changed);
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(FolderWatch.class);
-    private static final long LOOK_MILLIS = 500;
     private static final FileTime ABSENT = FileTime.fromMillis(0);
-    private static final ScheduledExecutorService CLOCK = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("rackcall-folders").factory());
-    private static final List<FolderWatch> WATCHES = new CopyOnWriteArrayList<>();
-    /** Guarded by the class. */
-    private static Future<?> ticks;
 
+    private final FolderWatches all;
     private final Path folder;
     private final Watcher watcher;
     private FileTime last = ABSENT;
     private boolean changedLast;
 
-    private FolderWatch(Path folder, Watcher watcher) {
+    FolderWatch(FolderWatches all, Path folder, Watcher watcher) {
+        this.all = all;
         this.folder = folder;
         this.watcher = watcher;
     }
 
     /** Watches until it is closed. The first call reports a change. */
     public static FolderWatch start(Path folder, Watcher watcher) {
-        FolderWatch watch = new FolderWatch(folder, watcher);
-        synchronized (FolderWatch.class) {
-            WATCHES.add(watch);
-            if (ticks == null) {
-                ticks = CLOCK.scheduleWithFixedDelay(
-                        FolderWatch::tick, LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
-            }
-        }
-        return watch;
+        return FolderWatches.SHARED.start(folder, watcher);
     }
 
-    private static void tick() {
-        for (FolderWatch watch : WATCHES) {
-            try {
-                watch.look();
-            } catch (RuntimeException | Error e) {
-                // One that leaves the task would end it for all watches.
-                LOG.warn("looking for servers in {} failed; it is repeated", watch.folder, e);
-            }
-        }
+    Path folder() {
+        return folder;
     }
 
-    private void look() {
-        FileTime now = modified();
-        boolean changed = !now.equals(last);
-        last = now;
-        // A change is reported twice: the file system's clock may stand still between two changes.
-        boolean due = changed || changedLast;
-        changedLast = changed;
-        watcher.look(due);
+    /** Called by the thread of all watches. {@code notified} tells whether the kernel has reported a change. */
+    void look(boolean notified) {
+        try {
+            // The kernel reports nothing of a directory that did not exist, or if it had too much to report.
+            FileTime now = modified();
+            boolean changed = !now.equals(last);
+            last = now;
+            // A change is reported twice: the file system's clock may stand still between two changes.
+            boolean due = notified || changed || changedLast;
+            changedLast = changed;
+            watcher.look(due);
+        } catch (RuntimeException | Error e) {
+            // Thrown on, it would end the thread of all watches.
+            LOG.warn("looking for servers in {} failed; it is repeated", folder, e);
+        }
     }
 
     private FileTime modified() {
@@ -90,12 +76,6 @@ public final class FolderWatch implements AutoCloseable {
     /** Ends the watch; a call that is running continues. Idempotent. */
     @Override
     public void close() {
-        synchronized (FolderWatch.class) {
-            WATCHES.remove(this);
-            if (WATCHES.isEmpty() && ticks != null) {
-                ticks.cancel(false);
-                ticks = null;
-            }
-        }
+        all.end(this);
     }
 }

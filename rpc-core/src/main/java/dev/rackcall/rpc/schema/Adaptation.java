@@ -23,7 +23,8 @@ public final class Adaptation {
 
     /**
      * The connection itself if both ends have the same version, and otherwise a view of it that converts the calls of
-     * {@code mine}. Called once for each connection, not for each call.
+     * {@code mine}. If the connection's server has that service on another channel, a view over which its stubs call it.
+     * Called once for each connection, not for each call.
      *
      * @throws RpcException FAILED_PRECONDITION if the two versions cannot call each other; the message has the
      *     differences
@@ -35,7 +36,11 @@ public final class Adaptation {
         }
         // A service may be served under a name that is not its interface's.
         if (!mine.channel().equals(channel) && !mine.type().getName().equals(served.name())) {
-            throw anotherService(mine, served, channel);
+            return connection
+                    .bind(mine.channel())
+                    .<ClientConnection>map(
+                            other -> new OtherService(connection, mine, adapt(mine, other, mine.channel())))
+                    .orElseThrow(() -> anotherService(mine, served, channel));
         }
         Compatibility compatibility = Compatibility.of(ServedInterface.of(mine), served, SIDES);
         if (!compatibility.holds()) {

@@ -134,6 +134,11 @@ final class AdaptedConnection extends ClientConnection {
     }
 
     @Override
+    public Optional<ClientConnection> bind(String channel) {
+        return connection.bind(channel);
+    }
+
+    @Override
     public ServedInterface service() {
         return connection.service();
     }

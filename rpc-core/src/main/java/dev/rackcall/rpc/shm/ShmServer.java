@@ -229,8 +229,9 @@ final class ShmServer extends PolledServer {
     private void connect(PendingClients.Guest guest, Handshake.ClientHello hello) {
         PeerCredentials credentials = guest.credentials();
         Peer peer = new Peer(credentials.pid(), credentials.uid(), credentials.gid());
-        ConnectionFactory.Offer offer =
-                counted(() -> guest.door().factory().prepare(guest.socket(), hello, peer, connections));
+        ConnectionFactory.Offer offer = counted(() -> guest.door()
+                .factory()
+                .prepare(guest.socket(), hello, peer, channel -> refusal(credentials, channel), connections));
         Poller poller = quietest();
         try (offer) {
             // Add first: a client calls as soon as it has the answer, possibly on this thread's processor.

@@ -104,6 +104,17 @@ public abstract class ClientConnection implements AutoCloseable {
                 .asException();
     }
 
+    /**
+     * This connection as calls to another service of its server use it. Waits for the server's answer.
+     *
+     * @param channel the service's channel
+     * @return empty if the server has no such service, or serves one service for each connection
+     * @throws dev.rackcall.rpc.RpcException PERMISSION_DENIED if this client may not use it
+     */
+    public Optional<ClientConnection> bind(String channel) {
+        return Optional.empty();
+    }
+
     /** The service at the other end. */
     public abstract ServedInterface service();
 

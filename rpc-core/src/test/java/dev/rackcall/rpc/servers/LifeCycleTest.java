@@ -7,10 +7,13 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -25,8 +28,9 @@ class LifeCycleTest extends RpcFixture {
     private static final long WORK_MILLIS = 2_500;
 
     private ChildJvm server(String... wishes) throws Exception {
-        ChildJvm child = keep(ChildJvm.of(TillServer.class, directory, String.join(" ", wishes))
-                .start());
+        List<Object> arguments = new ArrayList<>(List.of(directory));
+        arguments.addAll(List.of(wishes));
+        ChildJvm child = keep(ChildJvm.of(TillServer.class, arguments.toArray()).start());
         child.awaitLine("serving");
         return child;
     }
@@ -42,6 +46,41 @@ class LifeCycleTest extends RpcFixture {
         assertThat(server.awaitLine("drained")).isEqualTo("drained true");
         server.awaitEnd();
         assertThat(directory.toFile().list()).isNullOrEmpty();
+    }
+
+    /** Its own exit hook gives the pool's memory back, and once did so before the program's hook was ready. */
+    @Test
+    void shouldNotEndAServerOfAPoolBeforeTheUsersExitHookDoes() throws Exception {
+        TwoHosts hosts = keep(TwoHosts.create());
+        Pool pool = hosts.second();
+        ChildJvm server = server("slow-hook", "pool", hosts.path().toString());
+        Till till = open(RpcChannel.builder("/test/till").pool(pool)).stub(Till.class, within(BOUND));
+        CompletableFuture<Long> call = Concurrently.start(() -> till.work(WORK_MILLIS));
+        server.awaitLine("working");
+        server.terminate();
+        server.awaitLine("exiting");
+        assertThat(call).succeedsWithin(BOUND).isEqualTo(server.pid());
+        assertThat(till.pid()).as("it still takes calls").isEqualTo(server.pid());
+        server.send("drain");
+        assertThat(server.awaitLine("drained")).isEqualTo("drained true");
+        server.awaitEnd();
+        assertFails(Status.Code.UNAVAILABLE, till::pid);
+    }
+
+    @Test
+    void shouldCloseAServerOfAPoolAtExitWithoutAnExitHook() throws Exception {
+        TwoHosts hosts = keep(TwoHosts.create());
+        Pool pool = hosts.second();
+        long empty = pool.arena().usedBytes();
+        ChildJvm server = server("pool", hosts.path().toString());
+        RpcChannel channel = open(RpcChannel.builder("/test/till").pool(pool));
+        Till till = channel.stub(Till.class, within(BOUND));
+        assertThat(till.pid()).isEqualTo(server.pid());
+        long used = pool.arena().usedBytes();
+        server.terminate();
+        server.awaitEnd();
+        // The door stays. A server that is killed leaves a window for each client.
+        assertThat(pool.arena().usedBytes() - empty).isLessThan((used - empty) / 2);
     }
 
     @Test

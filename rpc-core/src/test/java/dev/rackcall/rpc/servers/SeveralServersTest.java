@@ -9,6 +9,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
@@ -250,9 +251,17 @@ class SeveralServersTest extends RpcFixture {
     @Test
     void shouldNotListDeadServers() throws Exception {
         serve(Echo.class, new EchoService());
-        server().kill();
+        ChildJvm killed = server();
+        RuntimeDirectory servers = RuntimeDirectory.at(directory);
+        assertThat(servers.channels()).containsExactly("/test/echo", "/test/till");
+        killed.kill();
+        assertThat(servers.channels()).containsExactly("/test/echo");
         assertFails(Status.Code.NOT_FOUND, () -> channel("/no/such").open())
                 .hasMessageContaining("there now: [/test/echo]");
+        assertFails(Status.Code.NOT_FOUND, channel(Till.class)::open).hasMessageContaining("there now: [/test/echo]");
+        assertThat(servers.all())
+                .as("files")
+                .allSatisfy(each -> assertThat(each.channel()).isEqualTo("/test/echo"));
     }
 
     @Test

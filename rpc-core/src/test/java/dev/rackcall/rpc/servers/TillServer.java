@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.servers;
 
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.shm.pool.TwoHosts;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -66,10 +67,20 @@ final class TillServer implements Till {
         }
     }
 
+    private static void awaitEnd(RpcServer server) {
+        try {
+            server.awaitTermination();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /**
      * Runs the server.
      *
-     * @param arguments the runtime folder; "exclusive", or "hook" for an exit hook that shuts down
+     * @param arguments the runtime folder; "exclusive", "hook" for an exit hook that shuts down, "slow-hook" for one that
+     *     waits until this program was told to drain, or "pool" to serve in the pool at the path that
+     *     follows
      */
     public static void main(String[] arguments) throws IOException {
         List<String> wishes = Arrays.asList(arguments);
@@ -78,7 +89,16 @@ final class TillServer implements Till {
         if (wishes.contains("exclusive")) {
             builder.exclusive();
         }
+        if (wishes.contains("pool")) {
+            builder.pool(TwoHosts.host(Path.of(wishes.getLast()), 0));
+        }
         RpcServer server = builder.start();
+        if (wishes.contains("slow-hook")) {
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                System.out.println("exiting");
+                awaitEnd(server);
+            }));
+        }
         if (wishes.contains("hook")) {
             Runtime.getRuntime()
                     .addShutdownHook(

@@ -6,9 +6,6 @@ import dev.rackcall.rpc.shm.protocol.Bell;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.MirroringBell;
-import dev.rackcall.shm.codec.ObjectCodec;
-import dev.rackcall.shm.codec.PayloadReader;
-import dev.rackcall.shm.codec.PayloadWriter;
 import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.waiting.SpinTime;
 import java.lang.invoke.VarHandle;
@@ -43,7 +40,6 @@ public final class ClientEnd {
     private final String channel;
     private final boolean isRungAlways;
     private final Runnable onUnmapped;
-    private final SwitchableCodec objects = new SwitchableCodec();
     private final AtomicBoolean unmapped = new AtomicBoolean();
     private final ClientReactor reactor = ClientReactor.shared();
 
@@ -109,10 +105,6 @@ public final class ClientEnd {
 
     public Handshake.ServerHello serverHello() {
         return serverHello;
-    }
-
-    SwitchableCodec objects() {
-        return objects;
     }
 
     ClientReactor reactor() {
@@ -272,33 +264,6 @@ public final class ClientEnd {
         VarHandle.fullFence();
         if (settled && owner.isQuiet() && unmapped.compareAndSet(false, true)) {
             arenas.close(onUnmapped);
-        }
-    }
-
-    /** Encodes objects by the codec of the service that the channel is used for. */
-    static final class SwitchableCodec implements ObjectCodec {
-        private volatile ObjectCodec current;
-
-        void use(ObjectCodec codec) {
-            current = codec;
-        }
-
-        private ObjectCodec codec() {
-            ObjectCodec codec = current;
-            if (codec == null) {
-                throw new IllegalStateException("an object was encoded before the channel made its first stub");
-            }
-            return codec;
-        }
-
-        @Override
-        public void write(Object value, PayloadWriter out) {
-            codec().write(value, out);
-        }
-
-        @Override
-        public Object read(PayloadReader in) {
-            return codec().read(in);
         }
     }
 }

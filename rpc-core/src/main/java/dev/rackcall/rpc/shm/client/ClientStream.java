@@ -29,13 +29,19 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     /** The connection that a stream pulls its elements from. */
     interface Source {
         /** Requests more elements of a stream, and passes the answer to {@code taker}. */
-        void pull(MethodDescriptor method, long id, long deadline, BiConsumer<PayloadReader, ClientCall> taker);
+        void pull(
+                CalledService service,
+                MethodDescriptor method,
+                long id,
+                long deadline,
+                BiConsumer<PayloadReader, ClientCall> taker);
 
         /** Tells the server that the stream is not read any more. */
         void closeStream(long id);
     }
 
     private final Source source;
+    private final CalledService service;
     private final MethodDescriptor method;
     private final ResultReader<T> reader;
     private final long deadline;
@@ -47,9 +53,16 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     /** Of all answers so far. */
     private Metadata trailers = Metadata.EMPTY;
 
-    ClientStream(Source source, MethodDescriptor method, ResultReader<T> reader, long deadline, CallObserver observer) {
+    ClientStream(
+            Source source,
+            CalledService service,
+            MethodDescriptor method,
+            ResultReader<T> reader,
+            long deadline,
+            CallObserver observer) {
         super(Long.MAX_VALUE, Spliterator.ORDERED | Spliterator.NONNULL);
         this.source = source;
+        this.service = service;
         this.method = method;
         this.reader = reader;
         this.deadline = deadline;
@@ -110,7 +123,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
 
     private void pull() {
         try {
-            source.pull(method, id, deadline, this::accept);
+            source.pull(service, method, id, deadline, this::accept);
         } catch (RuntimeException | Error e) {
             // The server must not keep the stream, whatever the reader threw.
             forsake();

@@ -9,7 +9,6 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.EndObservers;
-import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
@@ -28,8 +27,6 @@ final class QueuedCall extends ClientCall {
     /** The connection that the call is made over. */
     interface Over {
         ClientSpec spec();
-
-        ObjectCodec objects();
 
         CallQueue queue();
 
@@ -57,6 +54,7 @@ final class QueuedCall extends ClientCall {
 
     private static final long FIRST_BYTES = 1 << 10;
 
+    final CalledService service;
     final MethodDescriptor method;
     /** nanoTime. */
     final long deadline;
@@ -76,12 +74,14 @@ final class QueuedCall extends ClientCall {
 
     QueuedCall(
             Over connection,
+            CalledService service,
             MethodDescriptor method,
             long deadline,
             Metadata headers,
             Isolation isolation,
             CallObserver observer) {
         this.connection = connection;
+        this.service = service;
         this.method = method;
         // The time in the queue counts, so the default time-out also begins now.
         this.deadline = deadline != 0
@@ -90,7 +90,7 @@ final class QueuedCall extends ClientCall {
         this.headers = headers;
         this.isolation = isolation;
         this.observer = observer;
-        this.writer = PayloadWriter.create(QueuedCall::grow).objects(connection.objects());
+        this.writer = PayloadWriter.create(QueuedCall::grow).objects(service);
     }
 
     private static MemorySegment grow(MemorySegment old, long used, long needed) {

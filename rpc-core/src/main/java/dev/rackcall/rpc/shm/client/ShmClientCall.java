@@ -10,6 +10,7 @@ import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
@@ -30,6 +31,7 @@ final class ShmClientCall extends ClientSlot {
     private ClientRequest request;
 
     private ClientAnswer answer;
+    private CalledService service;
     private MethodDescriptor method;
     private CallObserver observer = CallObserver.NONE;
     private Status ended = Status.OK;
@@ -51,7 +53,21 @@ final class ShmClientCall extends ClientSlot {
 
     // ---- encoding and sending
 
+    /** Encodes the objects of the slot's call. */
+    private final class SlotCodec implements ObjectCodec {
+        @Override
+        public void write(Object value, PayloadWriter out) {
+            service.write(value, out);
+        }
+
+        @Override
+        public Object read(PayloadReader in) {
+            return service.read(in);
+        }
+    }
+
     void begin(
+            CalledService called,
             MethodDescriptor callee,
             long callDeadline,
             Metadata callHeaders,
@@ -60,6 +76,9 @@ final class ShmClientCall extends ClientSlot {
         startEncoding();
         deadline = callDeadline;
         // As in ClientRequest: a comparison is cheaper than a reference store.
+        if (service != called) {
+            service = called;
+        }
         if (method != callee) {
             method = callee;
         }
@@ -72,8 +91,9 @@ final class ShmClientCall extends ClientSlot {
         sent = false;
         unwanted = false;
         if (request == null) {
-            request = new ClientRequest(connection.arenas, connection.end.objects(), slot);
-            answer = new ClientAnswer(connection.arenas, connection.end.objects(), slot, this::name);
+            ObjectCodec objects = new SlotCodec();
+            request = new ClientRequest(connection.arenas, objects, slot);
+            answer = new ClientAnswer(connection.arenas, objects, slot, this::name);
         }
         request.begin(callHeaders, callIsolation, callee != null && callee.writes());
         answer.begin();
@@ -117,10 +137,14 @@ final class ShmClientCall extends ClientSlot {
         return seal;
     }
 
+    private int methodNumber() {
+        return SlotLayout.methodNumber(service.number, method.index());
+    }
+
     @Override
     public PayloadReader invoke() {
         takeTurn();
-        send(method.index(), 0, HELD);
+        send(methodNumber(), 0, HELD);
         return awaitAnswer();
     }
 
@@ -128,7 +152,7 @@ final class ShmClientCall extends ClientSlot {
     public void invokeOneWay() {
         takeTurn();
         CallObserver toTell = observer;
-        long taken = send(method.index(), SlotLayout.ONE_WAY, ABANDONED);
+        long taken = send(methodNumber(), SlotLayout.ONE_WAY, ABANDONED);
         if (taken != SentArguments.NO_SEAL) {
             SentArguments.release(connection.arenas, taken, false);
         }
@@ -140,7 +164,7 @@ final class ShmClientCall extends ClientSlot {
         takeTurn();
         RpcFuture<T> result = new RpcFuture<>(connection, this, resultReader, observer);
         future = result;
-        send(method.index(), 0, ASYNC);
+        send(methodNumber(), 0, ASYNC);
         if (connection.isOpen()) {
             connection.async.sent();
         } else {
@@ -153,8 +177,8 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public <T> Stream<T> invokeStream(ResultReader<T> resultReader) {
         takeTurn();
-        ClientStream<T> stream = new ClientStream<>(connection, method, resultReader, deadline, observer);
-        send(method.index(), 0, HELD);
+        ClientStream<T> stream = new ClientStream<>(connection, service, method, resultReader, deadline, observer);
+        send(methodNumber(), 0, HELD);
         try {
             stream.accept(awaitAnswer(), this);
         } catch (RuntimeException e) {
@@ -169,7 +193,7 @@ final class ShmClientCall extends ClientSlot {
 
     /** Sends a control request that no caller waits for; a second operand is 0. */
     void sendControl(int op, long operand) {
-        begin(null, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
+        begin(connection.first, null, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(operand);
         if (ControlOp.isOfTwo(op)) {
             arguments().writeLong(0);
@@ -178,8 +202,9 @@ final class ShmClientCall extends ClientSlot {
     }
 
     /** Sends a control request that belongs to a call of {@code onBehalfOf}, and waits for its answer. */
-    PayloadReader callControl(MethodDescriptor onBehalfOf, int op, long operand, long callDeadline) {
-        begin(onBehalfOf, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
+    PayloadReader callControl(
+            CalledService called, MethodDescriptor onBehalfOf, int op, long operand, long callDeadline) {
+        begin(called, onBehalfOf, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(operand);
         send(op, SlotLayout.CONTROL, HELD);
         return awaitAnswer();
@@ -187,10 +212,18 @@ final class ShmClientCall extends ClientSlot {
 
     /** Sends a control request of two operands and waits for its answer. */
     PayloadReader callControl(int op, long first, long second, long callDeadline) {
-        begin(null, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
+        begin(connection.first, null, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(first);
         arguments().writeLong(second);
         send(op, SlotLayout.CONTROL, HELD);
+        return awaitAnswer();
+    }
+
+    /** Asks the server to bind that channel's service, and waits for its answer. */
+    PayloadReader callBind(String channel, long callDeadline) {
+        begin(connection.first, null, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
+        arguments().writeString(channel, "channel");
+        send(ControlOp.BIND, SlotLayout.CONTROL, HELD);
         return awaitAnswer();
     }
 

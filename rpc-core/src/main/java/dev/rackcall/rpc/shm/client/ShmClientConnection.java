@@ -16,7 +16,6 @@ import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.types.SharedObject;
@@ -33,10 +32,13 @@ import java.util.function.Function;
  * AsyncCalls} wait for its answer. Thread-safe.
  */
 public final class ShmClientConnection extends ClientConnection
-        implements ClientEnd.Owner, ClientStream.Source, CallQueue.Exit, QueuedCall.Over {
+        implements ClientEnd.Owner, ClientStream.Source, ServiceConnection.Base, CallQueue.Exit, QueuedCall.Over {
     public final ClientEnd end;
     public final ClientMemory arenas;
     final MemorySegment memory;
+    /** The service of the channel that was connected to. */
+    final CalledService first;
+
     public final ClientSpec spec;
     final ClientSlots slots;
     final AnswerWaiting waiting;
@@ -55,6 +57,7 @@ public final class ShmClientConnection extends ClientConnection
         this.end = end;
         this.arenas = end.arenas();
         this.memory = arenas.memory();
+        this.first = new CalledService(0, end.serverHello().service());
         this.spec = spec;
         this.slots = ClientSlots.of(this);
         this.waiting = new AnswerWaiting(this);
@@ -65,17 +68,28 @@ public final class ShmClientConnection extends ClientConnection
     @Override
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
+        return begin(first, method, deadline, headers, isolation, observer);
+    }
+
+    @Override
+    public ClientCall begin(
+            CalledService service,
+            MethodDescriptor method,
+            long deadline,
+            Metadata headers,
+            Isolation isolation,
+            CallObserver observer) {
         ShmClientCall call;
         if (method.kind() == MethodDescriptor.Kind.ASYNC) {
             call = claimUnlessQueued();
             if (call == null) {
                 async.queue().requireRoom(method.fullName(), 0);
-                return new QueuedCall(this, method, deadline, headers, isolation, observer);
+                return new QueuedCall(this, service, method, deadline, headers, isolation, observer);
             }
         } else {
             call = async.queue().isEmpty() ? slots.claim(deadline) : claimInTurn(deadline);
         }
-        call.begin(method, deadline, headers, isolation, observer);
+        call.begin(service, method, deadline, headers, isolation, observer);
         return call;
     }
 
@@ -109,11 +123,6 @@ public final class ShmClientConnection extends ClientConnection
     @Override
     public ClientSpec spec() {
         return spec;
-    }
-
-    @Override
-    public ObjectCodec objects() {
-        return end.objects();
     }
 
     @Override
@@ -170,7 +179,8 @@ public final class ShmClientConnection extends ClientConnection
 
     @Override
     public void begin(ClientCall slot, QueuedCall call) {
-        ((ShmClientCall) slot).begin(call.method, call.deadline, call.headers, call.isolation, call.observer);
+        ((ShmClientCall) slot)
+                .begin(call.service, call.method, call.deadline, call.headers, call.isolation, call.observer);
     }
 
     @Override
@@ -249,10 +259,15 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     @Override
-    public void pull(MethodDescriptor method, long id, long deadline, BiConsumer<PayloadReader, ClientCall> taker) {
+    public void pull(
+            CalledService service,
+            MethodDescriptor method,
+            long id,
+            long deadline,
+            BiConsumer<PayloadReader, ClientCall> taker) {
         ShmClientCall call = slots.claim(deadline);
         try {
-            taker.accept(call.callControl(method, ControlOp.STREAM_PULL, id, deadline), call);
+            taker.accept(call.callControl(service, method, ControlOp.STREAM_PULL, id, deadline), call);
         } catch (PayloadException e) {
             throw call.rejected(e);
         } finally {
@@ -286,6 +301,34 @@ public final class ShmClientConnection extends ClientConnection
             return reader.apply(call.callControl(op, first, second, deadline));
         } catch (PayloadException e) {
             throw call.rejected(e);
+        } finally {
+            call.close();
+        }
+    }
+
+    @Override
+    public Optional<ClientConnection> bind(String channel) {
+        long deadline = System.nanoTime() + spec.connectTimeout().toNanos();
+        ShmClientCall call = slots.claimToAsk(deadline);
+        try {
+            PayloadReader answer = call.callBind(channel, deadline);
+            int number = answer.readInt();
+            long fingerprint = answer.readLong();
+            ServedInterface served = new ServedInterface(answer.readString(), fingerprint, answer.readString());
+            if (number < 0 || number >= SlotLayout.MAX_SERVICES) {
+                throw new PayloadException("a service cannot have number " + number);
+            }
+            return Optional.of(
+                    number == first.number
+                            ? this
+                            : new ServiceConnection(this, this, new CalledService(number, served)));
+        } catch (PayloadException e) {
+            throw call.rejected(e);
+        } catch (RpcException e) {
+            if (e.code() == Status.Code.NOT_FOUND) {
+                return Optional.empty();
+            }
+            throw e;
         } finally {
             call.close();
         }
@@ -328,7 +371,7 @@ public final class ShmClientConnection extends ClientConnection
 
     @Override
     public void use(ServiceDefinition<?> definition) {
-        end.objects().use(KryoCodec.of(definition.registered()));
+        first.use(KryoCodec.of(definition.registered()));
     }
 
     @Override
@@ -354,7 +397,7 @@ public final class ShmClientConnection extends ClientConnection
 
     @Override
     public ServedInterface service() {
-        return end.serverHello().service();
+        return first.served;
     }
 
     boolean isOpen() {

@@ -167,6 +167,14 @@ public final class RemoteServer extends PolledServer {
         }
     }
 
+    /** Why a client of one channel may not use another one, too: its certificate was checked for the first one only. */
+    private Optional<Status> refusesOther(String channel) {
+        return spec.trust().access().containsKey(channel)
+                ? Optional.of(Status.Code.PERMISSION_DENIED.with(
+                        "channel %s has an access list; open a channel of that name for its stubs", channel))
+                : Optional.empty();
+    }
+
     private ConnectionFactory factory(Handshake.ClientHello hello) {
         ConnectionFactory factory = channels.get(hello.channel());
         if (factory == null) {
@@ -273,8 +281,8 @@ public final class RemoteServer extends PolledServer {
                             .with("channel %s: its server is shutting down", factory.channel())
                             .asException();
                 }
-                ShmServerConnection connection =
-                        factory.connect(bell, file, serverHello, STRANGER, server.connections, () -> {});
+                ShmServerConnection connection = factory.connect(
+                        bell, file, serverHello, STRANGER, server::refusesOther, server.connections, () -> {});
                 bell.join(server.scopes.get(factory.channel()), connection.end);
                 server.quietest().add(connection);
                 return connection;

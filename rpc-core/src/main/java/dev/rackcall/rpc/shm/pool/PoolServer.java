@@ -17,6 +17,7 @@ import dev.rackcall.shm.pool.PoolCommons;
 import dev.rackcall.shm.waiting.SpinTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -222,7 +223,9 @@ public final class PoolServer extends PolledServer {
             throw e;
         }
         try {
-            connection = factory.connect(tenant.bell(), file, serverHello, knock.peer(), connections, tenant::leave);
+            // Whoever maps the pool may use all channels in it.
+            connection = factory.connect(
+                    tenant.bell(), file, serverHello, knock.peer(), _ -> Optional.empty(), connections, tenant::leave);
         } catch (RuntimeException | Error e) {
             turnAway(factory, tenant, number);
             throw e;

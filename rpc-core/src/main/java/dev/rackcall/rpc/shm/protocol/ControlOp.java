@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm.protocol;
 
 /**
  * The operation that a request with {@link SlotLayout#CONTROL} stands for. Its number travels as the method, its
- * operands as one or two longs inline.
+ * operands as one or two longs inline; only {@link #BIND} has a text.
  */
 public final class ControlOp {
     /** The caller of the call with that ticket no longer waits. */
@@ -31,6 +31,13 @@ public final class ControlOp {
 
     /** Send that many bytes at that Ref, from the memory of another client or of the server. Has a response. */
     public static final int FETCH = 9;
+
+    /**
+     * Calls to another service of this server will come over this connection. The request has the name of its channel.
+     * The response has an int, the service's number on this connection, its fingerprint as a long, and two texts, the
+     * interface's name and description. Only over memory of one host.
+     */
+    public static final int BIND = 10;
 
     private ControlOp() {}
 

@@ -24,7 +24,9 @@ import java.lang.invoke.VarHandle;
  *       +---------------+-------+-------------------+--------------------------+
  * </pre>
  *
- * The word that publishes also describes a small call completely: a call without arguments is one store and one load in
+ * The method of a request is six bits of service and ten bits of method, see {@link #methodNumber}.
+ *
+ * <p>The word that publishes also describes a small call completely: a call without arguments is one store and one load in
  * each direction. It has the low half of the ticket, which suffices because any other value in the word is older and
  * from the same slot. A sleeping caller waits on that half.
  */
@@ -84,6 +86,13 @@ public final class SlotLayout {
      */
     public static final int FETCHED = SNAPSHOT | SEALED;
 
+    /** A connection's services: the one that the client has connected to is 0. */
+    public static final int MAX_SERVICES = 64;
+
+    /** Methods of one service. */
+    public static final int MAX_METHODS = 1024;
+
+    private static final int SERVICE_SHIFT = 10;
     private static final int LOW_SHIFT = 32;
     private static final int FLAGS_SHIFT = 48;
     private static final int LENGTH_SHIFT = 56;
@@ -120,6 +129,21 @@ public final class SlotLayout {
     /** Success without a payload, whatever the ticket. */
     public static boolean isEmptySuccess(long word) {
         return word >>> LOW_SHIFT == 0;
+    }
+
+    /** The number of a method among those of all the connection's services, as it is in the word of a request. */
+    public static int methodNumber(int service, int method) {
+        return (service << SERVICE_SHIFT) | method;
+    }
+
+    /** The service of a {@link #methodNumber}. */
+    public static int serviceOf(int number) {
+        return number >>> SERVICE_SHIFT;
+    }
+
+    /** The method within its service of a {@link #methodNumber}. */
+    public static int methodOf(int number) {
+        return number & (MAX_METHODS - 1);
     }
 
     // ---- request half

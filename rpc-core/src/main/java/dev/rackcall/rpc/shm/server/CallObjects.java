@@ -58,7 +58,7 @@ final class CallObjects {
         if (request.isIsolated()) {
             return isolated();
         }
-        CallMemory.requireTrusted(service.demanded(request.methodIndex()), request.method(), argument);
+        CallMemory.requireTrusted(request.service().demanded(request.methodIndex()), request.method(), argument);
         return trusted();
     }
 
@@ -73,7 +73,7 @@ final class CallObjects {
         return memory().arguments(
                         request.flags(),
                         request.isolation(),
-                        service.demanded(request.methodIndex()),
+                        request.service().demanded(request.methodIndex()),
                         request.method());
     }
 

@@ -16,7 +16,11 @@ import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 
 /**
@@ -31,6 +35,9 @@ public final class ConnectionFactory implements AutoCloseable {
     private final ServerSpec spec;
     private final long arenaQuota;
     private final ServiceBinding binding;
+    /** The server's other services for clients of this channel, by their channels. */
+    private final Map<String, ServiceBinding> others = new ConcurrentHashMap<>();
+
     private final SharedPool shared;
     private final Handlers handlers;
     private final HandlerWalls walls;
@@ -118,12 +125,22 @@ public final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    /** Makes a connection. {@code count} is notified when it hangs up and when its memory is released. */
-    public Offer prepare(UnixSocket socket, Handshake.ClientHello hello, Peer peer, ConnectionCount count) {
+    /**
+     * Makes a connection.
+     *
+     * @param access why the client may not use another channel of the server; empty if it may
+     * @param count is notified when the connection hangs up and when its memory is released
+     */
+    public Offer prepare(
+            UnixSocket socket,
+            Handshake.ClientHello hello,
+            Peer peer,
+            Function<String, Optional<Status>> access,
+            ConnectionCount count) {
         check(hello);
         SharedPool.Seat seat = shared.join();
         try {
-            return prepare(socket, hello, seat, peer, count);
+            return prepare(socket, hello, seat, peer, access, count);
         } catch (RuntimeException | Error e) {
             seat.close();
             shared.leave(seat.number());
@@ -132,7 +149,12 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     private Offer prepare(
-            UnixSocket socket, Handshake.ClientHello hello, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
+            UnixSocket socket,
+            Handshake.ClientHello hello,
+            SharedPool.Seat seat,
+            Peer peer,
+            Function<String, Optional<Status>> access,
+            ConnectionCount count) {
         boolean sealsHeld =
                 hello.sealsHeld() && spec.trust().sandbox().enforcedSeals().isPresent();
         ConnectionPlan.Made made = ConnectionPlan.make(
@@ -145,8 +167,24 @@ public final class ConnectionFactory implements AutoCloseable {
             file.close();
             throw e;
         }
-        ShmServerConnection connection = connect(new SocketBell(socket), file, serverHello, peer, count, () -> {});
+        ShmServerConnection connection =
+                connect(new SocketBell(socket), file, serverHello, peer, access, count, () -> {});
         return new Offer(connection, socket, serverHello, file, seat);
+    }
+
+    /** The service of another channel of this server, for a client of this one. */
+    private Optional<ServiceBinding> other(String channel, Function<String, Optional<Status>> access) {
+        Optional<ServerSpec.Service<?>> service = spec.services().stream()
+                .filter(each -> each.channel().equals(channel))
+                .findFirst();
+        if (service.isEmpty()) {
+            return Optional.empty();
+        }
+        access.apply(channel).ifPresent(refusal -> {
+            throw refusal.asException();
+        });
+        return Optional.of(
+                others.computeIfAbsent(channel, _ -> new ServiceBinding(service.get(), spec, shared, scratch)));
     }
 
     /** Bytes of a connection's memory. */
@@ -158,6 +196,7 @@ public final class ConnectionFactory implements AutoCloseable {
      * Makes the server's end of a connection. It owns the file and closes it on failure; the caller keeps the bell.
      *
      * @param file {@link #bytes} long; the control region is all zero
+     * @param access why the client may not use another channel of the server; empty if it may
      * @param onRelease called when the server no longer uses that memory
      */
     public ShmServerConnection connect(
@@ -165,6 +204,7 @@ public final class ConnectionFactory implements AutoCloseable {
             SharedFile file,
             Handshake.ServerHello serverHello,
             Peer peer,
+            Function<String, Optional<Status>> access,
             ConnectionCount count,
             Runnable onRelease) {
         Mapping mapping = null;
@@ -185,7 +225,8 @@ public final class ConnectionFactory implements AutoCloseable {
             };
             ServerEnd.ServerMemory parts = new ServerEnd.ServerMemory(file, mapping, wall, request, reply, released);
             ServerEnd end = new ServerEnd(bell, parts, binding, serverHello, peer, count);
-            return new ShmServerConnection(end, binding, handlers);
+            BoundServices services = new BoundServices(binding, channel -> other(channel, access));
+            return new ShmServerConnection(end, services, handlers);
         } catch (RuntimeException | Error e) {
             wall.close();
             if (mapping != null) {

@@ -4,14 +4,20 @@ import dev.rackcall.rpc.EnforcedSeals;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
 import java.nio.ByteBuffer;
 
 /** Serves requests that are no service methods: a client's runtime sends them about earlier calls. */
 final class ControlRequests {
+    /** Maximum bytes of a channel's name with its length. */
+    private static final int MAX_NAME_BYTES = 1_024;
+
     private ControlRequests() {}
 
     /**
@@ -22,6 +28,11 @@ final class ControlRequests {
     static void serve(ShmServerCall call) throws ProtocolBreachException {
         ServerRequest request = call.request;
         ShmServerConnection connection = call.connection;
+        if (request.methodIndex() == ControlOp.BIND) {
+            request.continues(connection.service.channel());
+            bind(call);
+            return;
+        }
         if (request.length() != (ControlOp.isOfTwo(request.methodIndex()) ? 2 * Long.BYTES : Long.BYTES)) {
             throw new ProtocolBreachException(
                     "a control request " + request.methodIndex() + " of " + request.length() + " bytes");
@@ -47,6 +58,33 @@ final class ControlRequests {
                 return;
             }
             default -> throw new ProtocolBreachException("an unknown control request " + request.methodIndex());
+        }
+        call.succeed();
+    }
+
+    private static void bind(ShmServerCall call) throws ProtocolBreachException {
+        if (call.request.length() > MAX_NAME_BYTES) {
+            throw new ProtocolBreachException("a request of " + call.request.length() + " bytes to bind a service");
+        }
+        String channel;
+        try {
+            channel = call.request.open().readString();
+        } catch (PayloadException e) {
+            throw new ProtocolBreachException("a request to bind a service that names none: " + e.getMessage());
+        }
+        BoundServices services = call.connection.services;
+        try {
+            int number = services.bind(channel);
+            ServedInterface served =
+                    ServedInterface.of(services.get(number).service().definition());
+            PayloadWriter result = call.result();
+            result.writeInt(number);
+            result.writeLong(served.fingerprint());
+            result.writeString(served.name(), "name");
+            result.writeString(served.description(), "description");
+        } catch (RpcException | OutOfArenaException e) {
+            call.fail(e);
+            return;
         }
         call.succeed();
     }
@@ -123,6 +161,7 @@ final class ControlRequests {
                     .asException());
         } else {
             call.request.continues(stream.method());
+            call.response.answersFor(stream.service());
             call.defer();
             stream.pull(call);
         }

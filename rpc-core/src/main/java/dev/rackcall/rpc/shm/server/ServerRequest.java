@@ -15,11 +15,14 @@ import java.lang.foreign.MemorySegment;
  */
 final class ServerRequest {
     private final ServerEnd end;
-    private final ServiceBinding service;
+    private final BoundServices services;
     private final PayloadBudget payloads;
     private final MemorySegment memory;
     private final long slot;
     private final PayloadReader reader;
+
+    /** The service that is called; of a control request, any. */
+    private ServiceBinding service;
 
     private long ticket;
     private int methodIndex;
@@ -39,9 +42,10 @@ final class ServerRequest {
     private boolean opened;
     private Metadata headers = Metadata.EMPTY;
 
-    ServerRequest(ServerEnd end, ServiceBinding service, PayloadBudget payloads, long slot) {
+    ServerRequest(ServerEnd end, BoundServices services, PayloadBudget payloads, long slot) {
         this.end = end;
-        this.service = service;
+        this.services = services;
+        this.service = services.first();
         this.payloads = payloads;
         this.memory = end.memory();
         this.slot = slot;
@@ -51,8 +55,14 @@ final class ServerRequest {
     /** Copies the header; each word is read once. */
     void begin(long takenTicket, long word) throws ProtocolBreachException {
         ticket = takenTicket;
-        methodIndex = SlotLayout.methodOrStatus(word);
+        int number = SlotLayout.methodOrStatus(word);
         flags = SlotLayout.flags(word);
+        if ((flags & SlotLayout.CONTROL) == 0) {
+            methodIndex = SlotLayout.methodOf(number);
+            call(services.get(SlotLayout.serviceOf(number)));
+        } else {
+            methodIndex = number;
+        }
         if ((flags & SlotLayout.FETCHED) != 0) {
             isolation = SlotLayout.requestIsolation(memory, slot);
         }
@@ -73,6 +83,19 @@ final class ServerRequest {
             counted = payloads.take(length) ? length : 0;
         }
         opened = false;
+    }
+
+    private void call(ServiceBinding called) {
+        // A comparison is cheaper than two reference stores, which have a garbage collector's barrier.
+        if (service != called) {
+            service = called;
+            reader.objects(called.objects());
+        }
+    }
+
+    /** The service that is called. */
+    ServiceBinding service() {
+        return service;
     }
 
     /** Throws the failure of a call whose handler must not run. */

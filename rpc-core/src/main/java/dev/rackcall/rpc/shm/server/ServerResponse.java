@@ -34,6 +34,9 @@ final class ServerResponse {
     private final long slot;
     private final PayloadBuffer buffer;
     private final PayloadWriter writer;
+    /** The service whose objects are encoded. */
+    private ServiceBinding service;
+
     private boolean encoding;
     /** The result names an object that the client has to fetch. */
     private boolean held;
@@ -57,11 +60,21 @@ final class ServerResponse {
                 memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES),
                 end.slots(),
                 "the caller should release shared results by RpcChannel.release, or open the channel with a larger arenaQuota");
+        this.service = service;
         this.writer = PayloadWriter.create(buffer).objects(service.objects());
     }
 
+    /** Encodes the objects of that service from now on. */
+    void answersFor(ServiceBinding called) {
+        if (service != called) {
+            service = called;
+            writer.objects(called.objects());
+        }
+    }
+
     /** A new call has the slot. */
-    void begin() {
+    void begin(ServiceBinding called) {
+        answersFor(called);
         encoding = false;
         // The last response's caller has read it. Its mark would wake this call's caller for nothing.
         UNWOKEN.setOpaque(this, false);

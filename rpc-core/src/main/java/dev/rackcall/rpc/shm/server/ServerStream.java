@@ -34,6 +34,7 @@ final class ServerStream<T> {
     private final Stream<T> elements;
     private final ResultWriter<T> writer;
     private final String method;
+    private final ServiceBinding service;
     private final ServerContext context;
     private final CallMemory memory;
     private final LongSupplier nanoTime;
@@ -58,26 +59,39 @@ final class ServerStream<T> {
      * The call that returned a stream.
      *
      * @param method its full name
+     * @param service its service
      * @param context with its observers and trailers; null if the call has none
-     * @param memory from which the elements may be computed; null if the call has none
      */
-    record Opener(long ticket, String method, ServerContext context, CallMemory memory) {}
+    record Opener(long ticket, String method, ServiceBinding service, ServerContext context) {}
 
-    ServerStream(ServerStreams owner, long id, Opener opener, Stream<T> elements, ResultWriter<T> writer) {
+    /** @param memory from which the elements may be computed; null if the call has none */
+    ServerStream(
+            ServerStreams owner,
+            long id,
+            Opener opener,
+            CallMemory memory,
+            Stream<T> elements,
+            ResultWriter<T> writer) {
         this.owner = owner;
         this.id = id;
         this.opener = opener.ticket;
         this.elements = elements;
         this.writer = writer;
         this.method = opener.method;
+        this.service = opener.service;
         this.context = opener.context;
-        this.memory = opener.memory;
+        this.memory = memory;
         this.nanoTime = owner.nanoTime();
         this.wanted = nanoTime.getAsLong();
     }
 
     long id() {
         return id;
+    }
+
+    /** The service whose objects its elements are. */
+    ServiceBinding service() {
+        return service;
     }
 
     /** Whether its reader has not pulled for too long. */

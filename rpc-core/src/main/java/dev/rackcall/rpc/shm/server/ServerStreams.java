@@ -33,21 +33,13 @@ final class ServerStreams {
         return nanoTime;
     }
 
-    /**
-     * @param opener ticket of the call that returned it
-     * @param context of that call; null if its handler has not requested one
-     */
+    /** @param opener the call that returned it */
     <T> ServerStream<T> open(
-            long opener,
-            Stream<T> elements,
-            ResultWriter<T> writer,
-            String method,
-            ServerContext context,
-            Supplier<CallMemory> memory) {
-        ServerStream<T> stream = tryOpen(opener, elements, writer, method, context, memory);
+            ServerStream.Opener opener, Stream<T> elements, ResultWriter<T> writer, Supplier<CallMemory> memory) {
+        ServerStream<T> stream = tryOpen(opener, elements, writer, memory);
         if (stream == null) {
             endForsaken();
-            stream = tryOpen(opener, elements, writer, method, context, memory);
+            stream = tryOpen(opener, elements, writer, memory);
         }
         if (stream == null) {
             // Runs users' code, so without the lock.
@@ -55,25 +47,19 @@ final class ServerStreams {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with(
                             "%s: %d streams are open on this connection; read them to their end or close them",
-                            method, MAX_OPEN)
+                            opener.method(), MAX_OPEN)
                     .asException();
         }
         return stream;
     }
 
     private synchronized <T> ServerStream<T> tryOpen(
-            long opener,
-            Stream<T> elements,
-            ResultWriter<T> writer,
-            String method,
-            ServerContext context,
-            Supplier<CallMemory> memory) {
+            ServerStream.Opener opener, Stream<T> elements, ResultWriter<T> writer, Supplier<CallMemory> memory) {
         if (closed || open.size() >= MAX_OPEN) {
             return null;
         }
         long id = ++lastId;
-        ServerStream<T> stream = new ServerStream<>(
-                this, id, new ServerStream.Opener(opener, method, context, memory.get()), elements, writer);
+        ServerStream<T> stream = new ServerStream<>(this, id, opener, memory.get(), elements, writer);
         open.put(id, stream);
         return stream;
     }

@@ -5,7 +5,9 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.ServerInterceptor;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.Dispatcher;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.sandbox.ArgumentSpace;
@@ -38,6 +40,16 @@ final class ServiceBinding {
         this.spec = spec;
         this.dispatcher = service.dispatcher();
         this.methods = service.definition().methods().toArray(MethodDescriptor[]::new);
+        if (methods.length > SlotLayout.MAX_METHODS) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with(
+                            "channel %s: %s has %d methods; split it into services of %d at most",
+                            service.channel(),
+                            service.definition().type().getName(),
+                            methods.length,
+                            SlotLayout.MAX_METHODS)
+                    .asException();
+        }
         this.interceptors = spec.interceptors().toArray(ServerInterceptor[]::new);
         this.objects = KryoCodec.of(service.definition().registered());
         this.shared = shared;

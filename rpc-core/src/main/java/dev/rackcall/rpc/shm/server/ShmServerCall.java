@@ -71,7 +71,7 @@ final class ShmServerCall extends DeferrableCall {
         long slot = ControlLayout.slot(index);
         ServerEnd end = connection.end;
         ServiceBinding service = connection.service;
-        this.request = new ServerRequest(end, service, connection.payloads, slot);
+        this.request = new ServerRequest(end, connection.services, connection.payloads, slot);
         this.response = new ServerResponse(end, service, slot);
         this.objects = new CallObjects(end, service, connection.payloads, request, response);
     }
@@ -89,7 +89,7 @@ final class ShmServerCall extends DeferrableCall {
         // A new request implies that the answer to the last one was read or is unwanted.
         response.forgetLast();
         request.begin(ticket, word);
-        response.begin();
+        response.begin(request.service());
         if (context != null) {
             context = null;
         }
@@ -113,7 +113,7 @@ final class ShmServerCall extends DeferrableCall {
      * returns.
      */
     boolean needsOwnThread() {
-        ServiceBinding service = connection.service;
+        ServiceBinding service = request.service();
         return service.interceptors().length != 0
                 && service.hasMethod(request.methodIndex())
                 && request.method().kind() == MethodDescriptor.Kind.SERVER_STREAM;
@@ -174,7 +174,7 @@ final class ShmServerCall extends DeferrableCall {
     }
 
     private void dispatch() throws Exception {
-        connection.service.dispatcher().dispatch(request.methodIndex(), this);
+        request.service().dispatcher().dispatch(request.methodIndex(), this);
     }
 
     @Override
@@ -273,7 +273,10 @@ final class ShmServerCall extends DeferrableCall {
         }
         InterceptorChain around = chain;
         ServerStream<T> stream = connection.streams.open(
-                request.ticket(), elements, resultWriter, request.name(), context, objects::giveAway);
+                new ServerStream.Opener(request.ticket(), request.name(), request.service(), context),
+                elements,
+                resultWriter,
+                objects::giveAway);
         streamed = true;
         // A cancellation sets `unwanted` before it searches for the stream: either it finds the stream, or this read
         // sees it. Read before the call is deferred, since from then on the slot may serve its next call.

@@ -27,7 +27,10 @@ public final class ShmServerConnection implements Relief.Served {
     private static final int CONNECTED = -1;
 
     public final ServerEnd end;
+    /** The one that the client has connected to. */
     final ServiceBinding service;
+
+    final BoundServices services;
     final MemorySegment memory;
     final ServerStreams streams = new ServerStreams();
     final ConnectionUse use;
@@ -63,9 +66,10 @@ public final class ShmServerConnection implements Relief.Served {
     /** Its position in the poller's list; -1: not watched. Poller only. */
     int position = -1;
 
-    ShmServerConnection(ServerEnd end, ServiceBinding service, Handlers handlers) {
+    ShmServerConnection(ServerEnd end, BoundServices services, Handlers handlers) {
         this.end = end;
-        this.service = service;
+        this.service = services.first();
+        this.services = services;
         this.handlers = handlers;
         this.memory = end.memory();
         this.use = new ConnectionUse(end::release, end.count());

@@ -6,13 +6,19 @@ import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.call.Feed;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.codec.PayloadWriter;
 import dev.rackcall.testkit.Await;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BiConsumer;
@@ -38,6 +44,7 @@ class ProtocolBreachTest extends RpcFixture {
     @BeforeEach
     void start() {
         server = serve(serving(Feed.class, Feed.of(Stream::empty))
+                .service(Echo.class, new EchoService())
                 .interceptor((call, next) -> {
                     if (call.method().name().equals("items")) {
                         inside.countDown();
@@ -91,6 +98,25 @@ class ProtocolBreachTest extends RpcFixture {
         }),
         CONTROL_REQUEST_OF_WRONG_LENGTH((connection, inside) ->
                 connection.publish(SlotLayout.word(0, ControlOp.CANCEL, SlotLayout.CONTROL, 4))),
+        SERVICE_THAT_IT_HAS_NOT_BOUND(
+                (connection, inside) -> connection.publish(SlotLayout.word(0, SlotLayout.methodNumber(1, 0), 0, 0))),
+        LAST_OF_ALL_SERVICES((connection, inside) ->
+                connection.publish(SlotLayout.word(0, SlotLayout.methodNumber(SlotLayout.MAX_SERVICES - 1, 0), 0, 0))),
+        SERVICE_BEYOND_THE_ONE_THAT_IT_HAS_BOUND((connection, inside) -> {
+            bind(connection, "/test/echo");
+            assertThat(connection.await()).isEqualTo(HostileConnection.End.ANSWERED);
+            connection.publish(SlotLayout.word(0, SlotLayout.methodNumber(2, 0), 0, 0));
+        }),
+        BINDING_OF_NO_NAME(
+                (connection, inside) -> connection.publish(SlotLayout.word(0, ControlOp.BIND, SlotLayout.CONTROL, 0))),
+        BINDING_OF_A_NAME_BEYOND_ITS_REQUEST((connection, inside) -> {
+            connection.payload(new byte[] {100, 'a', 'b', 'c'}, false);
+            connection.publish(SlotLayout.word(0, ControlOp.BIND, SlotLayout.CONTROL, 4));
+        }),
+        BINDING_OF_A_HUGE_NAME((connection, inside) -> {
+            connection.place(2_000, requestRef(connection, 8192));
+            connection.publish(SlotLayout.word(0, ControlOp.BIND, SlotLayout.CONTROL | SlotLayout.OUTSIDE, 0));
+        }),
         UNKNOWN_CONTROL_REQUEST(
                 (connection, inside) -> connection.publish(SlotLayout.word(0, 77, SlotLayout.CONTROL, 8)));
 
@@ -99,6 +125,37 @@ class ProtocolBreachTest extends RpcFixture {
         Breach(BiConsumer<HostileConnection, CountDownLatch> send) {
             this.send = send;
         }
+    }
+
+    /** Asks to bind the service of a channel; the connection's client has a call in flight then. */
+    private static void bind(HostileConnection connection, String channel) {
+        MemorySegment buffer = Arena.ofAuto().allocate(SlotLayout.REQUEST_INLINE_BYTES);
+        PayloadWriter writer = PayloadWriter.create((old, used, needed) -> {
+            throw new AssertionError("a longer name than fits into a slot");
+        });
+        writer.begin(buffer);
+        writer.writeString(channel, "channel");
+        byte[] bytes = buffer.asSlice(0, writer.length()).toArray(ValueLayout.JAVA_BYTE);
+        connection.payload(bytes, false);
+        connection.publish(SlotLayout.word(0, ControlOp.BIND, SlotLayout.CONTROL, bytes.length));
+    }
+
+    @Test
+    void shouldServeTheServicesThatAClientHasBound() throws Exception {
+        HostileConnection client = hostile();
+        for (int i = 0; i < 2; i++) {
+            bind(client, "/test/echo");
+            assertThat(client.await()).isEqualTo(HostileConnection.End.ANSWERED);
+            assertThat(client.codeOf(2 * i)).isEqualTo(Status.Code.OK);
+            int number = SlotLayout.methodNumber(1, HostileConnection.method(Echo.class, "nothing"));
+            client.publish(SlotLayout.word(0, number, 0, 0));
+            assertThat(client.await()).isEqualTo(HostileConnection.End.ANSWERED);
+            assertThat(client.codeOf(2 * i + 1)).isEqualTo(Status.Code.OK);
+        }
+        bind(client, "/no/such");
+        assertThat(client.await()).isEqualTo(HostileConnection.End.ANSWERED);
+        assertThat(client.codeOf(4)).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(server.connections()).isEqualTo(1);
     }
 
     private static void callWith(HostileConnection connection, long length, long ref) {
@@ -165,7 +222,7 @@ class ProtocolBreachTest extends RpcFixture {
     @Test
     void shouldOnlyRefuseAMethodThatIsNotThere() throws Exception {
         HostileConnection hostile = hostile();
-        hostile.publish(SlotLayout.word(0, 4711, 0, 0));
+        hostile.publish(SlotLayout.word(0, 711, 0, 0));
         assertThat(hostile.await()).isEqualTo(HostileConnection.End.ANSWERED);
         assertThat(hostile.codeOf(0)).isEqualTo(Status.Code.UNIMPLEMENTED);
         assertThat(server.connections()).isEqualTo(1);

@@ -25,6 +25,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -120,6 +121,7 @@ class HandlerWallsTest {
                     sockets.left(),
                     new Handshake.ClientHello(ControlLayout.VERSION, factory.channel(), 2, 1 << 20),
                     new Peer(0, 0, 0),
+                    _ -> Optional.empty(),
                     new ConnectionCount());
             offer.close();
             clients.add(offer.connection());

@@ -24,7 +24,11 @@ class ServerStreamsTest {
     private long tickets = 100;
 
     private ServerStream<Integer> open(Stream<Integer> elements) {
-        return streams.open(++tickets, elements, (out, call, value) -> {}, "Test.method", null, () -> null);
+        return streams.open(
+                new ServerStream.Opener(++tickets, "Test.method", null, null),
+                elements,
+                (out, call, value) -> {},
+                () -> null);
     }
 
     /** Closing one runs users' code, which must not keep the connection's poller from finding the others. */

@@ -65,14 +65,27 @@ public class SharedCallTest extends StoreContract {
     }
 
     @Test
-    void shouldServeSeveralServicesEachOnItsChannel() {
+    void shouldServeSeveralServicesEachOnItsChannelAndAllOverOneConnection() {
         assertThat(server.channels()).containsExactly("/test/library", "/test/echo", "/test/ledger");
-        RpcChannel echo = open(place(RpcChannel.builder("/test/echo")));
-        assertThat(echo.stub(Echo.class).add(1, 2)).isEqualTo(3);
-        assertFails(Status.Code.FAILED_PRECONDITION, () -> echo.stub(Library.class))
-                .hasMessageContainingAll(
-                        "channel /test/echo serves dev.rackcall.rpc.contract.Echo, not dev.rackcall.rpc.contract.Library",
-                        "open /test/library");
+        int connections = server.connections();
+        Echo echo = channel.stub(Echo.class);
+        assertThat(echo.add(1, 2)).isEqualTo(3);
+        assertThat(echo.count(0, 1000)).hasSize(1000);
+        assertThat(echo.later(3, 1)).succeedsWithin(Await.BOUND).isEqualTo(3);
+        assertFails(Status.Code.INTERNAL, () -> echo.fail("INTERNAL", "why")).hasMessageContaining("why");
+        assertThat(library.kept()).isEmpty();
+        assertThat(channel.stub(Ledger.class)).isNotNull();
+        assertThat(server.connections()).isEqualTo(connections);
+        RpcChannel opened = open(place(RpcChannel.builder("/test/echo")));
+        Library other = opened.stub(Library.class);
+        Book book = other.write("over the same connection", 50);
+        assertThat(book.title()).isEqualTo("over the same connection");
+        opened.release(book);
+        try (Scope scope = opened.newScope()) {
+            assertThat(other.sum(chain(scope, 100))).isEqualTo(4950);
+        }
+        assertThat(opened.stub(Echo.class).add(1, 2)).isEqualTo(3);
+        assertThat(server.connections()).isEqualTo(connections + 1);
     }
 
     @Test

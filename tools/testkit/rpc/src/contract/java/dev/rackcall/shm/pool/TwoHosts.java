@@ -37,7 +37,17 @@ public final class TwoHosts implements AutoCloseable {
 
     /** The pool as another process of that host has it. */
     public Pool host(int number) {
+        return host(path, number);
+    }
+
+    /** The pool at {@link #path} as that host has it. */
+    public static Pool host(Path path, int number) {
         return Pool.ofHost(SharedFile.openFile(path), number, new BootId(0xb007 + number));
+    }
+
+    /** Its file, for other processes. */
+    public Path path() {
+        return path;
     }
 
     public Pool first() {

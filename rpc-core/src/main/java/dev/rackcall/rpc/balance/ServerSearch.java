@@ -1,0 +1,320 @@
+package dev.rackcall.rpc.balance;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.FolderWatch;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.runtime.ServerInstance;
+import dev.rackcall.rpc.shm.HostServers;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.LogLimit;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds the servers of a channel by their files in the runtime directory, as soon as the files appear, and connects to
+ * them on background threads. Thread-safe.
+ */
+final class ServerSearch implements AutoCloseable {
+    /** Maximum number of servers that one channel connects to; if there are more, it chooses at random. */
+    static final int MOST_SERVERS = 16;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServerSearch.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+    /** How long a background thread waits for a server that does not answer. */
+    private static final Duration CONNECT_BOUND = Duration.ofSeconds(5);
+    /** The least time for one of several servers. */
+    private static final Duration LEAST_BOUND = Duration.ofMillis(100);
+    /** Pause before servers that could not be reached are tried again. */
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final ClientSpec spec;
+    private final Owner owner;
+    private final RuntimeDirectory directory;
+
+    // The following fields are guarded by this object's lock, under which the owner is asked nothing.
+
+    /** Ids of servers that a background thread connects to. */
+    private final Set<String> tried = new HashSet<>();
+    /** Ids of servers of versions that the channel's stubs cannot call. */
+    private final Set<String> unsuitable = new HashSet<>();
+    /** Ids of servers that have refused this client for good. */
+    private final Set<String> refusing = new HashSet<>();
+
+    private boolean isDue;
+    private long dueAt;
+    private boolean closed;
+    /** Null before {@link #start}. */
+    private FolderWatch watch;
+
+    /** The user of what is found. */
+    interface Owner {
+        /** Whether more servers are wanted now; if not, they are looked for again later. */
+        boolean needsServers();
+
+        /** How many servers are connected. */
+        int connected();
+
+        /** Whether that server is connected. */
+        boolean isConnected(String id);
+
+        /** Takes a connection; false if the caller must close it. */
+        boolean adopt(HostServers.Reached reached);
+
+        /** Called after {@link #adopt} on a background thread. */
+        void found();
+
+        /** Called twice a second, and at each change of the directory. Must not block. */
+        void tick();
+    }
+
+    ServerSearch(ClientSpec spec, Owner owner) {
+        this.spec = spec;
+        this.owner = owner;
+        this.directory = RuntimeDirectory.at(spec.directory());
+    }
+
+    /** Begins to look for servers. */
+    void start() {
+        FolderWatch started = FolderWatch.start(directory.path(), this::look);
+        boolean late;
+        synchronized (this) {
+            watch = started;
+            late = closed;
+        }
+        if (late) {
+            started.close();
+        } else {
+            lookAtOnce();
+        }
+    }
+
+    /** Makes the next tick look for servers, even if the directory has not changed since. */
+    void soon() {
+        later(0);
+    }
+
+    private synchronized void later(long nanos) {
+        isDue = true;
+        dueAt = System.nanoTime() + nanos;
+    }
+
+    /** Called by the thread of all watches. */
+    private void look(boolean changed) {
+        owner.tick();
+        boolean due;
+        synchronized (this) {
+            due = changed || (isDue && System.nanoTime() - dueAt >= 0);
+        }
+        if (due) {
+            lookAtOnce();
+        }
+    }
+
+    private void lookAtOnce() {
+        if (!owner.needsServers()) {
+            // The change that was reported must not be forgotten until then.
+            soon();
+            return;
+        }
+        synchronized (this) {
+            isDue = false;
+        }
+        for (ServerInstance each : living()) {
+            // A server has its lock before its socket, whose file is another change.
+            if (!owner.isConnected(each.id()) && Files.exists(each.socket())) {
+                beginUnlessKnown(each, owner.connected());
+            }
+        }
+    }
+
+    /** The living servers, in random order. What cannot be examined is left out, and is looked at again later. */
+    private List<ServerInstance> living() {
+        List<ServerInstance> living = new ArrayList<>();
+        try {
+            List<ServerInstance> all = directory.instances(spec.channel());
+            forgetAllBut(all);
+            for (ServerInstance each : all) {
+                if (isAlive(each)) {
+                    living.add(each);
+                }
+            }
+        } catch (RpcException e) {
+            unseen(directory.path(), e);
+        }
+        Collections.shuffle(living);
+        return living;
+    }
+
+    /** No two servers have the same id, so that the ids of ended servers are worth nothing. */
+    private synchronized void forgetAllBut(List<ServerInstance> present) {
+        Set<String> ids = new HashSet<>();
+        present.forEach(each -> ids.add(each.id()));
+        unsuitable.retainAll(ids);
+        refusing.retainAll(ids);
+    }
+
+    private boolean isAlive(ServerInstance server) {
+        try {
+            if (server.isAlive()) {
+                return true;
+            }
+            directory.clean(server);
+        } catch (RuntimeException e) {
+            unseen(server.socket(), e);
+        }
+        return false;
+    }
+
+    private void unseen(Path what, RuntimeException why) {
+        later(RETRY_NANOS);
+        if (LOG_LIMIT.allows()) {
+            LOG.warn(
+                    "channel {}: {} cannot be examined; it is looked at again{}",
+                    spec.channel(),
+                    what,
+                    LOG_LIMIT.skipped(),
+                    why);
+        }
+    }
+
+    private synchronized void beginUnlessKnown(ServerInstance server, int connected) {
+        if (closed || !isCandidate(server) || connected + tried.size() >= MOST_SERVERS || !tried.add(server.id())) {
+            return;
+        }
+        try {
+            Thread.ofPlatform().daemon().name("rackcall-connect").start(() -> connectBehind(server));
+        } catch (RuntimeException | Error e) {
+            tried.remove(server.id());
+            later(RETRY_NANOS);
+            throw e;
+        }
+    }
+
+    private void connectBehind(ServerInstance server) {
+        boolean adopted = false;
+        try {
+            adopted = connect(server, CONNECT_BOUND);
+        } catch (RuntimeException e) {
+            later(RETRY_NANOS);
+            if (LOG_LIMIT.allows()) {
+                LOG.warn(
+                        "channel {}: connecting to {} failed{}",
+                        spec.channel(),
+                        server.socket(),
+                        LOG_LIMIT.skipped(),
+                        e);
+            }
+        } finally {
+            synchronized (this) {
+                tried.remove(server.id());
+            }
+        }
+        if (adopted) {
+            owner.found();
+        }
+    }
+
+    /**
+     * Connects to a living server that was not asked yet, on the calling thread.
+     *
+     * @param asked ids of servers that were asked; gets those of the others
+     * @param end nanoTime
+     * @return false if there is none
+     */
+    boolean connectToAnother(Set<String> asked, long end) {
+        for (ServerInstance each : living()) {
+            long left = end - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            if (isCandidate(each) && asked.add(each.id())) {
+                Duration bound = Duration.ofNanos(Math.min(left, CONNECT_BOUND.toNanos()));
+                if (connect(each, bound.compareTo(LEAST_BOUND) < 0 ? LEAST_BOUND : bound)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Connects to a server within the bound and the channel's connect time-out; returns whether it is connected now. */
+    private boolean connect(ServerInstance server, Duration bound) {
+        ClientConnection connection;
+        try {
+            boolean isShort = spec.connectTimeout().compareTo(bound) < 0;
+            connection = HostServers.connect(isShort ? spec : spec.within(bound), server);
+        } catch (RpcException e) {
+            LOG.debug("channel {}: {} gets no calls yet", spec.channel(), server.socket(), e);
+            refused(server, e.code());
+            return false;
+        }
+        boolean adopted = false;
+        try {
+            adopted = owner.adopt(new HostServers.Reached(server, connection));
+        } finally {
+            if (!adopted) {
+                connection.close();
+            }
+        }
+        return adopted;
+    }
+
+    private synchronized void refused(ServerInstance server, Status.Code code) {
+        if (code == Status.Code.FAILED_PRECONDITION || code == Status.Code.PERMISSION_DENIED) {
+            refusing.add(server.id());
+        } else {
+            later(RETRY_NANOS);
+        }
+    }
+
+    // ---- servers that are not asked
+
+    private synchronized boolean isCandidate(ServerInstance server) {
+        return !unsuitable.contains(server.id()) && !refusing.contains(server.id());
+    }
+
+    /** The channel's stubs cannot call that server. */
+    void unsuitable(ServerInstance server, RpcException why) {
+        boolean isNew;
+        synchronized (this) {
+            isNew = unsuitable.add(server.id());
+        }
+        if (isNew) {
+            LOG.warn("the server at {} gets no calls: {}", server.socket(), why.getMessage());
+        }
+    }
+
+    /** The ids of the servers that the channel's stubs cannot call. */
+    synchronized Set<String> unsuitable() {
+        return Set.copyOf(unsuitable);
+    }
+
+    /** How many servers a background thread connects to. */
+    synchronized int tried() {
+        return tried.size();
+    }
+
+    /** Connects to no more servers. Idempotent. */
+    @Override
+    public void close() {
+        FolderWatch started;
+        synchronized (this) {
+            closed = true;
+            started = watch;
+        }
+        if (started != null) {
+            started.close();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.KryoCodec;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ServedInterface;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Scope;
+import java.util.Optional;
+
+/** A connection as calls to another service of its server use it. Lives as long as the connection. Thread-safe. */
+final class ServiceConnection extends ClientConnection {
+    /** What begins the calls. */
+    interface Base {
+        /** As {@link ClientConnection#begin}, for that service. */
+        ClientCall begin(
+                CalledService service,
+                MethodDescriptor method,
+                long deadline,
+                Metadata headers,
+                Isolation isolation,
+                CallObserver observer);
+    }
+
+    private final ClientConnection connection;
+    private final Base base;
+    private final CalledService service;
+
+    ServiceConnection(ClientConnection connection, Base base, CalledService service) {
+        this.connection = connection;
+        this.base = base;
+        this.service = service;
+    }
+
+    @Override
+    public ClientCall begin(
+            MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
+        return base.begin(service, method, deadline, headers, isolation, observer);
+    }
+
+    @Override
+    public void use(ServiceDefinition<?> definition) {
+        service.use(KryoCodec.of(definition.registered()));
+    }
+
+    @Override
+    public ServedInterface service() {
+        return service.served;
+    }
+
+    @Override
+    public Optional<ClientConnection> bind(String channel) {
+        return connection.bind(channel);
+    }
+
+    @Override
+    public boolean isUsable() {
+        return connection.isUsable();
+    }
+
+    @Override
+    public boolean hasEnded() {
+        return connection.hasEnded();
+    }
+
+    @Override
+    public Optional<Status> endCause() {
+        return connection.endCause();
+    }
+
+    @Override
+    public Scope newScope(long firstBytes) {
+        return connection.newScope(firstBytes);
+    }
+
+    @Override
+    public Scope newSharedScope(long firstBytes) {
+        return connection.newSharedScope(firstBytes);
+    }
+
+    @Override
+    public boolean release(Object result) {
+        return connection.release(result);
+    }
+
+    @Override
+    public boolean maps(Object sharedObject) {
+        return connection.maps(sharedObject);
+    }
+
+    @Override
+    public int callsUnderWay() {
+        return connection.callsUnderWay();
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+    }
+}

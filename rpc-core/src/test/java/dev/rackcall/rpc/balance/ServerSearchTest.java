@@ -1,0 +1,149 @@
+package dev.rackcall.rpc.balance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.runtime.ServerInstance;
+import dev.rackcall.rpc.shm.HostServers;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How the servers of a channel are found on a host. */
+@Timeout(200)
+class ServerSearchTest extends RpcFixture {
+    private final Map<String, HostServers.Reached> adopted = new ConcurrentHashMap<>();
+    private volatile boolean needsServers = true;
+    private volatile boolean adopts = true;
+
+    private final class Keeper implements ServerSearch.Owner {
+        @Override
+        public boolean needsServers() {
+            return needsServers;
+        }
+
+        @Override
+        public int connected() {
+            return adopted.size();
+        }
+
+        @Override
+        public boolean isConnected(String id) {
+            return adopted.containsKey(id);
+        }
+
+        @Override
+        public boolean adopt(HostServers.Reached reached) {
+            if (adopts) {
+                keep(reached.connection());
+                adopted.put(reached.server().id(), reached);
+            }
+            return adopts;
+        }
+
+        @Override
+        public void found() {}
+
+        @Override
+        public void tick() {}
+    }
+
+    private final Keeper keeper = new Keeper();
+
+    private ServerSearch search() {
+        return keep(new ServerSearch(
+                new ClientSpec(
+                        "/test/echo",
+                        ClientSpec.Place.here(directory),
+                        WaitStrategy.blocking(),
+                        new ClientSpec.Capacity(4, ClientSpec.Capacity.NEAR_QUOTA),
+                        new ClientSpec.Timeouts(Duration.ofSeconds(30), Duration.ofSeconds(30)),
+                        ClientSpec.Sealing.DEFAULT),
+                keeper));
+    }
+
+    private ServerInstance server(RpcServer running) {
+        assertThat(running.channels()).containsExactly("/test/echo");
+        return RuntimeDirectory.at(directory).instances("/test/echo").getFirst();
+    }
+
+    @Test
+    void shouldConnectToServersThatStart() {
+        search().start();
+        serve(Echo.class, new EchoService());
+        Await.equal("servers", 1, adopted::size);
+        serve(Echo.class, new EchoService());
+        Await.equal("servers", 2, adopted::size);
+    }
+
+    @Test
+    void shouldRememberAChangeUntilServersAreNeeded() {
+        needsServers = false;
+        search().start();
+        serve(Echo.class, new EchoService());
+        needsServers = true;
+        Await.equal("servers", 1, adopted::size);
+    }
+
+    @Test
+    void shouldNotConnectToUnsuitableServers() {
+        ServerInstance unsuitable = server(serve(Echo.class, new EchoService()));
+        ServerSearch search = search();
+        search.unsuitable(
+                unsuitable,
+                Status.Code.FAILED_PRECONDITION.with("of another version").asException());
+        search.start();
+        serve(Echo.class, new EchoService());
+        Await.equal("servers", 1, adopted::size);
+        assertThat(adopted).doesNotContainKey(unsuitable.id());
+        assertThat(search.unsuitable()).isEqualTo(Set.of(unsuitable.id()));
+    }
+
+    @Test
+    void shouldForgetServersThatHaveEnded() {
+        RpcServer running = serve(Echo.class, new EchoService());
+        ServerInstance unsuitable = server(running);
+        ServerSearch search = search();
+        search.unsuitable(
+                unsuitable,
+                Status.Code.FAILED_PRECONDITION.with("of another version").asException());
+        search.start();
+        running.close();
+        Await.equal("unsuitable servers", Set.of(), search::unsuitable);
+    }
+
+    @Test
+    void shouldRetryServersWhoseConnectionWasNotWanted() {
+        adopts = false;
+        ServerSearch search = search();
+        search.start();
+        serve(Echo.class, new EchoService());
+        Await.equal("connections under way", 0, search::tried);
+        adopts = true;
+        search.soon();
+        Await.equal("servers", 1, adopted::size);
+    }
+
+    @Test
+    void shouldFindNothingAfterItWasClosed() {
+        ServerSearch search = search();
+        search.close();
+        search.start();
+        serve(Echo.class, new EchoService());
+        assertThat(search.connectToAnother(ConcurrentHashMap.newKeySet(), System.nanoTime()))
+                .as("the time is over")
+                .isFalse();
+        assertThat(adopted).isEmpty();
+    }
+}
