@@ -27,7 +27,7 @@ final class UnknownSubjectException extends IllegalArgumentException {
                             .replaceAll("\\d+", "N"))
                     .distinct()
                     .collect(Collectors.joining(", "));
-            return "there is, with N for a size, " + families + " (docs/benchmarks.md and docs/benchmarks-rdma.md describe them)";
+            return "there is, with N for a size, " + families + " (docs/benchmarks.md describes them)";
         }
         return "did you mean "
                 + close.stream().limit(MOST_SUGGESTIONS).collect(Collectors.joining(", "))
