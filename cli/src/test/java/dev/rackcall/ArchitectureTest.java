@@ -25,7 +25,6 @@ import java.time.Instant;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Checks the module borders of docs/architecture.md in the classes of all modules. */
@@ -56,14 +55,10 @@ class ArchitectureTest {
 
     private static final DescribedPredicate<JavaClass> OURS = resideInAPackage("dev.rackcall..");
 
-    private static JavaClasses all;
-
-    @BeforeAll
-    static void readClasses() {
-        all = new ClassFileImporter()
-                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-                .importPackages("dev.rackcall");
-    }
+    /** Read once for this test and {@link RoomsTest}, because reading takes seconds. */
+    static final JavaClasses ALL = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages("dev.rackcall");
 
     /** A rule about a module that is not on the class path would check nothing. */
     @Test
@@ -83,7 +78,7 @@ class ArchitectureTest {
                 GRPC,
                 RACK,
                 CLI)) {
-            assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
+            assertThat(ALL.that(resideInAPackage(module))).as(module).isNotEmpty();
         }
     }
 
@@ -94,7 +89,7 @@ class ArchitectureTest {
                 .resideInAPackage(PROCESSOR)
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(PROCESSOR, "java..", "javax..", "com.palantir.javapoet.."))
-                .check(all);
+                .check(ALL);
     }
 
     @Test
@@ -129,13 +124,13 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(DIRECTORY_STORES, ZOOKEEPER)
-                .check(all);
+                .check(ALL);
         noClasses()
                 .that(OURS.and(not(resideInAPackage(ZOOKEEPER))))
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("org.apache.zookeeper..", "org.apache.curator..")
-                .check(all);
+                .check(ALL);
     }
 
     /** Carriers are found through their provider. Another rule limits what RDMA sees of the runtime. */
@@ -166,7 +161,7 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(ROUTE)
-                .check(all);
+                .check(ALL);
     }
 
     /** ALock uses devices and memory, but no calls. */
@@ -217,7 +212,7 @@ class ArchitectureTest {
                 .callMethod(System.class, "currentTimeMillis")
                 .orShould()
                 .callMethod(Instant.class, "now")
-                .check(all);
+                .check(ALL);
     }
 
     /**
@@ -232,7 +227,7 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(TRANSPORT)
-                .check(all);
+                .check(ALL);
     }
 
     @Test
@@ -247,7 +242,7 @@ class ArchitectureTest {
                 .callMethod(System.class, "load", String.class)
                 .orShould()
                 .callMethod(System.class, "loadLibrary", String.class)
-                .check(all);
+                .check(ALL);
     }
 
     @Test
@@ -259,7 +254,7 @@ class ArchitectureTest {
                 .orShould()
                 .dependOnClassesThat()
                 .resideInAnyPackage("jdk.internal..", "sun.nio..")
-                .check(all);
+                .check(ALL);
     }
 
     @Test
@@ -270,7 +265,7 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("java.lang.reflect..")
-                .check(all);
+                .check(ALL);
     }
 
     /** Loading it costs time and memory, and only objects of registered classes need it. */
@@ -286,7 +281,7 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("com.esotericsoftware..")
-                .check(all);
+                .check(ALL);
     }
 
     @Test
@@ -295,7 +290,7 @@ class ArchitectureTest {
                 .that()
                 .resideInAnyPackage(MEMORY, SANDBOX, VERBS, CONTROL_PLANE, RPC, ROUTE, DIRECTORY, PROCESSOR)
                 .should(GeneralCodingRules.ACCESS_STANDARD_STREAMS)
-                .check(all);
+                .check(ALL);
     }
 
     @Test
@@ -304,7 +299,7 @@ class ArchitectureTest {
                 .assignedFrom(new PackageSlices())
                 .should()
                 .beFreeOfCycles()
-                .check(all);
+                .check(ALL);
     }
 
     @Test
@@ -345,7 +340,7 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat(OURS.and(not(resideInAnyPackage(allowed))))
                 .allowEmptyShould(true)
-                .check(all);
+                .check(ALL);
     }
 
     /**

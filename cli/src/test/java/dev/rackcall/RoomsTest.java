@@ -4,9 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -44,10 +41,7 @@ class RoomsTest {
 
     @BeforeAll
     static void readClasses() {
-        JavaClasses all = new ClassFileImporter()
-                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-                .importPackages("dev.rackcall");
-        for (JavaClass type : all) {
+        for (JavaClass type : ArchitectureTest.ALL) {
             String name = topLevel(type);
             if (name.endsWith(".package-info")) {
                 continue;

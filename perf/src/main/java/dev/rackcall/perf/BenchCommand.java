@@ -136,9 +136,6 @@ public final class BenchCommand implements Callable<Integer> {
     @Option(names = "--servers", paramLabel = "N", description = "elastic: each connects to so many (default: 20).")
     private Optional<Integer> servers = Optional.empty();
 
-    /** For picocli. */
-    public BenchCommand() {}
-
     @Override
     public Integer call() throws IOException {
         BenchSelection selection = validated();

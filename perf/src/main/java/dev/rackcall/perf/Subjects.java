@@ -77,7 +77,6 @@ final class Subjects {
         return ALL;
     }
 
-    /** The subject of that name. */
     static Subject named(String name) {
         return ALL.stream()
                 .filter(subject -> subject.name().equals(name))

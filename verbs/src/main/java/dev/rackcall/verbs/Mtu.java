@@ -2,13 +2,9 @@ package dev.rackcall.verbs;
 
 /** Largest payload of one packet (enum ibv_mtu). A UD message must fit one packet. */
 public enum Mtu {
-    /** 256 bytes. */
     MTU_256,
-    /** 512 bytes. */
     MTU_512,
-    /** 1024 bytes. */
     MTU_1024,
-    /** 2048 bytes. */
     MTU_2048,
     /** 4096 bytes. */
     MTU_4096;

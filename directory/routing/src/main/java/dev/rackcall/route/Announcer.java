@@ -40,7 +40,7 @@ final class Announcer implements Router.Announcement {
     /** How long a closing server waits for the directory, however many channels it has. */
     private static final long PATIENCE_MILLIS = 1_000;
 
-    /** Endpoint ids of this process, with the runtime directories of their sockets. */
+    /** Endpoint ids of this process, with the runtime folders of their sockets. */
     private static final Map<String, Path> OWN = new ConcurrentHashMap<>();
 
     private final SharedDirectory shared;
@@ -78,7 +78,7 @@ final class Announcer implements Router.Announcement {
         }
     }
 
-    /** The runtime directory of an endpoint's server, if the server runs in this process. */
+    /** The runtime folder of an endpoint's server, if the server runs in this process. */
     static Optional<Path> ownFolder(String endpointId) {
         return Optional.ofNullable(OWN.get(endpointId));
     }

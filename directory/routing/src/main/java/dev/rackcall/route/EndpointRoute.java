@@ -130,11 +130,11 @@ final class EndpointRoute {
         }
         Optional<String> mine = MemoryNames.host(channel.directory());
         if (mine.isEmpty()) {
-            return Optional.of("this process has no runtime directory " + channel.directory());
+            return Optional.of("this process has no runtime folder " + channel.directory());
         }
         return mine.equals(theirs)
                 ? Optional.empty()
-                : Optional.of("its server leaves its sockets on another host, or in another runtime directory than "
+                : Optional.of("its server leaves its sockets on another host, or in another runtime folder than "
                         + channel.directory());
     }
 
@@ -287,7 +287,7 @@ final class EndpointRoute {
         Optional<String> server = kind == Kind.PROCESS || kind == Kind.HOST
                 ? announced(MemoryNames.SERVER).map(name -> name.substring(MemoryNames.SERVER.length()))
                 : Optional.empty();
-        // Other servers of the same channel may have their sockets in the same runtime directory.
+        // Other servers of the same channel may have their sockets in the same runtime folder.
         return server.isPresent() ? HostServers.connect(spec, server.get()) : Transports.connect(spec);
     }
 

@@ -8,19 +8,19 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Names of memory in announcements. A host's memory is named by its runtime directory: a process that sees the same
+ * Names of memory in announcements. A host's memory is named by its runtime folder: a process that sees the same
  * directory in the same boot, under any path, can map the memory of connections there. A pool is named by its
  * instance.
  */
 final class MemoryNames {
     static final String HOST = "host:";
     static final String POOL = "pool:";
-    /** Identifies a server in a runtime directory. */
+    /** Identifies a server in a runtime folder. */
     static final String SERVER = "server:";
 
     private MemoryNames() {}
 
-    /** The name of a runtime directory; empty if there is none. */
+    /** The name of a runtime folder; empty if there is none. */
     static Optional<String> host(Path folder) {
         try {
             long device = ((Number) Files.getAttribute(folder, "unix:dev")).longValue();

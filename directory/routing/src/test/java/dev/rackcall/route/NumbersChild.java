@@ -12,7 +12,7 @@ import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
 import java.net.URI;
 
-/** A server in a process of its own, on the host whose runtime directory it is given; until its input ends. */
+/** A server in a process of its own, on the host whose runtime folder it is given; until its input ends. */
 public final class NumbersChild {
     private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
 

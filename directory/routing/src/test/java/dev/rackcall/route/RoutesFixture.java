@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Servers and channels that find each other by a directory, closed after each test. A host is a runtime directory of its own. */
+/** Servers and channels that find each other by a directory, closed after each test. A host is a runtime folder of its own. */
 @Timeout(180)
 abstract class RoutesFixture {
     static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");

@@ -39,7 +39,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Which way calls take, and what becomes of that when ways fail and come back. Hosts are runtime directories of their own. */
+/** Which way calls take, and what becomes of that when ways fail and come back. Hosts are runtime folders of their own. */
 class RoutesTest extends RoutesFixture {
     private RpcChannel channel(String host, URI directory, Duration connectTimeout) {
         return keep(channelOf(host, directory).connectTimeout(connectTimeout).open());
@@ -94,7 +94,7 @@ class RoutesTest extends RoutesFixture {
         RpcChannel far = channel("b");
         assertThat(far.stub(Numbers.class).who()).isEqualTo("one");
         assertThat(kinds(far)).containsExactly(Kind.TCP);
-        assertThat(route(far, Kind.HOST).reason()).contains("no runtime directory " + host("b"));
+        assertThat(route(far, Kind.HOST).reason()).contains("no runtime folder " + host("b"));
 
         Files.delete(view);
         awaitCalls(channel, Kind.TCP);
@@ -227,7 +227,7 @@ class RoutesTest extends RoutesFixture {
         assertThat(channel("c").stub(Numbers.class).who()).isNotEmpty();
         stopped.pause();
         try {
-            // All of it would be spent at the socket in the runtime directory, at which nobody answers.
+            // All of it would be spent at the socket in the runtime folder, at which nobody answers.
             RpcChannel channel = channel("a", byHandAddress(), Duration.ofSeconds(4));
             assertThat(channel.stub(Numbers.class).who()).isEqualTo("alive");
             assertThat(kinds(channel)).containsExactly(Kind.TCP);

@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 /** The measured service. Its handlers only show that the argument arrived. */
 @RpcService(BenchCalls.CHANNEL)
 interface BenchCalls {
-    /** Its channel. */
     String CHANNEL = "/bench/calls";
 
     /** Returns its argument. */
@@ -26,7 +25,6 @@ interface BenchCalls {
     @Rpc
     long touch(BenchNode root);
 
-    /** The handlers. */
     final class Handlers implements BenchCalls {
         @Override
         public long noop(long sequence) {

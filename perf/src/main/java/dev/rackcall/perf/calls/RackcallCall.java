@@ -32,7 +32,6 @@ import java.util.function.LongConsumer;
 public record RackcallCall(String name, BenchTransport transport, Argument argument, int bytes) implements Sides {
     /** What a call carries. */
     public enum Argument {
-        /** A number. */
         NUMBER,
         /** Bytes by value. */
         VALUE,
@@ -47,7 +46,6 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
 
     private static final int CONNECTION_SLOTS = 8;
 
-    /** The subject. */
     public static Subject subject(String name, BenchTransport transport, Argument argument, int bytes) {
         RackcallCall sides = new RackcallCall(name, transport, argument, bytes);
         Set<Subject.Trait> traits = EnumSet.of(Subject.Trait.TAKES_TURNS);
@@ -101,15 +99,46 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
     public ClientSide connect(Path directory) throws IOException {
         RpcChannel.Builder builder = transport.channel(directory).waiting(WaitStrategy.adaptive());
         if (argument == Argument.CONNECTION) {
-            return new Connecting(name, builder.arenaQuota(CONNECTION_QUOTA).slots(CONNECTION_SLOTS));
+            builder.arenaQuota(CONNECTION_QUOTA).slots(CONNECTION_SLOTS);
+            return ClientSide.of(
+                    sequence -> {
+                        try (RpcChannel channel = builder.open()) {
+                            check(sequence, channel.stub(BenchCalls.class).noop(sequence));
+                        }
+                    },
+                    () -> {});
         }
         RpcChannel channel = builder.open();
         BenchCalls calls = channel.stub(BenchCalls.class);
         return switch (argument) {
             case NUMBER, CONNECTION -> new NumberClient(name, channel, calls);
-            case VALUE -> new ValueClient(name, channel, calls, payloads());
-            case POINTER -> new PointerClient(name, channel, calls, Graph.build(channel, bytes));
+            case VALUE -> {
+                List<byte[]> payloads = payloads();
+                yield ClientSide.of(
+                        sequence -> {
+                            byte[] payload = payloads.get((int) (sequence % payloads.size()));
+                            Payload.mark(payload, sequence);
+                            Payload.check(name, calls.echo(payload), payload.length, sequence);
+                        },
+                        channel::close);
+            }
+            case POINTER -> {
+                Graph graph = Graph.build(channel, bytes);
+                yield ClientSide.of(
+                        sequence -> {
+                            graph.root().sequence(sequence);
+                            check(sequence, calls.touch(graph.root()));
+                        },
+                        () -> {
+                            graph.scope().close();
+                            channel.close();
+                        });
+            }
         };
+    }
+
+    private void check(long sequence, long reply) {
+        WrongReplyException.check(name, sequence, reply);
     }
 
     /**
@@ -135,50 +164,6 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
         @Override
         public void close() {
             channel.close();
-        }
-    }
-
-    private record ValueClient(String name, RpcChannel channel, BenchCalls calls, List<byte[]> payloads)
-            implements ClientSide {
-        @Override
-        public void call(long sequence) {
-            byte[] payload = payloads.get((int) (sequence % payloads.size()));
-            Payload.mark(payload, sequence);
-            Payload.check(name, calls.echo(payload), payload.length, sequence);
-        }
-
-        @Override
-        public void close() {
-            channel.close();
-        }
-    }
-
-    private record PointerClient(String name, RpcChannel channel, BenchCalls calls, Graph graph) implements ClientSide {
-        @Override
-        public void call(long sequence) {
-            graph.root().sequence(sequence);
-            WrongReplyException.check(name, sequence, calls.touch(graph.root()));
-        }
-
-        @Override
-        public void close() {
-            graph.scope().close();
-            channel.close();
-        }
-    }
-
-    private record Connecting(String name, RpcChannel.Builder builder) implements ClientSide {
-        @Override
-        public void call(long sequence) {
-            try (RpcChannel channel = builder.open()) {
-                WrongReplyException.check(
-                        name, sequence, channel.stub(BenchCalls.class).noop(sequence));
-            }
-        }
-
-        @Override
-        public void close() {
-            // Each call has closed what it opened.
         }
     }
 

@@ -31,6 +31,8 @@ import java.util.List;
  * @param kind what one call does
  */
 public record ConnectSides(Kind kind) implements Sides {
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
     /** What one call does. */
     public enum Kind {
         /** {@code connect-cached}. */
@@ -70,7 +72,6 @@ public record ConnectSides(Kind kind) implements Sides {
         }
     }
 
-    /** All subjects. */
     public static List<Subject> subjects() {
         return Arrays.stream(Kind.values())
                 .map(kind -> Subject.of(kind.word, 0, kind.settings, new ConnectSides(kind), Subject.Trait.SPINS)
@@ -91,63 +92,42 @@ public record ConnectSides(Kind kind) implements Sides {
                 Agent agent = Agent.open(
                         BenchDevice.get(),
                         AgentOptions.of(HostId.named("connect-client")).withMeta(server::meta));
-                yield kind == Kind.FIRST
-                        ? new FirstRead(agent, server)
-                        : new OwnAgent(agent, agent.admit("bench"), server.epoch(), kind == Kind.CACHED);
+                yield kind == Kind.FIRST ? new FirstRead(agent, server) : ownAgent(agent, server.epoch());
             }
-            case AGENT -> new OtherAgent(AgentFolder.join(directory, "bench"), server.epoch());
-            case HOP -> new Hop(AgentFolder.join(directory, "bench"));
+            case AGENT -> {
+                Tenant tenant = AgentFolder.join(directory, "bench");
+                yield ClientSide.of(sequence -> open(tenant, server.epoch()), tenant::close);
+            }
+            case HOP -> {
+                Tenant tenant = AgentFolder.join(directory, "bench");
+                yield ClientSide.of(sequence -> hop(tenant), tenant::close);
+            }
             case FRESH_RC -> new FreshQueuePairs(server.port());
             case READ -> new FreshQueuePairs.Reads(server.port());
         };
     }
 
+    private ClientSide ownAgent(Agent agent, int epoch) {
+        Tenant tenant = agent.admit("bench");
+        return ClientSide.of(
+                sequence -> {
+                    if (kind == Kind.UNCACHED) {
+                        agent.forget(ConnectServer.HOST);
+                    }
+                    open(tenant, epoch);
+                },
+                agent::close);
+    }
+
+    private static void hop(Tenant tenant) {
+        if (!tenant.ping(PATIENCE)) {
+            throw new IllegalStateException("the agent has not answered within " + PATIENCE);
+        }
+    }
+
     private static void open(Tenant tenant, int epoch) {
         try (VirtualQueue queue = tenant.connect(ConnectServer.HOST)) {
             WrongReplyException.check("connect", epoch, queue.epoch());
-        }
-    }
-
-    private record OwnAgent(Agent agent, Tenant tenant, int epoch, boolean cached) implements ClientSide {
-        @Override
-        public void call(long sequence) {
-            if (!cached) {
-                agent.forget(ConnectServer.HOST);
-            }
-            open(tenant, epoch);
-        }
-
-        @Override
-        public void close() {
-            agent.close();
-        }
-    }
-
-    private record OtherAgent(Tenant tenant, int epoch) implements ClientSide {
-        @Override
-        public void call(long sequence) {
-            open(tenant, epoch);
-        }
-
-        @Override
-        public void close() {
-            tenant.close();
-        }
-    }
-
-    private record Hop(Tenant tenant) implements ClientSide {
-        private static final Duration PATIENCE = Duration.ofSeconds(10);
-
-        @Override
-        public void call(long sequence) {
-            if (!tenant.ping(PATIENCE)) {
-                throw new IllegalStateException("the agent has not answered within " + PATIENCE);
-            }
-        }
-
-        @Override
-        public void close() {
-            tenant.close();
         }
     }
 

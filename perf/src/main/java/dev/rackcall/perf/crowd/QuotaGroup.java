@@ -45,7 +45,6 @@ final class QuotaGroup implements AutoCloseable {
         return missing;
     }
 
-    /** A new group. */
     static QuotaGroup create() throws IOException {
         return create(Path.of("/proc/self/cgroup"), Path.of("/sys/fs/cgroup"));
     }

@@ -64,7 +64,6 @@ final class ElasticServer implements ServerSide {
         return child;
     }
 
-    /** The servers of that directory. */
     static List<Known> find(Path directory) throws IOException {
         return Files.readAllLines(directory.resolve(FILE)).stream()
                 .map(line -> line.split(" "))

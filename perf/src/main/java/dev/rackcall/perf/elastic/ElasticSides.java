@@ -35,7 +35,6 @@ public record ElasticSides(boolean isVirtual, boolean readsAll, int workers, int
     private static final String SERVERS = "rackcall.bench.servers";
     private static final long BOUND_SECONDS = 60;
 
-    /** A subject. */
     public static Subject subject(boolean isVirtual, boolean readsAll) {
         String settings = (isVirtual
                         ? "virtual threads, 50 or --workers: each joins the agent process of its host, shares a page with it, connects virtual queues to 20 servers, or --servers"

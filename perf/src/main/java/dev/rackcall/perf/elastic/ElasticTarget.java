@@ -37,7 +37,6 @@ public record ElasticTarget(BenchPlan plan, Workspace workspace, Rounds rounds) 
         }
     }
 
-    /** Measures all subjects of the group in turns. */
     public List<Result> measure(List<Subject> group) {
         List<Turn> turns = new ArrayList<>();
         try {

@@ -5,10 +5,8 @@ import dev.rackcall.perf.rdma.RcDevice;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
-import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePair;
-import dev.rackcall.verbs.WorkRequest;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -41,7 +39,6 @@ final class FreshWorker implements ElasticWorker {
             keep(device.completions(CompletionQueueSpec.of(4 * DEPTH).polledBusily()));
     private final MemoryRegion region =
             keep(device.register(Arena.ofAuto().allocate(4096, 4096), EnumSet.of(Access.LOCAL_WRITE)));
-    private final Completions batch = Completions.create(4);
 
     /** Opens the device if it is not open yet. */
     static RcDevice openDevice() {
@@ -71,42 +68,10 @@ final class FreshWorker implements ElasticWorker {
         for (Told each : told) {
             RcAddress peer = RcAddress.receive(each.answer);
             device.connect(each.queuePair, peer);
-            readers.add(new PairReader(each.queuePair, peer));
+            readers.add(new RaceReader.OneSided(
+                    region, each.queuePair::postSend, completions::poll, () -> "", peer.memory(), peer.key()));
         }
         return readers;
-    }
-
-    private final class PairReader extends RaceReader {
-        private final QueuePair queuePair;
-        private final RcAddress peer;
-        private final WorkRequest request = WorkRequest.create(1, 0);
-
-        PairReader(QueuePair queuePair, RcAddress peer) {
-            super(region.memory());
-            this.queuePair = queuePair;
-            this.peer = peer;
-        }
-
-        @Override
-        void read(long tableOffset, int landingOffset, int length) {
-            request.read(peer.memory() + tableOffset, peer.key())
-                    .from(region, landingOffset, length)
-                    .signaled();
-            if (!queuePair.postSend(request)) {
-                throw new IllegalStateException("the queue pair has no room for a READ");
-            }
-        }
-
-        @Override
-        int completed() {
-            int count = completions.poll(batch);
-            for (int i = 0; i < count; i++) {
-                if (!batch.isSuccess(i)) {
-                    throw new IllegalStateException("a READ ended with " + batch.status(i));
-                }
-            }
-            return count;
-        }
     }
 
     @Override

@@ -1,9 +1,15 @@
 package dev.rackcall.perf.elastic;
 
 import dev.rackcall.perf.harness.ClientSide;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 
 /** Reads one server's {@link RaceTable} by one-sided READs. Confined to one thread. */
 abstract class RaceReader {
@@ -68,6 +74,61 @@ abstract class RaceReader {
             if (inFlight > 0 && System.nanoTime() - start > ClientSide.CALL_BOUND_NANOS) {
                 throw new IllegalStateException("a READ has not completed within 10 s");
             }
+        }
+    }
+
+    /** Reads over a queue pair, or over a virtual queue. */
+    static final class OneSided extends RaceReader {
+        private final MemoryRegion region;
+        private final Predicate<WorkRequest> post;
+        private final ToIntFunction<Completions> poll;
+        private final Supplier<String> failure;
+        private final long table;
+        private final int key;
+        private final WorkRequest request = WorkRequest.create(1, 0);
+        private final Completions batch = Completions.create(4);
+
+        /**
+         * @param region where READs go
+         * @param post returns false if there is no room
+         * @param poll takes completions, of several readers if they share a completion queue
+         * @param failure the rest of the message about a failed READ
+         */
+        OneSided(
+                MemoryRegion region,
+                Predicate<WorkRequest> post,
+                ToIntFunction<Completions> poll,
+                Supplier<String> failure,
+                long table,
+                int key) {
+            super(region.memory());
+            this.region = region;
+            this.post = post;
+            this.poll = poll;
+            this.failure = failure;
+            this.table = table;
+            this.key = key;
+        }
+
+        @Override
+        void read(long tableOffset, int landingOffset, int length) {
+            request.read(table + tableOffset, key)
+                    .from(region, landingOffset, length)
+                    .signaled();
+            if (!post.test(request)) {
+                throw new IllegalStateException("the queue has no room for a READ");
+            }
+        }
+
+        @Override
+        int completed() {
+            int count = poll.applyAsInt(batch);
+            for (int i = 0; i < count; i++) {
+                if (!batch.isSuccess(i)) {
+                    throw new IllegalStateException("a READ ended with " + batch.status(i) + failure.get());
+                }
+            }
+            return count;
         }
     }
 }

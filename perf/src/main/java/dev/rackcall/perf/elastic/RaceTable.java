@@ -50,7 +50,6 @@ final class RaceTable {
         throw new IllegalStateException("both buckets of key " + key + " are full");
     }
 
-    /** The value that a server has for a key. */
     static long value(int server, long key) {
         return key * 31 + server;
     }

@@ -30,4 +30,26 @@ public interface ClientSide extends AutoCloseable {
 
     @Override
     void close();
+
+    /** One call, as {@link #call} describes it. */
+    @FunctionalInterface
+    interface RoundTrip {
+        /** Does the round trip and checks its reply. */
+        void call(long sequence) throws Exception;
+    }
+
+    /** A side made of its call and of what closes it. */
+    static ClientSide of(RoundTrip call, Runnable close) {
+        return new ClientSide() {
+            @Override
+            public void call(long sequence) throws Exception {
+                call.call(sequence);
+            }
+
+            @Override
+            public void close() {
+                close.run();
+            }
+        };
+    }
 }

@@ -7,11 +7,9 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Programs of the host. */
 public final class HostProgram {
     private HostProgram() {}
 
-    /** The first of these programs that the PATH has. */
     public static Optional<Path> onPath(String... names) {
         String folders = Optional.ofNullable(System.getenv("PATH")).orElse("");
         return Arrays.stream(names)

@@ -32,7 +32,6 @@ public record Launch(List<String> wrapper, List<String> heap, int cpu) {
         return new Launch(program, heap, cpu);
     }
 
-    /** A copy with those flags of the heap. */
     public Launch withHeap(List<String> flags) {
         return new Launch(wrapper, flags, cpu);
     }

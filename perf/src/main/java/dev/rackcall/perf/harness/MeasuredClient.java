@@ -139,7 +139,6 @@ public final class MeasuredClient implements AutoCloseable {
         return recorder.measurement();
     }
 
-    /** Closes the further connections. */
     public Measurement closeFurther() {
         LatencyRecorder recorder = new LatencyRecorder();
         long begin = System.nanoTime();

@@ -21,7 +21,6 @@ public final class Rounds {
     /** Measures one subject once, in processes of its own. */
     @FunctionalInterface
     public interface Run {
-        /** The results of one subject. */
         List<Result> measure(Subject subject) throws IOException;
     }
 
@@ -38,7 +37,6 @@ public final class Rounds {
     private final BenchPlan plan;
     private final List<String> failures = new ArrayList<>();
 
-    /** Rounds as the plan says. */
     public Rounds(BenchPlan plan) {
         this.plan = plan;
     }

@@ -89,7 +89,6 @@ public record Subject(
         return new Subject(name, bytes, settings, sides, traits, target, group, floor, jvmFlags, repetitions, lacking);
     }
 
-    /** Whether it has a trait. */
     public boolean has(Trait trait) {
         return traits.contains(trait);
     }

@@ -54,12 +54,10 @@ public final class SubjectPair implements AutoCloseable {
         }
     }
 
-    /** The subject. */
     public Subject subject() {
         return subject;
     }
 
-    /** The client's process. */
     public MeasuredProcess<MeasuredClient> client() {
         return client;
     }
@@ -69,7 +67,6 @@ public final class SubjectPair implements AutoCloseable {
         return server;
     }
 
-    /** How the warm-up ended. */
     public WarmUp.Outcome warmUp() {
         return warmUp;
     }

@@ -6,14 +6,14 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 /**
  * The directory in memory ({@code /dev/shm}) in which one run of the benchmark keeps sockets and mapped files. It is
@@ -113,23 +113,17 @@ public final class Workspace implements AutoCloseable {
         if (!Files.exists(directory)) {
             return;
         }
-        Files.walkFileTree(directory, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(file);
-                return FileVisitResult.CONTINUE;
             }
-
-            @Override
-            public FileVisitResult visitFileFailed(Path file, IOException failure) {
-                return FileVisitResult.CONTINUE;
+        } catch (NoSuchFileException e) {
+            // Another process has deleted it.
+        } catch (UncheckedIOException e) {
+            if (!(e.getCause() instanceof NoSuchFileException)) {
+                throw e.getCause();
             }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path visited, IOException failure) throws IOException {
-                Files.deleteIfExists(visited);
-                return FileVisitResult.CONTINUE;
-            }
-        });
+            delete(directory); // something vanished while it was listed
+        }
     }
 }

@@ -7,7 +7,6 @@ import dev.rackcall.shm.types.SharedLongArray;
 /** The service whose calls are measured in each isolation mode. */
 @RpcService(BenchVault.CHANNEL)
 public interface BenchVault {
-    /** Its channel. */
     String CHANNEL = "/bench/vault";
 
     /** Reads the head of its argument only; returns the sequence plus the value there. */
@@ -18,7 +17,6 @@ public interface BenchVault {
     @Rpc
     long read(BenchPages pages, long sequence);
 
-    /** The handlers. */
     final class Handlers implements BenchVault {
         private long read;
 

@@ -65,7 +65,6 @@ public record IsolationCall(String name, Isolation isolation, int pages, Use use
         HELD_SEALS
     }
 
-    /** The subject. */
     static Subject subject(Isolation isolation, int pages, Use use, Kind kind) {
         String huge = kind == Kind.HUGE_PAGES ? "huge-" : "";
         String name = kind == Kind.HELD_SEALS
@@ -143,7 +142,21 @@ public record IsolationCall(String name, Isolation isolation, int pages, Use use
         RpcChannel channel = builder.open();
         BenchVault vault = channel.stub(BenchVault.class, CallOptions.DEFAULT.withIsolation(isolation));
         Scope scope = channel.newScope((long) pages * PAGE - OVERHEAD);
-        return new Client(name, channel, vault, scope, fill(scope), use);
+        BenchPages root = fill(scope);
+        return ClientSide.of(
+                sequence -> {
+                    long found = 0;
+                    if (use == Use.WRITE) {
+                        root.sequence(sequence);
+                        found = sequence;
+                    }
+                    long reply = (use == Use.READ ? vault.read(root, sequence) : vault.touch(root, sequence)) - found;
+                    WrongReplyException.check(name, sequence, reply);
+                },
+                () -> {
+                    scope.close();
+                    channel.close();
+                });
     }
 
     private BenchPages fill(Scope scope) {
@@ -158,25 +171,5 @@ public record IsolationCall(String name, Isolation isolation, int pages, Use use
                     "the argument takes " + scope.bytesHeld() + " bytes, not " + pages + " pages");
         }
         return root;
-    }
-
-    private record Client(String name, RpcChannel channel, BenchVault vault, Scope scope, BenchPages root, Use use)
-            implements ClientSide {
-        @Override
-        public void call(long sequence) {
-            long found = 0;
-            if (use == Use.WRITE) {
-                root.sequence(sequence);
-                found = sequence;
-            }
-            long reply = (use == Use.READ ? vault.read(root, sequence) : vault.touch(root, sequence)) - found;
-            WrongReplyException.check(name, sequence, reply);
-        }
-
-        @Override
-        public void close() {
-            scope.close();
-            channel.close();
-        }
     }
 }

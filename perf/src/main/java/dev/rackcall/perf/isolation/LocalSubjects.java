@@ -1,5 +1,6 @@
 package dev.rackcall.perf.isolation;
 
+import dev.rackcall.perf.harness.BenchArena;
 import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
@@ -31,6 +32,7 @@ final class LocalSubjects {
     static final int REPETITIONS = 1000;
 
     private static final int PAGE = IsolationCall.PAGE;
+    private static final long RESERVED = 64 << 10;
     private static final int NODES = 100_000;
 
     private LocalSubjects() {}
@@ -39,12 +41,6 @@ final class LocalSubjects {
     @FunctionalInterface
     interface Setup extends Serializable {
         ClientSide prepare();
-    }
-
-    /** The operation. */
-    @FunctionalInterface
-    interface Step {
-        void run(long sequence);
     }
 
     private record LocalSides(Setup setup) implements Sides {
@@ -63,21 +59,6 @@ final class LocalSubjects {
     static Subject subject(String name, String group, int bytes, String settings, Setup setup) {
         return Subject.of(name, bytes, settings, new LocalSides(setup), Subject.Trait.SPINS, Subject.Trait.ONE_PROCESS)
                 .in(BenchTarget.ISOLATION, group, "");
-    }
-
-    /** An operation, and what to do at its end. */
-    static ClientSide local(Step step, Runnable end) {
-        return new ClientSide() {
-            @Override
-            public void call(long sequence) {
-                step.run(sequence);
-            }
-
-            @Override
-            public void close() {
-                end.run();
-            }
-        };
     }
 
     /** A copy beside the call that passes as many pages. */
@@ -107,7 +88,7 @@ final class LocalSubjects {
         long bytes = (long) pages * PAGE;
         MemorySegment from = java.lang.foreign.Arena.global().allocate(bytes, PAGE);
         MemorySegment to = java.lang.foreign.Arena.global().allocate(bytes, PAGE);
-        return local(sequence -> MemorySegment.copy(from, 0, to, 0, bytes), () -> {});
+        return ClientSide.of(sequence -> MemorySegment.copy(from, 0, to, 0, bytes), () -> {});
     }
 
     private static ArgumentSpace argumentSpace(long bytes) {
@@ -116,11 +97,11 @@ final class LocalSubjects {
     }
 
     private static ClientSide fencing() {
-        BenchArena memory = new BenchArena(1 << 20);
+        BenchArena memory = new BenchArena(1 << 20, RESERVED);
         Scope scope = memory.arena().newScope();
         long first = memory.arena().scopeOf(scope.allocate(Long.BYTES));
         ArgumentSpace space = argumentSpace(1 << 20);
-        return local(
+        return ClientSide.of(
                 sequence -> {
                     for (int i = 0; i < REPETITIONS; i++) {
                         space.fence(memory.arena(), first);
@@ -144,7 +125,7 @@ final class LocalSubjects {
     }
 
     private static ClientSide walking(Walk walk) {
-        BenchArena memory = new BenchArena(64 << 20);
+        BenchArena memory = new BenchArena(64 << 20, RESERVED);
         // As a server sees it: the arena's table is the client's.
         Arena peers = memory.attach();
         Scope scope = memory.arena().newScope();
@@ -159,7 +140,7 @@ final class LocalSubjects {
         SharedType<BenchListNode> type = SharedType.of(BenchListNode.class);
         RefSpace space = space(walk, peers, memory.arena().scopeOf(first));
         BenchListNode node = type.flyweight();
-        return local(
+        return ClientSide.of(
                 sequence -> {
                     type.move(node, space, first);
                     long sum = node.value();

@@ -32,7 +32,6 @@ public record NeighbourCall(Neighbour neighbour) implements Sides {
 
     /** The other client of the server. */
     public enum Neighbour {
-        /** None. */
         NONE("no other client"),
         /** A well-behaved one. */
         HONEST("another client calls as fast as it can"),

@@ -1,5 +1,6 @@
 package dev.rackcall.perf.isolation;
 
+import dev.rackcall.perf.harness.BenchArena;
 import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.WrongReplyException;
@@ -24,6 +25,7 @@ import java.util.List;
  */
 final class SealSubjects {
     private static final int PAGE = IsolationCall.PAGE;
+    private static final long RESERVED = 64 << 10;
     private static final int BATCH = 1024;
     private static final int DESCRIPTORS = 4096;
     private static final int SCOPE_OVERHEAD = 64;
@@ -72,7 +74,7 @@ final class SealSubjects {
         page.fill((byte) 1);
         Userfault userfault = Userfault.open();
         userfault.register(page.address(), PAGE);
-        return LocalSubjects.local(
+        return ClientSide.of(
                 sequence -> {
                     userfault.protect(page.address(), PAGE);
                     userfault.unprotect(page.address(), PAGE);
@@ -108,7 +110,7 @@ final class SealSubjects {
             mappings[i] = file.map();
             regions[i] = keys.add(mappings[i].memory());
         }
-        return LocalSubjects.local(
+        return ClientSide.of(
                 sequence -> {
                     for (int i = 0; i < LocalSubjects.REPETITIONS; i++) {
                         ProtectionKeys.Region region = regions[i % count];
@@ -127,7 +129,7 @@ final class SealSubjects {
     private static ClientSide single(int pages) {
         Bench bench = new Bench(BATCH);
         Scope scope = bench.scope(pages);
-        return LocalSubjects.local(
+        return ClientSide.of(
                 sequence -> {
                     long seal = bench.seals.seal(scope, "bench");
                     bench.receiver.claim(seal);
@@ -141,7 +143,7 @@ final class SealSubjects {
         Bench bench = new Bench(Integer.MAX_VALUE);
         Scope[] scopes = new Scope[count];
         Arrays.setAll(scopes, i -> bench.scope(pages));
-        return LocalSubjects.local(
+        return ClientSide.of(
                 sequence -> {
                     for (Scope scope : scopes) {
                         long seal = bench.seals.seal(scope, "bench");
@@ -156,7 +158,7 @@ final class SealSubjects {
 
     /** An arena with both sides of its seals. */
     private static final class Bench {
-        private final BenchArena memory = new BenchArena(32 << 20);
+        private final BenchArena memory = new BenchArena(32 << 20, RESERVED);
         private final Seals seals;
         private final SealedScopes receiver;
 

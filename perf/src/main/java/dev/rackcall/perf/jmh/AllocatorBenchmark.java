@@ -23,9 +23,6 @@ public class AllocatorBenchmark {
 
     private Scope scope;
 
-    /** For JMH. */
-    public AllocatorBenchmark() {}
-
     /** Opens the scope that objects are allocated in. */
     @Setup(Level.Trial)
     public void open(ArenaState state) {

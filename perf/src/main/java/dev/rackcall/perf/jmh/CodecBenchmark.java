@@ -35,9 +35,6 @@ public class CodecBenchmark {
     private PayloadReader reader;
     private long encodedLength;
 
-    /** For JMH. */
-    public CodecBenchmark() {}
-
     /** Makes memory with one encoded payload. */
     @Setup(Level.Trial)
     public void encodeOnce() {

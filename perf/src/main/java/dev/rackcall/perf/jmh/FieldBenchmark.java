@@ -29,9 +29,6 @@ public class FieldBenchmark {
     private long ref;
     private long value;
 
-    /** For JMH. */
-    public FieldBenchmark() {}
-
     /** Builds a ring of items. */
     @Setup(Level.Trial)
     public void build(ArenaState state) {

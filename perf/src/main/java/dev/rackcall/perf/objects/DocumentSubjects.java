@@ -1,5 +1,6 @@
 package dev.rackcall.perf.objects;
 
+import dev.rackcall.perf.harness.BenchArena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedArray;
@@ -38,20 +39,20 @@ final class DocumentSubjects {
     private final Ref<Field> document;
     private long bytes;
 
-    private DocumentSubjects(ObjectMemory memory) {
+    private DocumentSubjects(BenchArena memory) {
         for (int i = 0; i < MAX_DEPTH; i++) {
             writers[i] = Field.TYPE.flyweight();
             writtenArrays.add(Field.ARRAY.flyweight());
             values[i] = Field.TYPE.flyweight();
             arrays.add(Field.ARRAY.flyweight());
         }
-        read = memory.scope();
-        written = memory.scope();
+        read = memory.arena().newScope();
+        written = memory.arena().newScope();
         document = SharedObject.toRef(write(read, source, 0));
         Field.TYPE.move(root, read.space(), document.bits());
     }
 
-    static List<ObjectSubject> of(ObjectMemory memory) {
+    static List<ObjectSubject> of(BenchArena memory) {
         DocumentSubjects documents = new DocumentSubjects(memory);
         int length = documents.json.length;
         long bytes = documents.measureBytes();

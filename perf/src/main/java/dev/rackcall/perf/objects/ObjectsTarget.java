@@ -1,6 +1,7 @@
 package dev.rackcall.perf.objects;
 
 import com.sun.management.ThreadMXBean;
+import dev.rackcall.perf.harness.BenchArena;
 import dev.rackcall.perf.result.Figures;
 import dev.rackcall.perf.result.Micro;
 import java.lang.management.ManagementFactory;
@@ -14,6 +15,7 @@ import java.util.function.LongSupplier;
  */
 public final class ObjectsTarget {
     private static final int ROUNDS = 9;
+    static final long MEMORY_BYTES = 32 << 20;
     private static final int WARM_UP_ROUNDS = 4;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -25,7 +27,7 @@ public final class ObjectsTarget {
 
     /** All subjects; each runs for {@code nanos} altogether. */
     public static List<Micro> measure(long nanos) {
-        try (ObjectMemory memory = ObjectMemory.map()) {
+        try (BenchArena memory = new BenchArena(MEMORY_BYTES, MEMORY_BYTES)) {
             List<ObjectSubject> subjects = new ArrayList<>(DocumentSubjects.of(memory));
             subjects.addAll(RecordSubjects.of(memory));
             return measure(subjects, nanos / (ROUNDS + WARM_UP_ROUNDS));

@@ -49,7 +49,6 @@ public record AeronIpc() implements Sides {
     private static final int BYTES = 64;
     private static final long DRIVER_SLEEP_MILLIS = 1;
 
-    /** The subject. */
     public static Subject subject() {
         return Subject.of(
                         NAME,

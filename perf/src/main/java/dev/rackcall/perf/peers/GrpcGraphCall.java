@@ -75,21 +75,14 @@ public record GrpcGraphCall(String name, int nodes) implements Sides {
     public ClientSide connect(Path directory) throws IOException {
         ManagedChannel channel =
                 GrpcTransport.TCP.channel(directory).directExecutor().build();
-        return new Client(name, channel, method(), HeapGraph.of(nodes));
-    }
-
-    private record Client(String name, ManagedChannel channel, MethodDescriptor<HeapGraph, Long> method, HeapGraph root)
-            implements ClientSide {
-        @Override
-        public void call(long sequence) {
-            root.sequence(sequence);
-            WrongReplyException.check(
-                    name, sequence, ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, root));
-        }
-
-        @Override
-        public void close() {
-            channel.shutdownNow();
-        }
+        MethodDescriptor<HeapGraph, Long> method = method();
+        HeapGraph root = HeapGraph.of(nodes);
+        return ClientSide.of(
+                sequence -> {
+                    root.sequence(sequence);
+                    WrongReplyException.check(
+                            name, sequence, ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, root));
+                },
+                channel::shutdownNow);
     }
 }

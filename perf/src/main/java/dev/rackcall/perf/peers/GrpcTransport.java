@@ -61,7 +61,6 @@ public enum GrpcTransport {
             return RackcallSocketAddress.of("/bench/grpc", directory);
         }
     },
-    /** A Unix socket. */
     UNIX_SOCKET("Unix socket") {
         @Override
         ServerBuilder<?> server(Path directory) {
@@ -79,7 +78,6 @@ public enum GrpcTransport {
             return new DomainSocketAddress(directory.resolve("grpc.sock").toFile());
         }
     },
-    /** TCP on the loopback interface. */
     TCP("TCP loopback") {
         @Override
         ServerBuilder<?> server(Path directory) {
@@ -122,7 +120,6 @@ public enum GrpcTransport {
 
     abstract ManagedChannelBuilder<?> channel(Path directory) throws IOException;
 
-    /** Serves one method. */
     <Q, R> ServerSide serve(Path directory, MethodDescriptor<Q, R> method, Function<Q, R> handler) throws IOException {
         return serve(
                 directory,
@@ -134,7 +131,6 @@ public enum GrpcTransport {
                         .build());
     }
 
-    /** Serves a service. */
     ServerSide serve(Path directory, ServerServiceDefinition service) throws IOException {
         Server server =
                 server(directory).directExecutor().addService(service).build().start();

@@ -34,7 +34,6 @@ public record RawPingPong() implements Sides {
     /** So many spins pass before a call reads the clock. */
     private static final int SPINS = 1 << 22;
 
-    /** The subject. */
     public static Subject subject() {
         return Subject.of(
                 NAME,

@@ -26,7 +26,6 @@ public record RcAddress(Gid gid, int number, long memory, int key) {
                 .array());
     }
 
-    /** Receives one. */
     public static RcAddress receive(DataInputStream in) throws IOException {
         return new RcAddress(new Gid(in.readLong(), in.readLong()), in.readInt(), in.readLong(), in.readInt());
     }

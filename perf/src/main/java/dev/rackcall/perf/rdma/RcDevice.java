@@ -48,12 +48,10 @@ public final class RcDevice implements AutoCloseable {
         return 0;
     }
 
-    /** A completion queue. */
     public CompletionQueue completions(CompletionQueueSpec spec) {
         return context.createCompletionQueue(spec);
     }
 
-    /** Registers memory. */
     public MemoryRegion register(MemorySegment memory, Set<Access> rights) {
         return domain.register(memory, rights);
     }

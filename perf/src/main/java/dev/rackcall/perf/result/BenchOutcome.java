@@ -44,7 +44,6 @@ public record BenchOutcome(
         return failures.isEmpty() && !(results.isEmpty() && micro.isEmpty());
     }
 
-    /** The outcome as indented JSON. */
     public String toJson() {
         return JSON.writeValueAsString(this) + System.lineSeparator();
     }

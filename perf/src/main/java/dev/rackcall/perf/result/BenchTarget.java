@@ -9,7 +9,6 @@ import java.util.SequencedMap;
  * The targets of {@code rackcall bench}: what each measures, and which figures its table shows beside the latencies.
  */
 public enum BenchTarget {
-    /** Round trips, one call in flight. */
     RTT(
             "Round trips, one call in flight",
             "raw_ratio: to raw, alloc_client_b: alloc client, alloc_server_b: alloc server"),
@@ -23,7 +22,6 @@ public enum BenchTarget {
     RARE(
             "Rare calls: one client, a call every MS milliseconds, nothing pinned; medians of the runs",
             "worst_p50_ns: worst p50, worst_p99_ns: worst p99, uds_ratio: worst to uds, c_uds_ratio: to C"),
-    /** Time and memory of a new connection. */
     CONNECT(
             "A new connection: time to its first reply, memory of both sides; connect-*: virtual queues on the software RDMA device",
             "cold_p50_ns: cold p50, shared_b: shared, private_b: private, heap_b: heap, fresh_ratio: fresh rc to it"),
@@ -31,23 +29,18 @@ public enum BenchTarget {
     ELASTIC(
             "Elastic start: 50 workers connect to 20 servers; from nothing until each has read its first key (-first), or a key of each server",
             "less_percent: less than fresh"),
-    /** The cost of idle processes and idle connections. */
     IDLE(
             "Idle: rare calls and what idle processes use; a busy connection among idle ones",
             "server_cpu_percent: server cpu, client_cpu_percent: client cpu, p50_ratio: to alone"),
-    /** Time from the start of a client's JVM to its first reply. */
     START("From the start of the client's JVM to its first reply", ""),
-    /** The cost of seals, snapshots and sandboxes. */
     ISOLATION(
             "Isolation: calls that pass a scope of some pages; what snapshots, seals and sandboxes cost",
             "floor_ratio: to trusted, above_floor_ns: above trusted, p99_ratio: p99 to alone"),
-    /** The software RDMA device. */
     VERBS("The software RDMA device, one message in flight", "floor_ratio: to WRITE, alloc_client_b: alloc client"),
     /** Calls over RDMA beside their floor and gRPC over TCP. */
     RDMA(
             "Calls over RDMA (software device), one in flight; grpc-tcp-N beside the call over RDMA that does the same",
             "pingpong_ratio: to ping-pong, rdma_ratio: to rdma, alloc_client_b: alloc client, alloc_server_b: alloc server"),
-    /** grpc-java over Rackcall, in process and over a Unix socket. */
     GRPC(
             "grpc-java with protobuf messages: over Rackcall, in process, over a Unix socket",
             "alloc_client_b: alloc client, alloc_server_b: alloc server"),
@@ -55,9 +48,7 @@ public enum BenchTarget {
     ALOCK(
             "Locks: KIND-LOCALITY-LOCKS, 3 nodes with 2 threads each, KIND-LOCALITY-LOCKS-THREADS with so many each, over the software RDMA device, empty critical sections",
             "x_spin: times spin, x_mcs: times mcs, alone_x_spin: alone times spin, alone_x_mcs: alone times mcs, ns_per_op: ns an operation"),
-    /** Shared objects beside plain ones and JSON. */
     OBJECTS("Shared objects beside plain objects and JSON: processor time of one thread, in turns, medians", ""),
-    /** Micro-benchmarks by JMH. */
     JMH("Micro-benchmarks (JMH, mean time)", "");
 
     private final String title;

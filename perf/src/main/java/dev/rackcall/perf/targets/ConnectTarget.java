@@ -23,7 +23,6 @@ public record ConnectTarget(BenchPlan plan, Workspace workspace) {
     /** Connecting runs much code, but each part only a few times: the JIT needs some thousands of connections. */
     private static final int LEAST_ROUNDS = 2;
 
-    /** Measures one subject. */
     public List<Result> measure(Subject subject) throws IOException {
         try (SubjectPair pair = SubjectPair.start(subject, workspace.newPart(), Cores.UNPINNED)) {
             MeasuredProcess<MeasuredClient> client = pair.client();

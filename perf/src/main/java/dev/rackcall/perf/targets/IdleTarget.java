@@ -25,7 +25,6 @@ public record IdleTarget(BenchPlan plan, Workspace workspace) {
     private static final long LEAST_NANOS = 5_000_000_000L;
     private static final long SETTLE_NANOS = 2_000_000_000L;
 
-    /** Measures one subject. */
     public List<Result> measure(Subject subject) throws IOException {
         return List.of(idleProcesses(subject), idleConnections(subject));
     }

@@ -63,7 +63,6 @@ public final class RttTarget {
         return groups;
     }
 
-    /** Measures a group in turns. */
     public List<Result> measure(List<Subject> group) {
         List<SubjectPair> pairs = new ArrayList<>();
         try {

@@ -20,7 +20,6 @@ import java.util.List;
 public record StartTarget(Workspace workspace) {
     private static final int STARTS = 5;
 
-    /** Measures one subject. */
     public List<Result> measure(Subject subject) throws IOException {
         Path directory = workspace.newPart();
         LatencyRecorder recorder = new LatencyRecorder();

@@ -13,7 +13,6 @@ import java.util.List;
 
 /** Calls a second from one client thread, with each of the plan's depths in flight. */
 public record ThroughputTarget(BenchPlan plan, Workspace workspace) {
-    /** Measures one subject. */
     public List<Result> measure(Subject subject) throws IOException {
         List<Result> results = new ArrayList<>();
         try (SubjectPair pair = SubjectPair.start(subject, workspace.newPart(), plan.cores())) {

@@ -2,6 +2,7 @@ package dev.rackcall.perf.objects;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.perf.harness.BenchArena;
 import dev.rackcall.perf.result.Micro;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -27,7 +28,7 @@ class ObjectsTargetTest {
     /** A side that skips a value would look fast. */
     @Test
     void shouldReadTheSameOfADocumentAtEachSide() {
-        try (ObjectMemory memory = ObjectMemory.map()) {
+        try (BenchArena memory = new BenchArena(ObjectsTarget.MEMORY_BYTES, ObjectsTarget.MEMORY_BYTES)) {
             assertThat(DocumentSubjects.of(memory).stream()
                             .filter(subject -> subject.name().startsWith("read-"))
                             .collect(Collectors.toMap(

@@ -110,7 +110,7 @@ public final class RuntimeDirectory {
             }
         } catch (IOException e) {
             throw Status.Code.FAILED_PRECONDITION
-                    .with("the runtime directory %s cannot be made: %s; set RACKCALL_DIR to a writable place", path, e)
+                    .with("the runtime folder %s cannot be made: %s; set RACKCALL_DIR to a writable place", path, e)
                     .asException(e);
         }
     }
@@ -137,7 +137,7 @@ public final class RuntimeDirectory {
             if (!attributes.isDirectory() || mode.charAt(4) == 'w' || mode.charAt(7) == 'w' || uid != Uid.current()) {
                 throw Status.Code.PERMISSION_DENIED
                         .with(
-                                "the runtime directory %s must be a directory of uid %d that nobody else can write"
+                                "the runtime folder %s must be a directory of uid %d that nobody else can write"
                                         + " (found %s, uid %d); chmod 700 it, or set RACKCALL_DIR",
                                 path, Uid.current(), mode, uid)
                         .asException();
@@ -227,7 +227,7 @@ public final class RuntimeDirectory {
                     .asException(e);
         } catch (IOException e) {
             throw Status.Code.FAILED_PRECONDITION
-                    .with("the runtime directory %s cannot be read: %s", path, e)
+                    .with("the runtime folder %s cannot be read: %s", path, e)
                     .asException(e);
         }
         return List.copyOf(found);

@@ -19,7 +19,7 @@ final class DemoProcess {
 
     /** The setup of a process; {@code client} is a client's number, from 0, and empty for the server. */
     record Setup(Optional<Integer> client, StoreTransport transport, Path directory, DemoPlan plan) {
-        /** A separate folder, because the last server in a runtime directory removes that directory. */
+        /** A separate folder, because the last server in a runtime folder removes that directory. */
         Path runtimeDirectory() {
             return directory.resolve("rackcall");
         }

@@ -26,7 +26,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Three hosts in two racks. The memory of rack 1 is host-a's runtime directory, to which host-b has its own link.
+ * Three hosts in two racks. The memory of rack 1 is host-a's runtime folder, to which host-b has its own link.
  * Removing the link takes the memory away from host-b only.
  */
 public final class RackDemo {

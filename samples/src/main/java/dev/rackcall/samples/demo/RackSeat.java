@@ -33,7 +33,7 @@ public final class RackSeat implements AutoCloseable {
      *
      * @param directory through which hosts find each other
      * @param listen where it serves clients that share no memory with it
-     * @param pool memory that it shares with other machines; empty if its runtime directory stands for its memory
+     * @param pool memory that it shares with other machines; empty if its runtime folder stands for its memory
      * @param meta the address of the control plane's meta server, for an agent in the host's process. If it is empty,
      *     the host uses the machine's agent process, if there is one with its name. Without an agent there are no
      *     virtual queues, and each connection has a queue pair of its own

@@ -16,7 +16,6 @@ public final class TextReport {
         this.report = report;
     }
 
-    /** Prints a report. */
     public static void print(PrintWriter out, Report report) {
         TextReport text = new TextReport(out, report);
         text.head();

@@ -10,7 +10,6 @@ public interface Document {
     /** The type, looked up once. */
     SharedType<Document> TYPE = SharedType.of(Document.class);
 
-    /** The type of batches. */
     SharedType<Batch> BATCH = SharedType.of(Batch.class);
 
     long number();

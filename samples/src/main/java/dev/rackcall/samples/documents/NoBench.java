@@ -48,7 +48,6 @@ public final class NoBench {
         return () -> numbers.hasNext() ? Optional.of(document(numbers.nextLong())) : Optional.empty();
     }
 
-    /** The document of that number. */
     public JsonDocument document(long number) {
         Draws draws = new Draws(new SplittableRandom(Digest.mix(seed, number)));
         ObjectNode content = NODES.objectNode();

@@ -166,7 +166,6 @@ public final class RackTestCommand implements Callable<Integer> {
         HostTools.ofThisHost().require();
     }
 
-    /** The guests that have a step. */
     private static List<GuestSpec> guests(Set<Step> steps, DaxFile dax) {
         return GUESTS.stream()
                 .filter(name -> steps.stream().anyMatch(step -> step.isFor(name)))

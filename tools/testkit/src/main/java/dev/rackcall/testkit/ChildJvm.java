@@ -97,7 +97,7 @@ public final class ChildJvm implements AutoCloseable {
             return this;
         }
 
-        /** Sets the runtime directory, RACKCALL_DIR. */
+        /** Sets the runtime folder, RACKCALL_DIR. */
         public Launch directory(Path runtime) {
             return environment("RACKCALL_DIR", runtime.toString());
         }
@@ -186,7 +186,7 @@ public final class ChildJvm implements AutoCloseable {
         return new Launch(main.getName(), arguments);
     }
 
-    /** Starts {@code main} with {@code directory} as its runtime directory. */
+    /** Starts {@code main} with {@code directory} as its runtime folder. */
     public static ChildJvm start(Class<?> main, Path directory, Object... arguments) {
         return of(main, arguments).directory(directory).start();
     }

@@ -28,12 +28,10 @@ public final class HostFeatures {
      * @param reason for people; empty on success
      */
     public record Trial(boolean works, String reason) {
-        /** It succeeded. */
         public static Trial success() {
             return new Trial(true, "");
         }
 
-        /** It failed. */
         public static Trial failure(String reason) {
             return new Trial(false, reason);
         }

@@ -41,12 +41,10 @@ final class Guest {
         return name;
     }
 
-    /** Its number, from 0. */
     int number() {
         return name.charAt(0) - 'A';
     }
 
-    /** Its address in the guests' network. */
     String address() {
         return "10.77.0." + (number() + 1);
     }

@@ -70,7 +70,6 @@ public interface Yard {
         Crate inside(SharedList<Crate> value);
     }
 
-    /** The implementation. */
     final class Service implements Yard {
         @Override
         public void nothing() {

@@ -42,7 +42,6 @@ public abstract class DirectoryContractTest {
     /** A member whose lease can be made to end as a long pause would end it. */
     public record Losable(Directory directory, LeaseEnd end) {}
 
-    /** Ends a lease. */
     @FunctionalInterface
     public interface LeaseEnd {
         void make() throws Exception;

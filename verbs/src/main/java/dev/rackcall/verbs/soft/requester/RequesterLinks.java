@@ -88,7 +88,6 @@ public final class RequesterLinks {
         }
     }
 
-    /** Ends all links. */
     public void end(String why) {
         links.values().forEach(link -> link.end(why));
     }

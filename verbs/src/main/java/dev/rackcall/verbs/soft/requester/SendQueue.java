@@ -129,7 +129,6 @@ final class SendQueue {
         }
     }
 
-    /** The link for the next request. */
     RequesterLink nextLink() {
         return core.type().isAddressedPerRequest() ? ring.toSend().destination.link() : peer.link();
     }

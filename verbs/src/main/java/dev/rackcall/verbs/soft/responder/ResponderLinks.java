@@ -124,16 +124,6 @@ public final class ResponderLinks {
         accepted.remove(link.peer(), link);
     }
 
-    /** Number of links that are half open. */
-    public synchronized int halfOpen() {
-        return halfOpen.size();
-    }
-
-    /** Number of accepted peers. */
-    public int accepted() {
-        return accepted.size();
-    }
-
     /** Sends acknowledgements that were not requested. Never called with a monitor held. */
     public void acknowledgePending() {
         accepted.values().forEach(ResponderLink::acknowledgePending);
@@ -149,7 +139,6 @@ public final class ResponderLinks {
         accepted.values().forEach(link -> link.tick(now));
     }
 
-    /** Ends all links. */
     public void end(String why) {
         List<ResponderLink> all;
         synchronized (this) {

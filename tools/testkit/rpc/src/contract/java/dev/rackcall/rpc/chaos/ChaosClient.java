@@ -40,7 +40,7 @@ final class ChaosClient {
     /**
      * The program.
      *
-     * @param arguments the runtime directory, and the server's address, if it has one, or "-"
+     * @param arguments the runtime folder, and the server's address, if it has one, or "-"
      */
     public static void main(String[] arguments) throws Exception {
         ChaosClient client = new ChaosClient(Path.of(arguments[0]), arguments[1]);

@@ -43,7 +43,6 @@ public abstract class ChaosStorms {
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime());
     private final List<ChildJvm> clients = new ArrayList<>();
 
-    /** Places the server. */
     protected RpcServer.Builder place(RpcServer.Builder server) {
         return server.runtimeFolder(directory);
     }

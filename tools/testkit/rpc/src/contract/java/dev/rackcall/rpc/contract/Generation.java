@@ -25,7 +25,6 @@ import javax.tools.ToolProvider;
 public final class Generation implements AutoCloseable {
     /** What the sources contain besides the service, as a public class with a public constructor. */
     public interface Ends {
-        /** Adds the service to a server. */
         RpcServer.Builder serve(RpcServer.Builder server);
 
         /** A client of the service. */

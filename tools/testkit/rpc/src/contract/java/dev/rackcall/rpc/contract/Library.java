@@ -28,7 +28,6 @@ public interface Library {
         boolean next(Page into);
     }
 
-    /** A book. */
     @Shared
     interface Book {
         String title();

@@ -18,7 +18,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A test with servers and channels in a runtime directory of its own. They are closed after it, the last one first. */
+/** A test with servers and channels in a runtime folder of its own. They are closed after it, the last one first. */
 public abstract class RpcFixture {
     @TempDir
     protected Path directory;

@@ -1,4 +1,4 @@
-package dev.rackcall.perf.isolation;
+package dev.rackcall.perf.harness;
 
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
@@ -6,32 +6,34 @@ import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 
-/** An arena in memory of its own. */
-final class BenchArena implements AutoCloseable {
+/** An arena in memory of its own, with its page table in the heap as a connection's arenas have it. */
+public final class BenchArena implements AutoCloseable {
     private final SharedFile file;
     private final Mapping mapping;
     private final Arena arena;
 
-    BenchArena(long bytes) {
+    /** Maps {@code bytes}, of which {@code reserved} need no later reservation. */
+    public BenchArena(long bytes, long reserved) {
         file = SharedFile.memfd("bench-arena", bytes);
         mapping = file.map();
-        arena = Arena.create(spec(64 << 10));
+        arena = Arena.create(spec(reserved));
     }
 
     private ArenaSpec spec(long reserved) {
         return new ArenaSpec(1, mapping.memory(), file, 0, TableHome.PRIVATE, 1, reserved);
     }
 
-    SharedFile file() {
+    /** The memory's file. */
+    public SharedFile file() {
         return file;
     }
 
-    Arena arena() {
+    public Arena arena() {
         return arena;
     }
 
     /** The same arena, as a peer that does not allocate sees it. */
-    Arena attach() {
+    public Arena attach() {
         return Arena.attach(spec(0));
     }
 
