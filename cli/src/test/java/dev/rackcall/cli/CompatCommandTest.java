@@ -157,7 +157,9 @@ class CompatCommandTest {
                 @Rpc Price<Integer> price(String name);
                 """);
         String changed = before.replace("permits Fixed {}", "permits Fixed, Asked {}")
-                .replace("record Fixed<T>", "record Asked<T>(Optional<T> highest) implements Price<T> {} record Fixed<T>")
+                .replace(
+                        "record Fixed<T>",
+                        "record Asked<T>(Optional<T> highest) implements Price<T> {} record Fixed<T>")
                 .replace("Price<Integer> price", "Price<Long> price");
         assertThat(compat(compile("old", before), compile("new", changed))).isZero();
         assertThat(out.toString())
@@ -172,7 +174,9 @@ class CompatCommandTest {
         assertThat(compatWith("long id(); void id(long value);", "int id(); void id(int value);"))
                 .isEqualTo(1);
         assertThat(out.toString())
-                .contains("shared type Cart.Page", "both sides use the same memory, so fields keep their types and widths");
+                .contains(
+                        "shared type Cart.Page",
+                        "both sides use the same memory, so fields keep their types and widths");
     }
 
     @Test

@@ -16,8 +16,8 @@ final class DefaultText {
         return switch (value) {
             case Value.Scalar scalar -> scalar(scalar.accessor(), text);
             case Value.Enumeration constants -> Optional.of(text).filter(name -> hasConstant(constants, name));
-            case Value.Direct direct when direct.accessor().equals("String") ->
-                Optional.of(text).filter(each -> each.length() <= MAX_CHARS);
+            case Value.Direct direct
+            when direct.accessor().equals("String") -> Optional.of(text).filter(each -> each.length() <= MAX_CHARS);
             default -> Optional.of(text).filter(each -> each.isEmpty() && canBeEmpty(value));
         };
     }
@@ -71,8 +71,8 @@ final class DefaultText {
                             case "Char" -> ", one character";
                             default -> ", for example \"0\"";
                         };
-            case Value.Direct direct when direct.accessor().equals("String") ->
-                "write " + MAX_CHARS + " characters at most";
+            case Value.Direct direct
+            when direct.accessor().equals("String") -> "write " + MAX_CHARS + " characters at most";
             case Value.Enumeration constants -> "write the name of one of its constants";
             case Value.Maybe maybe -> "it is empty where it is missing, so remove the annotation";
             default ->

@@ -44,11 +44,13 @@ final class KryoTypes {
     private static boolean isContainer(Types types, Elements elements, TypeElement type) {
         return List.of("java.util.Collection", "java.util.Map").stream()
                         .anyMatch(each -> isA(types, elements, type, each))
-                && ElementFilter.constructorsIn(type.getEnclosedElements()).stream().anyMatch(KryoTypes::isPlain);
+                && ElementFilter.constructorsIn(type.getEnclosedElements()).stream()
+                        .anyMatch(KryoTypes::isPlain);
     }
 
     private static boolean isPlain(ExecutableElement constructor) {
-        return constructor.getParameters().isEmpty() && constructor.getModifiers().contains(Modifier.PUBLIC);
+        return constructor.getParameters().isEmpty()
+                && constructor.getModifiers().contains(Modifier.PUBLIC);
     }
 
     private static boolean isA(Types types, Elements elements, TypeElement type, String superclass) {

@@ -109,7 +109,10 @@ record ServiceModel(
     private static String describe(Composite composite) {
         return composite.components().stream()
                 .map(component -> component.value().type() + " " + component.name()
-                        + component.ifMissing().map(text -> " = " + quoted(text)).orElse(""))
+                        + component
+                                .ifMissing()
+                                .map(text -> " = " + quoted(text))
+                                .orElse(""))
                 .collect(Collectors.joining(", ", "record " + composite.type() + "(", ")"));
     }
 

@@ -171,8 +171,8 @@ sealed interface Value {
             return switch (value) {
                 case Composite composite -> {
                     boolean first = around.add(composite);
-                    boolean all = first
-                            && composite.components().stream().allMatch(each -> finite(each.value(), around));
+                    boolean all =
+                            first && composite.components().stream().allMatch(each -> finite(each.value(), around));
                     if (first) {
                         around.remove(composite);
                     }

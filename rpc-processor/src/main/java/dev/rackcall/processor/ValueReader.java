@@ -203,7 +203,8 @@ final class ValueReader {
         long around = open.stream().filter(element::equals).count();
         if (around > MAX_NESTED_ARGUMENTS) {
             throw unsupported(
-                    type, "which contains itself with other type arguments without an end; let it contain the same type");
+                    type,
+                    "which contains itself with other type arguments without an end; let it contain the same type");
         }
     }
 
@@ -260,8 +261,8 @@ final class ValueReader {
     private void collectCases(DeclaredType type, TypeElement element, Map<String, DeclaredType> cases)
             throws UnsupportedTypeException {
         for (TypeMirror permitted : element.getPermittedSubclasses()) {
-            TypeElement each = Declarations.declaration(permitted)
-                    .orElseThrow(() -> new UnresolvedTypeException(permitted));
+            TypeElement each =
+                    Declarations.declaration(permitted).orElseThrow(() -> new UnresolvedTypeException(permitted));
             Optional<DeclaredType> found = subtype(each, type, element);
             if (found.isEmpty()) {
                 continue;
@@ -273,7 +274,8 @@ final class ValueReader {
             } else {
                 throw unsupported(
                         type,
-                        "which permits " + name(each) + ", and that is neither a record, an enum nor a sealed interface;"
+                        "which permits " + name(each)
+                                + ", and that is neither a record, an enum nor a sealed interface;"
                                 + " make it a record");
             }
         }
@@ -365,13 +367,13 @@ final class ValueReader {
         if (name.equals("java.lang.Void")) {
             return "which has no values; leave it out, or return void";
         }
-        if (isCollection(type)) {
-            return "and of collections only List, Set and Map travel; declare it as one of them";
-        }
         if (isContainer(element)) {
             String field = text(type).replace(SharedNames.PACKAGE + ".", "");
             return "which travels as a part of a shared object only; declare an interface with @Shared that has it as a field,"
                     + " '" + field + " items(); void items(" + field + " value);', and pass that";
+        }
+        if (isCollection(type)) {
+            return "and of collections only List, Set and Map travel; declare it as one of them";
         }
         if (isOfJava(element)) {
             return "a type of the JDK that Rackcall does not encode; pass a record with the values that it contains, or"

@@ -53,12 +53,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
      * @param versionBytes length of an object of each version, oldest first
      */
     protected SharedType(
-            Class<? super T> type,
-            String name,
-            int typeId,
-            long fingerprint,
-            int[] versionBytes,
-            String description) {
+            Class<? super T> type, String name, int typeId, long fingerprint, int[] versionBytes, String description) {
         this(type, name, typeId, fingerprint, versionBytes, versionBytes[versionBytes.length - 1], description);
     }
 

@@ -158,12 +158,8 @@ class PayloadRandomTest {
                         JdkValues::readPeriod),
                 new Kind<>("Year", r -> Year.of(r.nextInt(9999)), JdkValues::writeYear, JdkValues::readYear),
                 new Kind<>(
-                        "YearMonth",
-                        r -> YearMonth.from(time(r)),
-                        JdkValues::writeYearMonth,
-                        JdkValues::readYearMonth),
-                new Kind<>(
-                        "MonthDay", r -> MonthDay.from(time(r)), JdkValues::writeMonthDay, JdkValues::readMonthDay),
+                        "YearMonth", r -> YearMonth.from(time(r)), JdkValues::writeYearMonth, JdkValues::readYearMonth),
+                new Kind<>("MonthDay", r -> MonthDay.from(time(r)), JdkValues::writeMonthDay, JdkValues::readMonthDay),
                 new Kind<>(
                         "URI",
                         r -> URI.create("http://h\u00f6st" + r.nextInt(9) + "/a%20b?c=" + r.nextInt() + "#d"),

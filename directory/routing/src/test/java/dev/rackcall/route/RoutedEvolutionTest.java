@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -95,8 +96,8 @@ class RoutedEvolutionTest extends EvolutionTest {
         return switch (carrier) {
             case PROCESS -> generation -> serve(generation.serve(place(RpcServer.builder())));
             case NETWORK ->
-                generation -> serve(
-                        on("host-" + hosts.incrementAndGet(), generation).listen(RoutesFixture.ANY_PORT));
+                generation ->
+                        serve(on("host-" + hosts.incrementAndGet(), generation).listen(RoutesFixture.ANY_PORT));
             case POOL -> {
                 TwoHosts pool = keep(TwoHosts.create());
                 pools = Optional.of(pool);
@@ -108,8 +109,8 @@ class RoutedEvolutionTest extends EvolutionTest {
                 };
             }
             case QUEUES -> {
-                MetaServer meta = keep(
-                        MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1)));
+                MetaServer meta =
+                        keep(MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1)));
                 Tenant own = join(meta, "host-a");
                 QueueSettings.use(own);
                 keep(() -> QueueSettings.forget(own));
@@ -120,6 +121,19 @@ class RoutedEvolutionTest extends EvolutionTest {
                 };
             }
         };
+    }
+
+    @Test
+    void shouldCallAServerThatHasTheMethod() {
+        Function<Generation, RpcServer> starting = starting(Carrier.NETWORK);
+        starting.apply(older());
+        starting.apply(newer());
+        RpcChannel channel = openChannel();
+        Await.equal("routes in use", 2, () -> RoutesFixture.used(channel).size());
+        Generation.Client client = newer().client(channel);
+        for (int i = 0; i < 20; i++) {
+            assertThat(client.call("about", i)).isEqualTo("" + -i);
+        }
     }
 
     /** Two servers are replaced one after the other, and one is rolled back, while old and new clients call. */
@@ -136,7 +150,9 @@ class RoutedEvolutionTest extends EvolutionTest {
         load.awaitMore();
         for (Generation next : new Generation[] {newer(), newer(), older(), newer()}) {
             for (RpcChannel channel : channels) {
-                Await.until("calls by " + carrier, () -> RoutesFixture.kinds(channel).contains(carrier.kind));
+                Await.until(
+                        "calls by " + carrier,
+                        () -> RoutesFixture.kinds(channel).contains(carrier.kind));
             }
             assertThat(first.shutdown(BOUND)).isTrue();
             load.awaitMore();

@@ -111,8 +111,8 @@ public final class Compatibility {
                     .forEach(method -> only(method, lackedThere, sides.there()));
             common.forEach(this::compare);
             if (breaking.isEmpty()) {
-                common.forEach((method, other) ->
-                        plan(method, other).ifPresent(plan -> plans.put(method.index(), plan)));
+                common.forEach(
+                        (method, other) -> plan(method, other).ifPresent(plan -> plans.put(method.index(), plan)));
             }
             List<Difference> all = new ArrayList<>(breaking);
             all.addAll(compatible);
@@ -134,7 +134,8 @@ public final class Compatibility {
             List<Method> lackedHere = minus(theirs, common.values());
             for (Method method : lackedThere) {
                 List<Method> others = resembling(method, lackedHere);
-                if (others.size() == 1 && resembling(others.getFirst(), lackedThere).size() == 1) {
+                if (others.size() == 1
+                        && resembling(others.getFirst(), lackedThere).size() == 1) {
                     common.put(method, others.getFirst());
                 }
             }

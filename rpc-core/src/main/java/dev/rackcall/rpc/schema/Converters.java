@@ -55,7 +55,8 @@ final class Converters {
             Map.entry("java.time.MonthDay", 8));
 
     private static final Set<String> INTEGERS = Set.of("byte", "short", "int", "long");
-    private static final Set<String> COUNTED = Set.of(TypeName.ARRAY, "java.util.List", "java.util.Set", "java.util.Map");
+    private static final Set<String> COUNTED =
+            Set.of(TypeName.ARRAY, "java.util.List", "java.util.Set", "java.util.Map");
     private static final Converter TEXT = new Converter.Counted(1);
     private static final Converter REF = new Converter.Bytes(Long.BYTES);
 
@@ -269,8 +270,8 @@ final class Converters {
         try {
             return new Converter.Constant(constant(part.type().unboxed(), text));
         } catch (IllegalArgumentException e) {
-            throw new UnknownFormException("'" + text + "' is no value for component '" + part.type().simple() + " "
-                    + part.name() + "'");
+            throw new UnknownFormException(
+                    "'" + text + "' is no value for component '" + part.type().simple() + " " + part.name() + "'");
         }
     }
 

@@ -174,7 +174,10 @@ final class TypeComparison {
                 changed.add(name);
             }
             match(mineType, theirType, "component " + component + " of record " + simple);
-            if (!mineByName.get(component).ifMissing().equals(theirsByName.get(component).ifMissing())) {
+            if (!mineByName
+                    .get(component)
+                    .ifMissing()
+                    .equals(theirsByName.get(component).ifMissing())) {
                 differences.add(
                         false,
                         "component " + component + " of record " + simple
@@ -194,7 +197,8 @@ final class TypeComparison {
         } else {
             differences.add(
                     true,
-                    component + " exists only " + where + ", so there is no value for it in a record of the other side: "
+                    component + " exists only " + where
+                            + ", so there is no value for it in a record of the other side: "
                             + "give it a value by @Default, or make it Optional<" + box(part.type()) + ">");
         }
     }

@@ -2,7 +2,9 @@ package dev.rackcall.rpc.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -32,5 +34,19 @@ class MemoryEvolutionTest extends EvolutionTest {
             load.awaitMore();
         }
         load.end();
+    }
+
+    @Test
+    void shouldCallAServerThatHasTheMethod() {
+        start(older());
+        start(newer());
+        RpcChannel channel = openChannel();
+        Await.equal("connected servers", 2, () -> channel.routes().size());
+        Generation.Client newClient = newer().client(channel);
+        Generation.Client oldClient = older().client(openChannel());
+        for (int i = 0; i < 50; i++) {
+            assertThat(newClient.call("about", i)).isEqualTo("" + -i);
+            assertThat(oldClient.call("former", i)).isEqualTo("former " + i);
+        }
     }
 }

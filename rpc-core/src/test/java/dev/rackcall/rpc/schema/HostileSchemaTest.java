@@ -66,8 +66,8 @@ class HostileSchemaTest {
     /** The client has to step over a component that only the server has. */
     @Test
     void shouldRefuseRecordsThatGrowWithoutBound() {
-        StringBuilder chain = new StringBuilder(HONEST.replace(
-                "int size = \"1\")", "int size = \"1\", java.util.Optional<s.R0> more)"));
+        StringBuilder chain = new StringBuilder(
+                HONEST.replace("int size = \"1\")", "int size = \"1\", java.util.Optional<s.R0> more)"));
         for (int i = 0; i < 300; i++) {
             chain.append("\nrecord s.R")
                     .append(i)
@@ -79,8 +79,7 @@ class HostileSchemaTest {
         }
         chain.append("\nrecord s.R300(long a)");
         assertThat(compare(chain.toString()).holds()).isFalse();
-        String loop = HONEST.replace(
-                        "int size = \"1\")", "int size = \"1\", java.util.Optional<s.R> more)")
+        String loop = HONEST.replace("int size = \"1\")", "int size = \"1\", java.util.Optional<s.R> more)")
                 + "\nrecord s.R(s.R again)";
         assertThat(compare(loop).holds())
                 .as("read only if a value comes, and then to a bounded depth")
@@ -116,11 +115,26 @@ class HostileSchemaTest {
     @Test
     void shouldConvertAllJdkTypesOfTheProcessor() {
         for (String type : new String[] {
-            "java.time.ZonedDateTime", "java.time.OffsetTime", "java.time.ZoneOffset", "java.time.ZoneId",
-            "java.time.Period", "java.time.Year", "java.time.YearMonth", "java.time.MonthDay", "java.net.URI",
-            "java.util.Currency", "java.util.Locale", "java.util.UUID", "java.math.BigInteger", "java.math.BigDecimal",
-            "java.time.Duration", "java.time.Instant", "java.time.LocalDate", "java.time.LocalTime",
-            "java.time.LocalDateTime", "java.time.OffsetDateTime"
+            "java.time.ZonedDateTime",
+            "java.time.OffsetTime",
+            "java.time.ZoneOffset",
+            "java.time.ZoneId",
+            "java.time.Period",
+            "java.time.Year",
+            "java.time.YearMonth",
+            "java.time.MonthDay",
+            "java.net.URI",
+            "java.util.Currency",
+            "java.util.Locale",
+            "java.util.UUID",
+            "java.math.BigInteger",
+            "java.math.BigDecimal",
+            "java.time.Duration",
+            "java.time.Instant",
+            "java.time.LocalDate",
+            "java.time.LocalTime",
+            "java.time.LocalDateTime",
+            "java.time.OffsetDateTime"
         }) {
             assertThat(compareItem("java.util.Optional<" + type + "> more").differences())
                     .as(type)
@@ -130,10 +144,13 @@ class HostileSchemaTest {
 
     @Test
     void shouldPairMethodsThatDifferInWidthOnlyIfNoOtherIsMeant() {
-        assertThat(compare(HONEST.replace("get(int id)", "get(long id)")).holds()).isTrue();
-        assertThat(compare(HONEST.replace("get(int id)", "get(java.lang.Integer id)")).holds())
+        assertThat(compare(HONEST.replace("get(int id)", "get(long id)")).holds())
                 .isTrue();
-        assertThat(compare(HONEST.replace("get(int id)", "get(float id)")).holds()).isFalse();
+        assertThat(compare(HONEST.replace("get(int id)", "get(java.lang.Integer id)"))
+                        .holds())
+                .isTrue();
+        assertThat(compare(HONEST.replace("get(int id)", "get(float id)")).holds())
+                .isFalse();
         assertThat(compare("service /s\n0 unary s.Item get(long id)\n1 unary s.Item get(short id)"
                                 + HONEST.substring(HONEST.indexOf("\nenum")))
                         .differences()

@@ -97,13 +97,17 @@ class ServiceProcessorTest {
                         "@Rpc CompletableFuture<Query> find();",
                         "Search.find: its result has type java.util.concurrent.CompletableFuture<sample.Query>, whose element"
                                 + " has type sample.Query"),
-                mistake("@Rpc int find(Object any);", "parameter 'any' has type java.lang.Object, a type of the JDK that"),
+                mistake(
+                        "@Rpc int find(Object any);",
+                        "parameter 'any' has type java.lang.Object, a type of the JDK that"),
                 mistake(
                         "@Rpc int find(Plain plain);",
                         "parameter 'plain' has type sample.Plain, which is an interface; annotate it with @Shared to pass its objects by"
                                 + " pointer, make it sealed and its implementations records to pass one of them by value, or make"
                                 + " it a record"),
-                mistake("@Rpc int find(Runnable any);", "has type java.lang.Runnable, a type of the JDK that Rackcall does not encode; pass a record"),
+                mistake(
+                        "@Rpc int find(Runnable any);",
+                        "has type java.lang.Runnable, a type of the JDK that Rackcall does not encode; pass a record"),
                 mistake("@Rpc int find(Shape shape);", "parameter 'shape' has type sample.Shape, which is neither"),
                 mistake(
                         "@Rpc int find(List q);",
@@ -492,7 +496,7 @@ class ServiceProcessorTest {
                     record Late<X>() implements Err<X> {}
                     record Lost<X>(String why, Result<X> before) implements Err<X> {}
                     record Other() implements Result<Long> {}
-                    record Item(@Default("-7") int count, @Default("a\"\u00e9\n") String text, @Default("BAD") Mood mood,
+                    record Item(@Default("-7") int count, @Default("a\\"\\u00e9\\n") String text, @Default("BAD") Mood mood,
                         @Default("") List<String> tags, @Default("1") double weight, @Default("") int[] sizes) {}
                     @Rpc Page<Item> items(Page<Page<String>> page, Result<Item> result);
                 }

@@ -81,7 +81,9 @@ public abstract class EvolutionTest extends RpcFixture {
             .replace("registered = Shop.Legacy.class", "registered = {Shop.Legacy.class, Shop.Extra.class}")
             .replace("record Page<T>(List<T> items)", "record Page<T>(@Default(\"7\") int total, List<T> items)")
             .replace("permits Circle, Square {}", "permits Triangle, Circle, Square {}")
-            .replace("record Circle(int radius)", "record Triangle(int a, int b) implements Shape {} record Circle(long radius)")
+            .replace(
+                    "record Circle(int radius)",
+                    "record Triangle(int a, int b) implements Shape {} record Circle(long radius)")
             .replace("record Square(int side)", "record Square(Integer side)")
             .replace(
                     "record Stock(String name)",
@@ -90,7 +92,8 @@ public abstract class EvolutionTest extends RpcFixture {
                             + " @Default(\"1.5\") double weight, @Default(\"\") int[] sizes, @Default(\"c\") char letter,"
                             + " @Default(\"9\") Long large, @Default(\"2\") float rough, @Default(\"3\") short small,"
                             + " @Default(\"4\") byte tiny, Optional<Integer> most)")
-            .replace("record Jdk(ZonedDateTime zoned,", "record Jdk(@Default(\"new\") String note, ZonedDateTime zoned,")
+            .replace(
+                    "record Jdk(ZonedDateTime zoned,", "record Jdk(@Default(\"new\") String note, ZonedDateTime zoned,")
             .replace(
                     "@Rpc int widened(int value, List<Integer> more);",
                     "@Rpc CompletableFuture<Long> widened(long other, List<Long> more);")
@@ -219,13 +222,17 @@ public abstract class EvolutionTest extends RpcFixture {
                             + " Optional.of(inner))")
             .replace("new Page<>(shapes)", "new Page<>(shapes.size(), shapes)")
             .replace("{ return page; }", "{ return new Page<>(page.total() + 1, page.items()); }")
-            .replace("{ return new Circle(number); }", "{ return number == 1 ? new Triangle(1, 2) : new Circle(1L << number); }")
+            .replace(
+                    "{ return new Circle(number); }",
+                    "{ return number == 1 ? new Triangle(1, 2) : new Circle(1L << number); }")
             .replace("{ return Color.RED; }", "{ return number == 1 ? Color.BLUE : Color.GREEN; }")
             .replace(
                     "public int widened(int value, List<Integer> more) { return value + more.get(0); }",
                     "public CompletableFuture<Long> widened(long value, List<Long> more) { return CompletableFuture.completedFuture("
                             + "value == 1 ? 1L << 40 : value + more.get(0)); }")
-            .replace("shop.widened(number, List.of(2))", "joined(shop.widened(number == 2 ? 1L << 40 : number, List.of(2L)))")
+            .replace(
+                    "shop.widened(number, List.of(2))",
+                    "joined(shop.widened(number == 2 ? 1L << 40 : number, List.of(2L)))")
             .replace("{ return new Stock(name); }", "{ return Ends.stock(9, name); }")
             .replace("new Stock(\"s\")", "stock(8, \"s\")")
             .replace("{ return stock.name(); }", "{ return Ends.text(stock); }")
@@ -378,7 +385,8 @@ public abstract class EvolutionTest extends RpcFixture {
         assertThat(client.call("restock", 0)).isEqualTo("r");
         assertThat(client.call("odd", 3)).isEqualTo("Circle[radius=8]");
         assertThat(client.call("shade", 3)).isEqualTo("GREEN");
-        assertFails(Status.Code.INTERNAL, () -> client.call("odd", 1)).hasMessageContaining("does not know Shop.Triangle");
+        assertFails(Status.Code.INTERNAL, () -> client.call("odd", 1))
+                .hasMessageContaining("does not know Shop.Triangle");
         assertFails(Status.Code.INTERNAL, () -> client.call("odd", 40)).hasMessageContaining("does not fit");
         assertFails(Status.Code.INTERNAL, () -> client.call("shade", 1)).hasMessageContaining("Color.BLUE");
         assertFails(Status.Code.INTERNAL, () -> client.call("widened", 1)).hasMessageContaining("does not fit");
@@ -391,7 +399,8 @@ public abstract class EvolutionTest extends RpcFixture {
         Generation.Client client = newer.client(openChannel());
         assertTypes(client);
         assertThat(client.call("stock", 0)).isEqualTo("s");
-        assertThat(client.call("restock", 0)).isEqualTo("-5 true x\"\u00e9 r BLUE {} 1.5 [] c 9 2.0 3 4 Optional.empty");
+        assertThat(client.call("restock", 0))
+                .isEqualTo("-5 true x\"\u00e9 r BLUE {} 1.5 [] c 9 2.0 3 4 Optional.empty");
         assertThat(client.call("total", 0)).isEqualTo("7");
         assertThat(client.call("odd", 3)).isEqualTo("Circle[radius=3]");
         assertFails(Status.Code.INVALID_ARGUMENT, () -> client.call("triangle", 1))
@@ -482,9 +491,9 @@ public abstract class EvolutionTest extends RpcFixture {
 
         public void awaitMore() {
             int before = answered.get();
-            Await.until("100 more rounds of calls", () -> {
+            Await.until("30 more rounds of calls", () -> {
                 callers.stream().filter(CompletableFuture::isDone).forEach(CompletableFuture::join);
-                return answered.get() > before + 100;
+                return answered.get() > before + 30;
             });
         }
 
