@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,6 +70,11 @@ class RoutedEvolutionTest extends EvolutionTest {
         }
     }
 
+    @FunctionalInterface
+    private interface Starting {
+        RpcServer start(Generation generation);
+    }
+
     private RpcServer.Builder on(String host, Generation generation) {
         return generation
                 .serve(RpcServer.builder())
@@ -91,7 +95,7 @@ class RoutedEvolutionTest extends EvolutionTest {
         return tenant;
     }
 
-    private Function<Generation, RpcServer> starting(Carrier carrier) {
+    private Starting starting(Carrier carrier) {
         AtomicInteger hosts = new AtomicInteger();
         return switch (carrier) {
             case PROCESS -> generation -> serve(generation.serve(place(RpcServer.builder())));
@@ -125,9 +129,9 @@ class RoutedEvolutionTest extends EvolutionTest {
 
     @Test
     void shouldCallAServerThatHasTheMethod() {
-        Function<Generation, RpcServer> starting = starting(Carrier.NETWORK);
-        starting.apply(older());
-        starting.apply(newer());
+        Starting starting = starting(Carrier.NETWORK);
+        starting.start(older());
+        starting.start(newer());
         RpcChannel channel = openChannel();
         Await.equal("routes in use", 2, () -> RoutesFixture.used(channel).size());
         Generation.Client client = newer().client(channel);
@@ -140,9 +144,9 @@ class RoutedEvolutionTest extends EvolutionTest {
     @ParameterizedTest
     @EnumSource
     void shouldUpgradeServersOneByOneWithoutAFailedCall(Carrier carrier) {
-        Function<Generation, RpcServer> starting = starting(carrier);
-        RpcServer first = starting.apply(older());
-        RpcServer second = starting.apply(older());
+        Starting starting = starting(carrier);
+        RpcServer first = starting.start(older());
+        RpcServer second = starting.start(older());
         Load load = Load.withoutFailure();
         List<RpcChannel> channels = List.of(openChannel(), openChannel());
         load.start(older(), channels.get(0));
@@ -157,7 +161,7 @@ class RoutedEvolutionTest extends EvolutionTest {
             assertThat(first.shutdown(BOUND)).isTrue();
             load.awaitMore();
             first = second;
-            second = starting.apply(next);
+            second = starting.start(next);
             load.awaitMore();
         }
         load.end();
