@@ -477,6 +477,15 @@ public abstract class EvolutionTest extends RpcFixture {
             });
         }
 
+        /** Calls that a channel with several servers repeats if a server ends; none of them may fail. */
+        public static Load ofRepeatableCalls() {
+            return new Load((client, number) -> {
+                assertThat(client.call("plain", number)).isEqualTo("" + (number + 1));
+                assertThat(client.call("fill", number)).isEqualTo("a" + number + "2[" + number + "][1.5, 2.5]");
+                return true;
+            });
+        }
+
         public void start(Generation generation, RpcChannel channel) {
             Generation.Client client = generation.client(channel);
             callers.add(Concurrently.start(() -> {
