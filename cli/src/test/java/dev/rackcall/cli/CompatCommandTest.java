@@ -7,6 +7,9 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
@@ -73,6 +76,28 @@ class CompatCommandTest {
         return compat(compile("old", SHOP), compile("new", changed));
     }
 
+    private Path jar(String name, String source) throws Exception {
+        Path classes = compile(name, source);
+        Path jar = folder.resolve(name + ".jar");
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
+                Stream<Path> files = Files.walk(classes)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                out.putNextEntry(new ZipEntry(classes.relativize(file).toString()));
+                Files.copy(file, out);
+            }
+        }
+        return jar;
+    }
+
+    @Test
+    void shouldCompareJars() throws Exception {
+        Path older = jar("cart-1.0", SHOP);
+        Path newer = jar("cart-1.1", SHOP.replace("Size size) {}", "Size size, @Default(\"a b\") String note) {}"));
+        assertThat(compat(older, newer)).isZero();
+        assertThat(out.toString()).contains("it is 'a b'", "can call each other");
+        assertThat(compat(newer, older)).isZero();
+    }
+
     @Test
     void shouldAcceptAnEqualVersion() throws Exception {
         assertThat(compat(compile("old", SHOP), compile("new", SHOP))).isZero();
@@ -105,6 +130,53 @@ class CompatCommandTest {
         assertThat(compatWith("Size size) {}", "Size size, String note) {}")).isEqualTo(1);
         assertThat(out.toString())
                 .contains("breaks", "'String note'", "make it Optional<String>", "cannot call each other");
+    }
+
+    @Test
+    void shouldAcceptComponentsWithDefaultsAndWiderParameters() throws Exception {
+        String changed = SHOP.replace("Size size) {}", "Size size, @Default(\"1\") int parcels) {}")
+                .replace("long words(Page page)", "int words(Page page)")
+                .replace("List<Item> items()", "List<Item> items(long from)");
+        String before = SHOP.replace("List<Item> items()", "List<Item> items(int from)");
+        assertThat(compat(compile("old", before), compile("new", changed))).isZero();
+        assertThat(out.toString())
+                .contains(
+                        "component 'int parcels' of record Cart.Item exists only in the new version: in a record of the other"
+                                + " side it is '1'",
+                        "parameter from of items is long in the new version and int in the old version: a call with a number that"
+                                + " does not fit fails",
+                        "the result of words is int in the new version and long in the old version");
+    }
+
+    @Test
+    void shouldAcceptCasesOfASealedInterface() throws Exception {
+        String before = SHOP.replace("@Rpc void add(Item item);", """
+                sealed interface Price<T> permits Fixed {}
+                record Fixed<T>(T cents) implements Price<T> {}
+                @Rpc void add(Item item);
+                @Rpc Price<Integer> price(String name);
+                """);
+        String changed = before.replace("permits Fixed {}", "permits Fixed, Asked {}")
+                .replace(
+                        "record Fixed<T>",
+                        "record Asked<T>(Optional<T> highest) implements Price<T> {} record Fixed<T>")
+                .replace("Price<Integer> price", "Price<Long> price");
+        assertThat(compat(compile("old", before), compile("new", changed))).isZero();
+        assertThat(out.toString())
+                .contains(
+                        "sealed interface Cart.Price<Long> has Cart.Asked only in the new version: a call that passes it to the"
+                                + " other side fails",
+                        "component cents of record Cart.Fixed<Long> is long in the new version and int in the old version");
+    }
+
+    @Test
+    void shouldSayWhyASharedFieldCannotBecomeWider() throws Exception {
+        assertThat(compatWith("long id(); void id(long value);", "int id(); void id(int value);"))
+                .isEqualTo(1);
+        assertThat(out.toString())
+                .contains(
+                        "shared type Cart.Page",
+                        "both sides use the same memory, so fields keep their types and widths");
     }
 
     @Test

@@ -13,10 +13,14 @@ import java.lang.annotation.Target;
  * <p><b>What travels</b> as parameter, result or element, nested as deep as you like:
  * <ul>
  *   <li>primitives, their boxes, {@code String}, enums, arrays;
- *   <li>records without type parameters; one that contains itself may do so 128 deep;
+ *   <li>records, also generic ones whose type arguments are given; one that contains itself may do so 128 deep. {@link
+ *       Default} lets a later version add components;
+ *   <li>sealed interfaces whose permitted types are records, enums or such interfaces: one of these travels;
  *   <li>{@code List}, {@code Set}, {@code Map}, {@code Optional}; they arrive as modifiable copies in the same order;
- *   <li>{@code UUID}, {@code BigInteger}, {@code BigDecimal}, {@code Duration}, {@code Instant}, {@code LocalDate},
- *       {@code LocalTime}, {@code LocalDateTime}, {@code OffsetDateTime};
+ *   <li>{@code UUID}, {@code BigInteger}, {@code BigDecimal}, {@code URI}, {@code Locale}, {@code Currency}, and of {@code
+ *       java.time} {@code Duration}, {@code Period}, {@code Instant}, {@code LocalDate}, {@code LocalTime}, {@code
+ *       LocalDateTime}, {@code OffsetTime}, {@code OffsetDateTime}, {@code ZonedDateTime}, {@code ZoneId}, {@code
+ *       ZoneOffset}, {@code Year}, {@code YearMonth}, {@code MonthDay};
  *   <li>shared interfaces ({@link dev.rackcall.shm.types.Shared}): only their Ref travels; {@code SharedString}, {@code
  *       SharedList} and the like travel as their fields;
  *   <li>objects of the classes in {@link RpcService#registered}, and of their superclasses.

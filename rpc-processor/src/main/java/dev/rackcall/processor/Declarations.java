@@ -52,6 +52,14 @@ final class Declarations {
         return 0;
     }
 
+    /** The {@code String value()} of an annotation; empty if it is not written. */
+    static String textValue(AnnotationMirror annotation) {
+        return annotation.getElementValues().values().stream()
+                .map(value -> value.getValue().toString())
+                .findFirst()
+                .orElse("");
+    }
+
     /** The declaration of a class or interface type; empty for primitives, arrays and types that do not resolve. */
     static Optional<TypeElement> declaration(TypeMirror type) {
         return type instanceof DeclaredType declared && declared.asElement() instanceof TypeElement element

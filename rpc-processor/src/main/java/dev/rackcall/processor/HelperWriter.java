@@ -40,6 +40,7 @@ final class HelperWriter {
             case Value.ObjectArray array -> writeArray(method, array, place);
             case Value.Mapping mapping -> writeMapping(method, mapping, place);
             case Value.Maybe maybe -> writeMaybe(method, maybe, place);
+            case Value.OneOf oneOf -> writeOneOf(method, oneOf, place);
             case Composite composite -> writeComposite(method, composite, place);
         }
     }
@@ -83,6 +84,32 @@ final class HelperWriter {
                 .beginControlFlow("if (value.isPresent())")
                 .addStatement(codec.writePresent(maybe.element(), CodeBlock.of("value.get()"), NAME, place))
                 .endControlFlow();
+    }
+
+    private void writeOneOf(MethodSpec.Builder method, Value.OneOf oneOf, Place place) {
+        method.beginControlFlow("switch ($T.required(value, name))", RpcNames.PAYLOAD_WRITER);
+        for (int i = 0; i < oneOf.cases().size(); i++) {
+            Value each = oneOf.cases().get(i);
+            method.beginControlFlow("case $T one ->", each.type())
+                    .addStatement("out.writeInt($L)", i)
+                    .addStatement(codec.writePresent(each, CodeBlock.of("one"), NAME, place))
+                    .endControlFlow();
+        }
+        method.endControlFlow();
+    }
+
+    private void readOneOf(MethodSpec.Builder method, Value.OneOf oneOf, Place place) {
+        method.addStatement("int one = in.readInt()").addCode("return switch (one) {$>\n");
+        for (int i = 0; i < oneOf.cases().size(); i++) {
+            method.addCode("case $L -> $L;\n", i, codec.read(oneOf.cases().get(i), NAME, place));
+        }
+        method.addCode(
+                        "default -> throw new $T($S + one + $S);\n",
+                        RpcNames.PAYLOAD_EXCEPTION,
+                        "number ",
+                        " of sealed interface " + TypeText.of(oneOf.type()) + ", which has "
+                                + oneOf.cases().size() + " cases")
+                .addCode("$<};\n");
     }
 
     private void writeComposite(MethodSpec.Builder method, Composite composite, Place place) {
@@ -140,6 +167,7 @@ final class HelperWriter {
                         Optional.class,
                         codec.read(maybe.element(), NAME, place),
                         Optional.class);
+            case Value.OneOf oneOf -> readOneOf(method, oneOf, place);
             case Composite composite -> readComposite(method, composite, place, names);
         }
     }

@@ -24,7 +24,8 @@ import javax.lang.model.util.ElementFilter;
     SharedNames.SINCE,
     RackcallProcessor.GENERATED,
     RpcNames.RPC_SERVICE,
-    RpcNames.RPC
+    RpcNames.RPC,
+    RpcNames.DEFAULT
 })
 public final class RackcallProcessor extends AbstractProcessor {
     /** On the classes that processors generate. */
@@ -32,6 +33,7 @@ public final class RackcallProcessor extends AbstractProcessor {
 
     private final Set<String> waiting = new LinkedHashSet<>();
     private ServiceGenerator services;
+    private Flyweights flyweights;
 
     /** Called by the compiler through {@code ServiceLoader}. */
     public RackcallProcessor() {}
@@ -45,12 +47,16 @@ public final class RackcallProcessor extends AbstractProcessor {
     @SuppressWarnings("DoNotClaimAnnotations") // javac warns of annotations that nobody claims; see below
     public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
         if (services == null) {
-            services = new ServiceGenerator(processingEnv);
+            flyweights = new Flyweights(processingEnv.getElementUtils());
+            services = new ServiceGenerator(processingEnv, flyweights);
         }
         for (TypeElement annotation : annotations) {
             Set<? extends Element> annotated = round.getElementsAnnotatedWith(annotation);
             switch (annotation.getQualifiedName().toString()) {
-                case SharedNames.SHARED -> ElementFilter.typesIn(annotated).forEach(this::generateFlyweight);
+                case SharedNames.SHARED -> {
+                    ElementFilter.typesIn(annotated).forEach(flyweights::generatesHere);
+                    ElementFilter.typesIn(annotated).forEach(this::generateFlyweight);
+                }
                 case RpcNames.RPC_SERVICE ->
                     ElementFilter.typesIn(annotated)
                             .forEach(type -> waiting.add(type.getQualifiedName().toString()));
@@ -74,6 +80,15 @@ public final class RackcallProcessor extends AbstractProcessor {
     private void generateFlyweight(TypeElement sharedInterface) {
         SharedModel model = SharedModel.of(sharedInterface);
         model.problems().forEach(each -> processingEnv.getMessager().printError(each.message(), each.at()));
+        for (SharedField field : model.fields()) {
+            for (TypeElement mentioned : field.type().mentions()) {
+                flyweights
+                        .problem(mentioned)
+                        .ifPresent(what -> processingEnv
+                                .getMessager()
+                                .printError(Declarations.name(field.getter()) + ": " + what, field.getter()));
+            }
+        }
         if (model.problems().isEmpty()) {
             Sources.write(
                     processingEnv,

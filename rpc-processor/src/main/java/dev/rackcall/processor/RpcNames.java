@@ -9,6 +9,7 @@ import com.palantir.javapoet.ClassName;
 final class RpcNames {
     static final String RPC_SERVICE = "dev.rackcall.rpc.RpcService";
     static final String RPC = "dev.rackcall.rpc.Rpc";
+    static final String DEFAULT = "dev.rackcall.rpc.Default";
 
     static final ClassName ISOLATION = ClassName.get("dev.rackcall.rpc", "Isolation");
     static final ClassName SERVICE_DEFINITION = spi("ServiceDefinition");

@@ -16,6 +16,8 @@ import javax.lang.model.element.TypeElement;
 import javax.lang.model.element.VariableElement;
 import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
+import javax.lang.model.util.Elements;
+import javax.lang.model.util.Types;
 
 /** The values of {@code @RpcService}. */
 final class ServiceAnnotation {
@@ -26,11 +28,15 @@ final class ServiceAnnotation {
     /** The runtime's limit, checked here because a longer name would otherwise fail only when it is served. */
     private static final int MAX_CHANNEL = 80;
 
+    private final Types types;
+    private final Elements elements;
     private final TypeElement service;
     private final AnnotationMirror annotation;
     private final BiConsumer<Element, String> problem;
 
-    ServiceAnnotation(TypeElement service, BiConsumer<Element, String> problem) {
+    ServiceAnnotation(Types types, Elements elements, TypeElement service, BiConsumer<Element, String> problem) {
+        this.types = types;
+        this.elements = elements;
         this.service = service;
         this.annotation = Declarations.annotation(service, RpcNames.RPC_SERVICE).orElseThrow();
         this.problem = problem;
@@ -88,6 +94,12 @@ final class ServiceAnnotation {
                     service,
                     service.getSimpleName() + ": registered lists " + TypeName.get(type)
                             + ", of which there are no objects; list the classes that implement or extend it");
+        } else if (element.isPresent() && !KryoTypes.isSupported(types, elements, element.get())) {
+            problem.accept(
+                    service,
+                    service.getSimpleName() + ": registered lists " + TypeName.get(type)
+                            + ", whose fields the JDK hides from Kryo; pass a record with the values that it contains, or"
+                            + " its text");
         }
     }
 

@@ -16,13 +16,15 @@ import javax.lang.model.element.TypeElement;
 /** Writes {@code <Name>_Rpc} for each {@code @RpcService} interface, or reports what has to change in it. */
 final class ServiceGenerator {
     private final ProcessingEnvironment environment;
+    private final Flyweights flyweights;
     private final Messager messager;
     private final Set<String> declaringRpc = new LinkedHashSet<>();
     /** Services, and the interfaces that they extend. */
     private final Set<String> serving = new HashSet<>();
 
-    ServiceGenerator(ProcessingEnvironment environment) {
+    ServiceGenerator(ProcessingEnvironment environment, Flyweights flyweights) {
         this.environment = environment;
+        this.flyweights = flyweights;
         this.messager = environment.getMessager();
     }
 
@@ -41,6 +43,13 @@ final class ServiceGenerator {
         } catch (UnresolvedTypeException e) {
             return false;
         }
+        model.stream().flatMap(read -> read.values().stream()).forEach(value -> {
+            if (value instanceof Value.Shared shared) {
+                flyweights
+                        .problem(shared.element())
+                        .ifPresent(what -> messager.printError(service.getSimpleName() + ": " + what, service));
+            }
+        });
         for (Problem problem : reader.problems()) {
             messager.printError(problem.message(), problem.at());
         }

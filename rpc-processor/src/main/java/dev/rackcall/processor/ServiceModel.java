@@ -77,6 +77,12 @@ record ServiceModel(
             String name = value.type().toString();
             switch (value) {
                 case Composite composite -> lines.put(name, describe(composite));
+                case Value.OneOf oneOf ->
+                    lines.put(
+                            name,
+                            oneOf.cases().stream()
+                                    .map(each -> each.type().toString())
+                                    .collect(Collectors.joining(", ", "oneof " + oneOf.type() + "{", "}")));
                 case Value.Enumeration enumeration -> lines.put(name, describe(enumeration));
                 case Value.Shared shared ->
                     lines.put(
@@ -102,8 +108,21 @@ record ServiceModel(
 
     private static String describe(Composite composite) {
         return composite.components().stream()
-                .map(component -> component.value().type() + " " + component.name())
+                .map(component -> component.value().type() + " " + component.name()
+                        + component
+                                .ifMissing()
+                                .map(text -> " = " + quoted(text))
+                                .orElse(""))
                 .collect(Collectors.joining(", ", "record " + composite.type() + "(", ")"));
+    }
+
+    /** The text between quotation marks; characters other than plain ASCII as in Java, {@code \\u000a}. */
+    private static String quoted(String text) {
+        return text.chars()
+                .mapToObj(c -> c < ' ' || c > '~' || c == '"' || c == '\\'
+                        ? String.format(Locale.ROOT, "\\u%04x", c)
+                        : String.valueOf((char) c))
+                .collect(Collectors.joining("", "\"", "\""));
     }
 
     private static String describe(Value.Enumeration enumeration) {

@@ -48,7 +48,7 @@ final class ServiceReader {
 
     /** The model; empty if there are {@link #problems()}. */
     Optional<ServiceModel> read() {
-        ServiceAnnotation annotation = new ServiceAnnotation(service, this::problem);
+        ServiceAnnotation annotation = new ServiceAnnotation(types, elements, service, this::problem);
         String channel = annotation.channel();
         List<TypeMirror> registered = annotation.registered();
         List<RpcMethod> methods = new ArrayList<>();

@@ -26,6 +26,8 @@ final class SharedInterfaceReader {
     private static final Set<String> RESERVED = Set.of(
             "clone",
             "finalize",
+            "hashCode",
+            "toString",
             "getBoolean",
             "getByte",
             "getShort",

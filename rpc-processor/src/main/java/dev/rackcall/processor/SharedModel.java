@@ -115,13 +115,17 @@ final class SharedModel {
         return name() + String.join("", versions());
     }
 
-    private List<String> versions() {
+    private List<Integer> versionNumbers() {
         List<Integer> numbers = new ArrayList<>(
                 fields.stream().map(SharedField::since).distinct().toList());
         if (!numbers.contains(SharedField.FIRST_VERSION)) {
             numbers.add(0, SharedField.FIRST_VERSION);
         }
-        return numbers.stream()
+        return numbers;
+    }
+
+    private List<String> versions() {
+        return versionNumbers().stream()
                 .map(number -> fields.stream()
                         .filter(field -> field.since() == number)
                         .map(SharedField::describe)
@@ -139,9 +143,11 @@ final class SharedModel {
         return (int) roundUp(end, Long.BYTES);
     }
 
-    /** Bytes of an object of the first version. */
-    int firstBytes() {
-        return bytesOf(SharedField.FIRST_VERSION);
+    /** Bytes of an object of each version, oldest first. */
+    String versionBytes() {
+        return versionNumbers().stream()
+                .map(number -> String.valueOf(bytesOf(number)))
+                .collect(Collectors.joining(", "));
     }
 
     boolean hasVersions() {

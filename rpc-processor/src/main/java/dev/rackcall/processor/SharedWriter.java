@@ -79,8 +79,11 @@ final class SharedWriter {
         CodeBlock arguments = CodeBlock.builder()
                 .add("super($>$>\n$T.class,\n$S,\n", interfaceName, model.name())
                 .add("0x$L,\n0x$LL,\n", Integer.toHexString(model.typeId()), Long.toHexString(model.fingerprint()))
-                .add(model.hasVersions() ? CodeBlock.of("$L,\n", model.firstBytes()) : CodeBlock.of(""))
-                .add("$L,\n$L);$<$<\n", model.bytes(), Sources.text(model.description()))
+                .add(
+                        model.hasVersions()
+                                ? CodeBlock.of("new int[] {$L},\n", model.versionBytes())
+                                : CodeBlock.of("$L,\n", model.bytes()))
+                .add("$L);$<$<\n", Sources.text(model.description()))
                 .build();
         MethodSpec.Builder references = MethodSpec.methodBuilder("references")
                 .addAnnotation(Override.class)

@@ -32,6 +32,17 @@ final class StandardTypes {
         jdk("java.time", "LocalTime", 8);
         jdk("java.time", "LocalDateTime", 16);
         jdk("java.time", "OffsetDateTime", 20);
+        jdk("java.time", "OffsetTime", 12);
+        jdk("java.time", "ZonedDateTime", 24);
+        jdk("java.time", "Period", 12);
+        jdk("java.time", "Year", 4);
+        jdk("java.time", "YearMonth", 8);
+        jdk("java.time", "MonthDay", 8);
+        jdk("java.time", "ZoneOffset", 4);
+        jdk("java.time", "ZoneId", 4);
+        jdk("java.net", "URI", 4);
+        jdk("java.util", "Currency", 4);
+        jdk("java.util", "Locale", 4);
     }
 
     private StandardTypes() {}

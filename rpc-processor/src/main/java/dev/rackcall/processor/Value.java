@@ -5,6 +5,7 @@ import com.palantir.javapoet.TypeName;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import javax.lang.model.element.TypeElement;
 
@@ -82,18 +83,16 @@ sealed interface Value {
         }
     }
 
-    /** A component of a record. */
-    record Component(String name, Value value) {}
-
-    /** A record class. It may contain itself, so its components are added after its creation. */
-    final class Composite implements Compound {
+    /**
+     * A sealed interface: the number of the case travels, then the record or enum that it is. A case may contain the
+     * interface, so the cases are added after its creation.
+     */
+    final class OneOf implements Compound {
         private final TypeName type;
-        private final TypeElement element;
-        private final List<Component> components = new ArrayList<>();
+        private final List<Value> cases = new ArrayList<>();
 
-        Composite(TypeName type, TypeElement element) {
+        OneOf(TypeName type) {
             this.type = type;
-            this.element = element;
         }
 
         @Override
@@ -101,8 +100,36 @@ sealed interface Value {
             return type;
         }
 
-        TypeElement element() {
-            return element;
+        /** In the order of {@code permits}; sealed interfaces among them are replaced by their own cases. */
+        List<Value> cases() {
+            return cases;
+        }
+
+        @Override
+        public List<Value> parts() {
+            return cases;
+        }
+    }
+
+    /**
+     * A component of a record.
+     *
+     * @param ifMissing its value if the other end's version lacks it, from {@code @Default}, as text
+     */
+    record Component(String name, Value value, Optional<String> ifMissing) {}
+
+    /** A record class. It may contain itself, so its components are added after its creation. */
+    final class Composite implements Compound {
+        private final TypeName type;
+        private final List<Component> components = new ArrayList<>();
+
+        Composite(TypeName type) {
+            this.type = type;
+        }
+
+        @Override
+        public TypeName type() {
+            return type;
         }
 
         List<Component> components() {
@@ -137,20 +164,23 @@ sealed interface Value {
          * refused.
          */
         boolean finite() {
-            return finite(new HashSet<>());
+            return finite(this, new HashSet<>());
         }
 
-        private boolean finite(Set<Composite> around) {
-            if (!around.add(this)) {
-                return false;
-            }
-            for (Component component : components) {
-                if (component.value() instanceof Composite inner && !inner.finite(around)) {
-                    return false;
+        private static boolean finite(Value value, Set<Value> around) {
+            return switch (value) {
+                case Composite composite -> {
+                    boolean first = around.add(composite);
+                    boolean all =
+                            first && composite.components().stream().allMatch(each -> finite(each.value(), around));
+                    if (first) {
+                        around.remove(composite);
+                    }
+                    yield all;
                 }
-            }
-            around.remove(this);
-            return true;
+                case OneOf oneOf -> oneOf.cases().stream().anyMatch(each -> finite(each, around));
+                default -> true;
+            };
         }
 
         /** Whether a value of this type may lie somewhere inside another. */

@@ -4,17 +4,21 @@ import com.palantir.javapoet.ClassName;
 import com.palantir.javapoet.TypeName;
 import dev.rackcall.processor.Value.Component;
 import dev.rackcall.processor.Value.Composite;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import javax.lang.model.element.AnnotationMirror;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.Modifier;
 import javax.lang.model.element.PackageElement;
 import javax.lang.model.element.RecordComponentElement;
 import javax.lang.model.element.TypeElement;
+import javax.lang.model.element.TypeParameterElement;
 import javax.lang.model.type.ArrayType;
 import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeKind;
@@ -51,11 +55,17 @@ final class ValueReader {
             "java.util.stream.LongStream",
             "java.util.stream.DoubleStream");
 
+    /** How often a generic type may lie inside itself with other arguments: {@code Page<Page<String>>}. */
+    private static final int MAX_NESTED_ARGUMENTS = 8;
+
     private final Types types;
     private final Elements elements;
     private final PackageElement home;
     private final List<TypeMirror> registered;
-    private final Map<String, Composite> records = new LinkedHashMap<>();
+    /** Records and sealed interfaces by type; a part of one may contain it. */
+    private final Map<String, Value> made = new LinkedHashMap<>();
+    /** The declarations of those that are being read, outermost first. */
+    private final List<TypeElement> open = new ArrayList<>();
 
     /**
      * @param home the package of the generated code
@@ -69,6 +79,32 @@ final class ValueReader {
     }
 
     Value read(TypeMirror type) throws UnsupportedTypeException {
+        Set<String> before = Set.copyOf(made.keySet());
+        boolean whole = false;
+        try {
+            Value value = value(type);
+            requireEnds(before);
+            whole = true;
+            return value;
+        } finally {
+            open.clear();
+            if (!whole) {
+                made.keySet().retainAll(before);
+            }
+        }
+    }
+
+    /** Checked last, because a record may contain itself by a type that is not complete before. */
+    private void requireEnds(Set<String> before) throws UnsupportedTypeException {
+        for (Map.Entry<String, Value> each : made.entrySet()) {
+            if (!before.contains(each.getKey()) && each.getValue() instanceof Composite record && !record.finite()) {
+                throw new UnsupportedTypeException("has type " + each.getKey()
+                        + ", which contains itself without an end; make the component Optional or a List");
+            }
+        }
+    }
+
+    private Value value(TypeMirror type) throws UnsupportedTypeException {
         return switch (type.getKind()) {
             case ERROR -> throw new UnresolvedTypeException(type);
             case ARRAY -> array((ArrayType) type);
@@ -125,10 +161,18 @@ final class ValueReader {
             requireAccess(type, element);
             return new Value.Enumeration(TypeName.get(type), element);
         }
-        if (element.getKind() == ElementKind.RECORD
-                && element.getTypeParameters().isEmpty()) {
+        if (element.getQualifiedName().contentEquals(SharedNames.REF.canonicalName())) {
+            throw unsupported(type, "which is a pointer; write the @Shared interface itself, which travels as one");
+        }
+        if (element.getKind() == ElementKind.RECORD) {
+            requireArguments(type, element);
             requireAccess(type, element);
             return composite(type, element);
+        }
+        if (isSealedInterface(element)) {
+            requireArguments(type, element);
+            requireAccess(type, element);
+            return oneOf(type, element);
         }
         if (Declarations.isShared(element)) {
             requireAccess(type, element);
@@ -141,38 +185,146 @@ final class ValueReader {
         throw unsupported(type, why(type, element));
     }
 
+    /** A generic type is encoded for its arguments. */
+    private void requireArguments(DeclaredType type, TypeElement element) throws UnsupportedTypeException {
+        if (type.getTypeArguments().size() < element.getTypeParameters().size()) {
+            throw unsupported(
+                    type,
+                    "without type arguments, so nothing says what to encode; write for example " + name(element)
+                            + element.getTypeParameters().stream()
+                                    .map(parameter -> "String")
+                                    .collect(Collectors.joining(", ", "<", ">")));
+        }
+        for (TypeMirror argument : type.getTypeArguments()) {
+            if (argument.getKind() == TypeKind.WILDCARD) {
+                part(type, "type argument", argument);
+            }
+        }
+        long around = open.stream().filter(element::equals).count();
+        if (around > MAX_NESTED_ARGUMENTS) {
+            throw unsupported(
+                    type,
+                    "which contains itself with other type arguments without an end; let it contain the same type");
+        }
+    }
+
     private Value composite(DeclaredType type, TypeElement element) throws UnsupportedTypeException {
-        String name = element.getQualifiedName().toString();
-        Composite known = records.get(name);
+        String key = text(type);
+        Value known = made.get(key);
         if (known != null) {
             return known;
         }
-        Composite made = new Composite(TypeName.get(type), element);
-        records.put(name, made);
-        boolean whole = false;
-        try {
-            for (RecordComponentElement component : element.getRecordComponents()) {
-                String componentName = component.getSimpleName().toString();
-                made.components()
-                        .add(new Component(
-                                componentName, part(type, "component '" + componentName + "'", component.asType())));
+        Composite composite = new Composite(TypeName.get(type));
+        made.put(key, composite);
+        open.add(element);
+        for (RecordComponentElement component : element.getRecordComponents()) {
+            String name = component.getSimpleName().toString();
+            String role = "component '" + name + "'";
+            Value value = part(type, role, types.asMemberOf(type, component));
+            Optional<String> ifMissing = Optional.empty();
+            Optional<AnnotationMirror> annotation = Declarations.annotation(component, RpcNames.DEFAULT);
+            if (annotation.isPresent()) {
+                String text = Declarations.textValue(annotation.get());
+                ifMissing = Optional.of(DefaultText.of(value, text)
+                        .orElseThrow(() -> unsupported(
+                                type,
+                                "whose " + role + " of type " + TypeText.of(value.type()) + " has @Default(\"" + text
+                                        + "\"); " + DefaultText.whatFits(value))));
             }
-            if (!made.finite()) {
-                throw unsupported(type, "which contains itself without an end; make the component Optional or a List");
+            composite.components().add(new Component(name, value, ifMissing));
+        }
+        open.removeLast();
+        return composite;
+    }
+
+    private Value oneOf(DeclaredType type, TypeElement element) throws UnsupportedTypeException {
+        String key = text(type);
+        Value known = made.get(key);
+        if (known != null) {
+            return known;
+        }
+        Value.OneOf oneOf = new Value.OneOf(TypeName.get(type));
+        made.put(key, oneOf);
+        open.add(element);
+        Map<String, DeclaredType> cases = new LinkedHashMap<>();
+        collectCases(type, element, cases);
+        for (DeclaredType each : cases.values()) {
+            oneOf.cases().add(part(type, "case", each));
+        }
+        open.removeLast();
+        if (cases.isEmpty()) {
+            throw unsupported(type, "which no permitted type can implement");
+        }
+        return oneOf;
+    }
+
+    private void collectCases(DeclaredType type, TypeElement element, Map<String, DeclaredType> cases)
+            throws UnsupportedTypeException {
+        for (TypeMirror permitted : element.getPermittedSubclasses()) {
+            TypeElement each =
+                    Declarations.declaration(permitted).orElseThrow(() -> new UnresolvedTypeException(permitted));
+            Optional<DeclaredType> found = subtype(each, type, element);
+            if (found.isEmpty()) {
+                continue;
             }
-            whole = true;
-        } finally {
-            if (!whole) {
-                records.remove(name);
+            if (isSealedInterface(each)) {
+                collectCases(found.get(), each, cases);
+            } else if (each.getKind() == ElementKind.RECORD || each.getKind() == ElementKind.ENUM) {
+                cases.putIfAbsent(text(found.get()), found.get());
+            } else {
+                throw unsupported(
+                        type,
+                        "which permits " + name(each)
+                                + ", and that is neither a record, an enum nor a sealed interface;"
+                                + " make it a record");
             }
         }
-        return made;
+    }
+
+    /**
+     * The type of a permitted class that implements {@code type}: {@code Ok<String>} for {@code Result<String>}. Empty
+     * if none does, because the class implements the interface with other arguments.
+     */
+    private Optional<DeclaredType> subtype(TypeElement permitted, DeclaredType type, TypeElement element)
+            throws UnsupportedTypeException {
+        Map<String, TypeMirror> arguments = new LinkedHashMap<>();
+        for (TypeMirror parent : types.directSupertypes(permitted.asType())) {
+            if (parent instanceof DeclaredType declared && declared.asElement().equals(element)) {
+                for (int i = 0; i < declared.getTypeArguments().size(); i++) {
+                    arguments.put(
+                            declared.getTypeArguments().get(i).toString(),
+                            type.getTypeArguments().get(i));
+                }
+            }
+        }
+        List<TypeMirror> actual = new ArrayList<>();
+        for (TypeParameterElement parameter : permitted.getTypeParameters()) {
+            TypeMirror argument = arguments.get(parameter.toString());
+            if (argument == null) {
+                throw unsupported(
+                        type,
+                        "whose case " + name(permitted) + " has a type parameter " + parameter + " of its own;"
+                                + " make it a parameter of " + name(element) + ", too");
+            }
+            actual.add(argument);
+        }
+        DeclaredType made = types.getDeclaredType(permitted, actual.toArray(TypeMirror[]::new));
+        return types.isSubtype(made, type) ? Optional.of(made) : Optional.empty();
+    }
+
+    private static boolean isSealedInterface(TypeElement element) {
+        return element.getKind() == ElementKind.INTERFACE
+                && element.getModifiers().contains(Modifier.SEALED);
+    }
+
+    private static String name(TypeElement element) {
+        return element.getSimpleName().toString();
     }
 
     /** Reads a part; its problem is reported as part of the whole. */
     private Value part(TypeMirror whole, String role, TypeMirror part) throws UnsupportedTypeException {
         try {
-            return read(part);
+            return value(part);
         } catch (UnsupportedTypeException e) {
             throw new UnsupportedTypeException("has type " + text(whole) + ", whose " + role + " " + e.getMessage());
         }
@@ -215,24 +367,27 @@ final class ValueReader {
         if (name.equals("java.lang.Void")) {
             return "which has no values; leave it out, or return void";
         }
-        if (element.getKind() == ElementKind.RECORD) {
-            return "which is a generic record, and a layout needs fixed types; write a record without type parameters";
+        if (isContainer(element)) {
+            String field = text(type).replace(SharedNames.PACKAGE + ".", "");
+            return "which travels as a part of a shared object only; declare an interface with @Shared that has it as a field,"
+                    + " '" + field + " items(); void items(" + field + " value);', and pass that";
         }
         if (isCollection(type)) {
             return "and of collections only List, Set and Map travel; declare it as one of them";
         }
-        if (isContainer(element)) {
-            return "which travels as a part of a shared object only; declare an interface with @Shared that has it as a field,"
-                    + " and pass that";
+        if (isOfJava(element)) {
+            return "a type of the JDK that Rackcall does not encode; pass a record with the values that it contains, or"
+                    + " its text";
         }
         if (!element.getTypeParameters().isEmpty()) {
-            return "which is generic; write a record with the types that are meant";
+            return "which is generic and no record; write a record with these parameters, or one with the types that are"
+                    + " meant";
         }
-        if (element.getKind() == ElementKind.INTERFACE && !isOfJava(element)) {
-            return "which is an interface; annotate it with @Shared to pass its objects by pointer, or make it a record to"
-                    + " pass them by value";
+        if (element.getKind() == ElementKind.INTERFACE) {
+            return "which is an interface; annotate it with @Shared to pass its objects by pointer, make it sealed and its"
+                    + " implementations records to pass one of them by value, or make it a record";
         }
-        return "which is neither a record, an enum, a collection, a @Shared interface nor listed in"
+        return "which is neither a record, an enum, a collection, a sealed or @Shared interface nor listed in"
                 + " @RpcService(registered = ...); make it a record or register it";
     }
 

@@ -2,14 +2,25 @@ package dev.rackcall.shm.codec;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
+import java.time.MonthDay;
 import java.time.OffsetDateTime;
+import java.time.OffsetTime;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.util.Currency;
+import java.util.Locale;
 import java.util.UUID;
 
 /**
@@ -28,10 +39,19 @@ import java.util.UUID;
  * <tr><td>LocalTime</td><td>long nanosecond of the day</td></tr>
  * <tr><td>LocalDateTime</td><td>LocalDate, LocalTime</td></tr>
  * <tr><td>OffsetDateTime</td><td>LocalDateTime, int offset in seconds</td></tr>
+ * <tr><td>OffsetTime</td><td>LocalTime, int offset in seconds</td></tr>
+ * <tr><td>ZonedDateTime</td><td>OffsetDateTime, ZoneId</td></tr>
+ * <tr><td>Period</td><td>int years, int months, int days</td></tr>
+ * <tr><td>Year</td><td>int</td></tr>
+ * <tr><td>YearMonth, MonthDay</td><td>int, int</td></tr>
+ * <tr><td>ZoneOffset</td><td>int seconds</td></tr>
+ * <tr><td>ZoneId, URI, Currency</td><td>String</td></tr>
+ * <tr><td>Locale</td><td>String: its IETF language tag</td></tr>
  * </table>
  */
 public final class JdkValues {
     private static final int NANOS_PER_SECOND = 1_000_000_000;
+    private static final int MAX_QUOTED = 60;
 
     private JdkValues() {}
 
@@ -141,16 +161,169 @@ public final class JdkValues {
 
     public static void writeOffsetDateTime(PayloadWriter out, OffsetDateTime value, String name) {
         writeLocalDateTime(out, PayloadWriter.required(value, name).toLocalDateTime(), name);
-        out.writeInt(value.getOffset().getTotalSeconds());
+        writeZoneOffset(out, value.getOffset(), name);
     }
 
     public static OffsetDateTime readOffsetDateTime(PayloadReader in) {
         LocalDateTime dateTime = readLocalDateTime(in);
+        return OffsetDateTime.of(dateTime, readZoneOffset(in));
+    }
+
+    public static void writeOffsetTime(PayloadWriter out, OffsetTime value, String name) {
+        writeLocalTime(out, PayloadWriter.required(value, name).toLocalTime(), name);
+        writeZoneOffset(out, value.getOffset(), name);
+    }
+
+    public static OffsetTime readOffsetTime(PayloadReader in) {
+        LocalTime time = readLocalTime(in);
+        return OffsetTime.of(time, readZoneOffset(in));
+    }
+
+    public static void writeZoneOffset(PayloadWriter out, ZoneOffset value, String name) {
+        out.writeInt(PayloadWriter.required(value, name).getTotalSeconds());
+    }
+
+    public static ZoneOffset readZoneOffset(PayloadReader in) {
         int offset = in.readInt();
         try {
-            return OffsetDateTime.of(dateTime, ZoneOffset.ofTotalSeconds(offset));
+            return ZoneOffset.ofTotalSeconds(offset);
         } catch (DateTimeException e) {
             throw new PayloadException("an offset from UTC cannot be " + offset + " seconds", e);
         }
+    }
+
+    public static void writeZoneId(PayloadWriter out, ZoneId value, String name) {
+        out.writeString(PayloadWriter.required(value, name).getId(), name);
+    }
+
+    public static ZoneId readZoneId(PayloadReader in) {
+        String id = in.readString();
+        try {
+            return ZoneId.of(id);
+        } catch (DateTimeException e) {
+            throw new PayloadException("this JVM knows no time zone '" + quoted(id) + "'; it may need a newer JDK", e);
+        }
+    }
+
+    public static void writeZonedDateTime(PayloadWriter out, ZonedDateTime value, String name) {
+        writeOffsetDateTime(out, PayloadWriter.required(value, name).toOffsetDateTime(), name);
+        writeZoneId(out, value.getZone(), name);
+    }
+
+    /** The same instant, even if the two JVMs have different rules for the zone. */
+    public static ZonedDateTime readZonedDateTime(PayloadReader in) {
+        OffsetDateTime dateTime = readOffsetDateTime(in);
+        ZoneId zone = readZoneId(in);
+        try {
+            return ZonedDateTime.ofInstant(dateTime.toLocalDateTime(), dateTime.getOffset(), zone);
+        } catch (DateTimeException e) {
+            throw new PayloadException("the ZonedDateTime " + dateTime + " does not exist in its zone", e);
+        }
+    }
+
+    public static void writePeriod(PayloadWriter out, Period value, String name) {
+        out.writeInt(PayloadWriter.required(value, name).getYears());
+        out.writeInt(value.getMonths());
+        out.writeInt(value.getDays());
+    }
+
+    public static Period readPeriod(PayloadReader in) {
+        int years = in.readInt();
+        int months = in.readInt();
+        return Period.of(years, months, in.readInt());
+    }
+
+    public static void writeYear(PayloadWriter out, Year value, String name) {
+        out.writeInt(PayloadWriter.required(value, name).getValue());
+    }
+
+    public static Year readYear(PayloadReader in) {
+        int year = in.readInt();
+        try {
+            return Year.of(year);
+        } catch (DateTimeException e) {
+            throw new PayloadException("a Year cannot be " + year, e);
+        }
+    }
+
+    public static void writeYearMonth(PayloadWriter out, YearMonth value, String name) {
+        out.writeInt(PayloadWriter.required(value, name).getYear());
+        out.writeInt(value.getMonthValue());
+    }
+
+    public static YearMonth readYearMonth(PayloadReader in) {
+        int year = in.readInt();
+        int month = in.readInt();
+        try {
+            return YearMonth.of(year, month);
+        } catch (DateTimeException e) {
+            throw new PayloadException("a YearMonth cannot be month " + month + " of year " + year, e);
+        }
+    }
+
+    public static void writeMonthDay(PayloadWriter out, MonthDay value, String name) {
+        out.writeInt(PayloadWriter.required(value, name).getMonthValue());
+        out.writeInt(value.getDayOfMonth());
+    }
+
+    public static MonthDay readMonthDay(PayloadReader in) {
+        int month = in.readInt();
+        int day = in.readInt();
+        try {
+            return MonthDay.of(month, day);
+        } catch (DateTimeException e) {
+            throw new PayloadException("a MonthDay cannot be day " + day + " of month " + month, e);
+        }
+    }
+
+    public static void writeURI(PayloadWriter out, URI value, String name) {
+        out.writeString(PayloadWriter.required(value, name).toString(), name);
+    }
+
+    public static URI readURI(PayloadReader in) {
+        String text = in.readString();
+        try {
+            return new URI(text);
+        } catch (URISyntaxException e) {
+            throw new PayloadException("'" + quoted(text) + "' is no URI", e);
+        }
+    }
+
+    public static void writeCurrency(PayloadWriter out, Currency value, String name) {
+        out.writeString(PayloadWriter.required(value, name).getCurrencyCode(), name);
+    }
+
+    public static Currency readCurrency(PayloadReader in) {
+        String code = in.readString();
+        try {
+            return Currency.getInstance(code);
+        } catch (IllegalArgumentException e) {
+            throw new PayloadException("this JVM knows no currency '" + quoted(code) + "'", e);
+        }
+    }
+
+    /** Refuses the few locales that no language tag denotes, such as those with a malformed variant. */
+    public static void writeLocale(PayloadWriter out, Locale value, String name) {
+        String tag = PayloadWriter.required(value, name).toLanguageTag();
+        if (!Locale.forLanguageTag(tag).equals(value)) {
+            throw new PayloadException(name + " is the locale '" + quoted(value.toString())
+                    + "', which no language tag denotes; build it by Locale.forLanguageTag or Locale.Builder");
+        }
+        out.writeString(tag, name);
+    }
+
+    public static Locale readLocale(PayloadReader in) {
+        String tag = in.readString();
+        Locale locale = Locale.forLanguageTag(tag);
+        if (!locale.toLanguageTag().equals(tag)) {
+            throw new PayloadException("'" + quoted(tag) + "' is no language tag of a Locale");
+        }
+        return locale;
+    }
+
+    /** A peer's text for a message: bounded, and without control characters. */
+    private static String quoted(String text) {
+        String some = text.length() <= MAX_QUOTED ? text : text.substring(0, MAX_QUOTED) + "...";
+        return some.replaceAll("\\p{Cntrl}", "?");
     }
 }

@@ -25,8 +25,8 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     private final int typeId;
     private final long fingerprint;
     private final int bytes;
-    /** Bytes of the first version of a record; 0 for containers, which have no versions. */
-    private final int firstBytes;
+    /** Length of an object of each version that is known here, oldest first; empty for containers. */
+    private final int[] versionBytes;
 
     private final String description;
     private volatile ReferenceFields references;
@@ -44,20 +44,25 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     /** For generated code: a record. */
     protected SharedType(
             Class<? super T> type, String name, int typeId, long fingerprint, int bytes, String description) {
-        this(type, name, typeId, fingerprint, bytes, bytes, description);
+        this(type, name, typeId, fingerprint, new int[] {bytes}, bytes, description);
     }
 
     /**
      * For generated code: a record with fields that are {@link Since} a later version.
      *
-     * @param firstBytes length of an object of the first version
+     * @param versionBytes length of an object of each version, oldest first
      */
     protected SharedType(
+            Class<? super T> type, String name, int typeId, long fingerprint, int[] versionBytes, String description) {
+        this(type, name, typeId, fingerprint, versionBytes, versionBytes[versionBytes.length - 1], description);
+    }
+
+    private SharedType(
             Class<? super T> type,
             String name,
             int typeId,
             long fingerprint,
-            int firstBytes,
+            int[] versionBytes,
             int bytes,
             String description) {
         this.type = type;
@@ -65,7 +70,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         this.typeId = typeId;
         this.fingerprint = fingerprint;
         this.bytes = bytes;
-        this.firstBytes = firstBytes;
+        this.versionBytes = versionBytes.clone();
         this.description = description;
         NAMES.putIfAbsent(typeId, name);
     }
@@ -77,7 +82,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
                 name,
                 ObjectLayout.typeId(description),
                 ObjectLayout.fingerprint(description),
-                0,
+                new int[0],
                 bytes,
                 description);
     }
@@ -255,13 +260,24 @@ public abstract class SharedType<T> extends SharedFactory<T> {
      * an earlier version is shorter.
      */
     boolean isSize(int objectBytes) {
-        return objectBytes == bytes
-                || (firstBytes != 0 && objectBytes >= firstBytes && objectBytes % ObjectLayout.ALIGNMENT == 0);
+        if (objectBytes == bytes) {
+            return true;
+        }
+        if (objectBytes > bytes) {
+            // Only the processes that have the later version know its sizes. Nothing here reads beyond the known bytes.
+            return versionBytes.length > 0 && objectBytes % ObjectLayout.ALIGNMENT == 0;
+        }
+        for (int older : versionBytes) {
+            if (objectBytes == older) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** How many bytes of an object this version knows. A copy has no more, since it could not forward what lies behind. */
     final int knownBytes(int objectBytes) {
-        return firstBytes == 0 ? objectBytes : Math.min(objectBytes, bytes);
+        return versionBytes.length == 0 ? objectBytes : Math.min(objectBytes, bytes);
     }
 
     /**

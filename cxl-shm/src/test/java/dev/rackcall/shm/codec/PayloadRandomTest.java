@@ -6,15 +6,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.ValueLayout;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
+import java.time.MonthDay;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Currency;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +46,14 @@ class PayloadRandomTest {
     }
 
     private static final TimeUnit[] UNITS = TimeUnit.values();
+    private static final List<ZoneId> ZONES =
+            List.of(ZoneId.of("Europe/Berlin"), ZoneId.of("Asia/Kathmandu"), ZoneOffset.UTC, ZoneId.of("UTC+01:30"));
+    private static final List<Locale> LOCALES = List.of(
+            Locale.ROOT,
+            Locale.GERMANY,
+            Locale.of("ja", "JP", "JP"),
+            Locale.forLanguageTag("zh-Hant-TW"),
+            Locale.forLanguageTag("en-US-u-ca-buddhist-x-private"));
 
     private interface Write<T> {
         void write(PayloadWriter out, T value, String name);
@@ -114,7 +130,51 @@ class PayloadRandomTest {
                         "OffsetDateTime",
                         r -> time(r).atOffset(ZoneOffset.ofTotalSeconds(r.nextInt(36_000) - 18_000)),
                         JdkValues::writeOffsetDateTime,
-                        JdkValues::readOffsetDateTime));
+                        JdkValues::readOffsetDateTime),
+                new Kind<>(
+                        "OffsetTime",
+                        r -> time(r).toLocalTime().atOffset(ZoneOffset.ofHours(r.nextInt(36) - 18)),
+                        JdkValues::writeOffsetTime,
+                        JdkValues::readOffsetTime),
+                new Kind<>(
+                        "ZonedDateTime",
+                        r -> time(r).atZone(ZONES.get(r.nextInt(ZONES.size()))),
+                        JdkValues::writeZonedDateTime,
+                        JdkValues::readZonedDateTime),
+                new Kind<>(
+                        "ZoneId",
+                        r -> ZONES.get(r.nextInt(ZONES.size())),
+                        JdkValues::writeZoneId,
+                        JdkValues::readZoneId),
+                new Kind<>(
+                        "ZoneOffset",
+                        r -> ZoneOffset.ofTotalSeconds(r.nextInt(36_000) - 18_000),
+                        JdkValues::writeZoneOffset,
+                        JdkValues::readZoneOffset),
+                new Kind<>(
+                        "Period",
+                        r -> Period.of(r.nextInt(), r.nextInt(), r.nextInt()),
+                        JdkValues::writePeriod,
+                        JdkValues::readPeriod),
+                new Kind<>("Year", r -> Year.of(r.nextInt(9999)), JdkValues::writeYear, JdkValues::readYear),
+                new Kind<>(
+                        "YearMonth", r -> YearMonth.from(time(r)), JdkValues::writeYearMonth, JdkValues::readYearMonth),
+                new Kind<>("MonthDay", r -> MonthDay.from(time(r)), JdkValues::writeMonthDay, JdkValues::readMonthDay),
+                new Kind<>(
+                        "URI",
+                        r -> URI.create("http://h\u00f6st" + r.nextInt(9) + "/a%20b?c=" + r.nextInt() + "#d"),
+                        JdkValues::writeURI,
+                        JdkValues::readURI),
+                new Kind<>(
+                        "Locale",
+                        r -> LOCALES.get(r.nextInt(LOCALES.size())),
+                        JdkValues::writeLocale,
+                        JdkValues::readLocale),
+                new Kind<>(
+                        "Currency",
+                        r -> Currency.getInstance(List.of("EUR", "JPY", "XXX").get(r.nextInt(3))),
+                        JdkValues::writeCurrency,
+                        JdkValues::readCurrency));
 
         private static <T> Kind<T> plain(
                 String name,

@@ -16,6 +16,7 @@ import dev.rackcall.shm.sample.Author;
 import dev.rackcall.shm.sample.Color;
 import dev.rackcall.shm.sample.Document;
 import dev.rackcall.shm.sample.Point;
+import dev.rackcall.shm.sample.Release;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 class FlyweightTest {
     private static final SharedType<Document> DOCUMENT = SharedType.of(Document.class);
     private static final SharedType<Author> AUTHOR = SharedType.of(Author.class);
+    private static final SharedType<Release> RELEASE = SharedType.of(Release.class);
 
     private final TestMemory memory = TestMemory.create(1 << 20);
     private final Scope scope = memory.scope();
@@ -272,6 +274,37 @@ class FlyweightTest {
                         space.offset(ref),
                         ObjectLayout.header(DOCUMENT.typeId(), DOCUMENT.bytes() + 8));
         assertThat(SharedObject.refOf(DOCUMENT.attach(space, ref))).isEqualTo(ref);
+    }
+
+    private Release release(int bytes) {
+        Release whole = RELEASE.create(scope).id(1).size(2).stamp(3).note("four");
+        long ref = SharedObject.refOf(whole);
+        RefSpace space = scope.space();
+        space.memory(ref).set(ObjectLayout.LONG, space.offset(ref), ObjectLayout.header(RELEASE.typeId(), bytes));
+        return RELEASE.attach(space, ref);
+    }
+
+    @Test
+    void shouldReadTheFieldsThatAnObjectsVersionHas() {
+        Release first = release(16);
+        assertThat(first.id()).isEqualTo(1);
+        assertThat(first.size() + first.stamp()).isZero();
+        assertThat(first.note()).isEmpty();
+        assertThrown(UnsupportedOperationException.class, () -> first.size(1), "Release.size", "older version");
+        Release second = release(32);
+        assertThat(second.size() + second.stamp()).isEqualTo(5);
+        assertThat(second.note()).isEmpty();
+        assertThrown(UnsupportedOperationException.class, () -> second.note("x"), "Release.note", "32 bytes");
+        assertThat(release(40).note()).isEqualTo("four");
+        assertThat(release(48).note()).as("of a later version").isEqualTo("four");
+    }
+
+    @Test
+    void shouldRefuseSizesThatNoVersionHas() {
+        assertThat(RELEASE.bytes()).isEqualTo(40);
+        for (int bytes : new int[] {0, 8, 15, 17, 20, 24, 28, 36, 41, 44, -8, Integer.MAX_VALUE, 1 << 30}) {
+            assertThrown(RefException.class, () -> release(bytes), "damaged");
+        }
     }
 
     @Test

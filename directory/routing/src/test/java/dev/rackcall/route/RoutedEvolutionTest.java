@@ -4,12 +4,8 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.EvolutionTest;
 import dev.rackcall.rpc.contract.Generation;
-import dev.rackcall.testkit.Concurrently;
 import java.net.URI;
 import java.nio.file.Path;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -52,34 +48,22 @@ class RoutedEvolutionTest extends EvolutionTest {
     void shouldUpgradeServersOneByOneWithoutAFailedCall() {
         RpcServer first = startOn("host-b", older());
         RpcServer second = startOn("host-c", older());
-        AtomicBoolean over = new AtomicBoolean();
-        AtomicInteger answered = new AtomicInteger();
-        CompletableFuture<?>[] callers = new CompletableFuture<?>[2];
-        for (int i = 0; i < callers.length; i++) {
-            Generation generation = i % 2 == 0 ? older() : newer();
-            Generation.Client client = generation.client(openChannel());
-            callers[i] = Concurrently.start(() -> {
-                for (int number = 0; !over.get(); number++) {
-                    assertRepeatableCalls(client, number);
-                    answered.incrementAndGet();
-                }
-                return true;
-            });
-        }
-        awaitMore(answered, callers);
+        Load load = Load.ofRepeatableCalls();
+        load.start(older(), openChannel());
+        load.start(newer(), openChannel());
+        load.awaitMore();
         first.close();
-        awaitMore(answered, callers);
+        load.awaitMore();
         first = startOn("host-d", newer());
-        awaitMore(answered, callers);
+        load.awaitMore();
         second.close();
-        awaitMore(answered, callers);
+        load.awaitMore();
         startOn("host-e", newer());
-        awaitMore(answered, callers);
+        load.awaitMore();
         first.close();
-        awaitMore(answered, callers);
+        load.awaitMore();
         startOn("host-f", older());
-        awaitMore(answered, callers);
-        over.set(true);
-        CompletableFuture.allOf(callers).join();
+        load.awaitMore();
+        load.end();
     }
 }

@@ -14,16 +14,26 @@ import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
+import java.time.MonthDay;
 import java.time.OffsetDateTime;
+import java.time.OffsetTime;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.BitSet;
+import java.util.Currency;
 import java.util.Date;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
@@ -179,13 +189,24 @@ final class KryoObjects implements ObjectCodec {
                 LocalTime.class,
                 LocalDateTime.class,
                 OffsetDateTime.class,
+                OffsetTime.class,
                 ZonedDateTime.class,
+                ZoneOffset.class,
+                Period.class,
+                Year.class,
+                YearMonth.class,
+                MonthDay.class,
+                Locale.class,
+                Currency.class,
                 Date.class,
                 BitSet.class,
                 Optional.class)) {
             kryo.register(type);
         }
         kryo.register(UUID.class, new DefaultSerializers.UUIDSerializer());
+        kryo.register(URI.class, new DefaultSerializers.URISerializer());
+        // The hidden class of all zones that are no plain offsets.
+        kryo.register(ZoneId.of("Europe/Berlin").getClass());
     }
 
     /** Names where to register an unregistered class. */

@@ -1,14 +1,17 @@
 package dev.rackcall.rpc.schema;
 
 import dev.rackcall.rpc.schema.Schema.Method;
+import dev.rackcall.rpc.schema.Schema.Part;
 import dev.rackcall.rpc.spi.ServedInterface;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * The differences between two versions of a service, and whether a client of one can call a server of the other. The
@@ -98,45 +101,81 @@ public final class Compatibility {
         Compatibility run() {
             Map<Integer, Plan> plans = new LinkedHashMap<>();
             compareRegistered();
-            List<Method> common = new ArrayList<>();
-            for (Method method : mine.methods().values()) {
-                Method other = theirs.methods().get(method.key());
-                if (other == null) {
-                    only(method, theirs, mine, sides.here(), sides.there());
-                } else if (compare(method, other)) {
-                    common.add(method);
-                }
-            }
-            for (Method method : theirs.methods().values()) {
-                if (!mine.methods().containsKey(method.key())) {
-                    only(method, mine, theirs, sides.there(), sides.here());
-                }
-            }
+            Map<Method, Method> common = common();
+            List<Method> lackedThere = minus(mine, common.keySet());
+            List<Method> lackedHere = minus(theirs, common.values());
+            lackedThere.forEach(method -> only(method, lackedHere, sides.here()));
+            lackedHere.stream()
+                    // A changed method is reported from this side already.
+                    .filter(method -> namesake(method, lackedThere).isEmpty())
+                    .forEach(method -> only(method, lackedThere, sides.there()));
+            common.forEach(this::compare);
             if (breaking.isEmpty()) {
-                for (Method method : common) {
-                    plan(method, theirs.methods().get(method.key())).ifPresent(plan -> plans.put(method.index(), plan));
-                }
+                common.forEach(
+                        (method, other) -> plan(method, other).ifPresent(plan -> plans.put(method.index(), plan)));
             }
             List<Difference> all = new ArrayList<>(breaking);
             all.addAll(compatible);
             return new Compatibility(all, plans);
         }
 
-        private void only(Method method, Schema lacking, Schema having, String where, String elsewhere) {
-            Optional<Method> changed = lacking.methods().values().stream()
-                    .filter(other -> other.name().equals(method.name())
-                            && !having.methods().containsKey(other.key()))
-                    .findFirst();
-            if (changed.isPresent() && having == theirs) {
-                // Reported from this side already.
-                return;
+        /**
+         * The methods of both sides: those with the same name and parameters, and then those that are alone with their
+         * name and differ in the width of integers, which are converted.
+         */
+        private Map<Method, Method> common() {
+            Map<Method, Method> common = new LinkedHashMap<>();
+            mine.methods().forEach((key, method) -> {
+                if (theirs.methods().containsKey(key)) {
+                    common.put(method, theirs.methods().get(key));
+                }
+            });
+            List<Method> lackedThere = minus(mine, common.keySet());
+            List<Method> lackedHere = minus(theirs, common.values());
+            for (Method method : lackedThere) {
+                List<Method> others = resembling(method, lackedHere);
+                if (others.size() == 1
+                        && resembling(others.getFirst(), lackedThere).size() == 1) {
+                    common.put(method, others.getFirst());
+                }
             }
+            return common;
+        }
+
+        private static List<Method> minus(Schema schema, Collection<Method> some) {
+            return schema.methods().values().stream()
+                    .filter(method -> !some.contains(method))
+                    .toList();
+        }
+
+        private static List<Method> resembling(Method method, List<Method> some) {
+            List<Part> parameters = method.parameters();
+            return some.stream()
+                    .filter(other -> other.name().equals(method.name())
+                            && other.parameters().size() == parameters.size()
+                            && IntStream.range(0, parameters.size())
+                                    .allMatch(i -> TypeComparison.differInWidthAtMost(
+                                            parameters.get(i).type(),
+                                            other.parameters().get(i).type())))
+                    .toList();
+        }
+
+        private static Optional<Method> namesake(Method method, List<Method> some) {
+            return some.stream()
+                    .filter(other -> other.name().equals(method.name()))
+                    .findFirst();
+        }
+
+        /** @param lacked the methods that this side lacks */
+        private void only(Method method, List<Method> lacked, String where) {
+            Optional<Method> changed = namesake(method, lacked);
             if (changed.isPresent()) {
                 add(
                         true,
                         "method " + method.name() + " is '" + method.text() + "' " + where + " and '"
-                                + changed.get().text() + "' " + elsewhere
-                                + ": parameters cannot change, so add another method and keep this one");
+                                + changed.get().text() + "' " + sides.there()
+                                + ": of parameters only the width of integers and names can change, so add another"
+                                + " method and keep this one");
             } else {
                 add(
                         false,
@@ -145,13 +184,13 @@ public final class Compatibility {
             }
         }
 
-        private boolean compare(Method here, Method there) {
+        private void compare(Method here, Method there) {
             if (!here.shape().equals(there.shape())) {
                 add(
                         true,
                         "method '" + here.text() + "' is " + words(here) + " " + sides.here() + " and " + words(there)
                                 + " " + sides.there() + ": keep it as it was, and add another method");
-                return false;
+                return;
             }
             for (int i = 0; i < here.parameters().size(); i++) {
                 types.compare(
@@ -160,7 +199,6 @@ public final class Compatibility {
                         "parameter " + here.parameters().get(i).name() + " of " + here.name());
             }
             types.compare(here.result(), there.result(), "the result of " + here.name());
-            return true;
         }
 
         private static String words(Method method) {

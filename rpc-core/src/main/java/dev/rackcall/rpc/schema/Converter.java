@@ -5,6 +5,7 @@ import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 
 /**
  * Rewrites encoded values of one version of a type into the form of another version, without making objects. The reader
@@ -138,32 +139,44 @@ sealed interface Converter {
     }
 
     /**
-     * An enum constant, matched by name.
+     * A number that stands for a name: an enum constant, or a case of a sealed interface. Matched by name.
      *
-     * @param type its class
-     * @param from the sender's constants
+     * @param type the enum or interface
+     * @param from the sender's names, for messages
      * @param to the receiver's number of each of them; empty for one that it does not have
+     * @param cases what follows each number; empty for an enum
      */
-    record Constants(String type, List<String> from, List<OptionalInt> to) implements Converter {
+    record Numbered(String type, List<String> from, List<OptionalInt> to, List<Converter> cases) implements Converter {
         @Override
         public void convert(PayloadReader in, PayloadWriter out) {
-            int ordinal = in.readInt();
-            if (ordinal < 0 || ordinal >= to.size()) {
-                throw new PayloadException(
-                        "ordinal " + ordinal + " of enum " + type + ", which has " + to.size() + " constants");
-            }
-            OptionalInt there = to.get(ordinal);
+            int number = number(in);
+            OptionalInt there = to.get(number);
             if (there.isEmpty()) {
-                throw new PayloadException("the receiver does not know " + type + "." + from.get(ordinal)
-                        + ", because it has another version of the interface; send that constant when both ends have"
-                        + " the newer one");
+                throw new PayloadException("the receiver does not know " + from.get(number)
+                        + ", because it has another version of the interface; send it when both ends have the newer"
+                        + " one");
             }
             out.writeInt(there.getAsInt());
+            if (!cases.isEmpty()) {
+                cases.get(number).convert(in, out);
+            }
+        }
+
+        private int number(PayloadReader in) {
+            int number = in.readInt();
+            if (number < 0 || number >= to.size()) {
+                throw new PayloadException("number " + number + " of " + type + ", which has " + to.size()
+                        + (cases.isEmpty() ? " constants" : " cases"));
+            }
+            return number;
         }
 
         @Override
         public void skip(PayloadReader in) {
-            in.skip(Integer.BYTES);
+            int number = number(in);
+            if (!cases.isEmpty()) {
+                cases.get(number).skip(in);
+            }
         }
 
         @Override
@@ -185,13 +198,14 @@ sealed interface Converter {
         }
     }
 
-    /** Writes an empty Optional that only the other form has. Also the one byte of a record without components. */
-    enum Absent implements Converter {
-        ABSENT;
+    /** Writes a constant for what only the other form has: an empty Optional, a default. */
+    record Constant(Consumer<PayloadWriter> write) implements Converter {
+        /** An empty Optional, or the one byte of a record without components. */
+        static final Constant ABSENT = new Constant(out -> out.writeByte((byte) 0));
 
         @Override
         public void convert(PayloadReader in, PayloadWriter out) {
-            out.writeByte((byte) 0);
+            write.accept(out);
         }
 
         @Override

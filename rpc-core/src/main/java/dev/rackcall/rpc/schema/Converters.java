@@ -2,9 +2,11 @@ package dev.rackcall.rpc.schema;
 
 import dev.rackcall.rpc.schema.Schema.Described;
 import dev.rackcall.rpc.schema.Schema.EnumType;
+import dev.rackcall.rpc.schema.Schema.OneOf;
 import dev.rackcall.rpc.schema.Schema.Part;
 import dev.rackcall.rpc.schema.Schema.RecordType;
 import dev.rackcall.rpc.schema.Schema.SharedLayout;
+import dev.rackcall.shm.codec.PayloadWriter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -12,6 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /** Builds converters from one schema to another. The schemas were compared before, so matched types are compatible. */
 final class Converters {
@@ -42,9 +46,17 @@ final class Converters {
             Map.entry("java.time.LocalDate", 8),
             Map.entry("java.time.LocalTime", 8),
             Map.entry("java.time.LocalDateTime", 16),
-            Map.entry("java.time.OffsetDateTime", 20));
+            Map.entry("java.time.OffsetDateTime", 20),
+            Map.entry("java.time.OffsetTime", 12),
+            Map.entry("java.time.ZoneOffset", 4),
+            Map.entry("java.time.Period", 12),
+            Map.entry("java.time.Year", 4),
+            Map.entry("java.time.YearMonth", 8),
+            Map.entry("java.time.MonthDay", 8));
 
     private static final Set<String> INTEGERS = Set.of("byte", "short", "int", "long");
+    private static final Set<String> COUNTED =
+            Set.of(TypeName.ARRAY, "java.util.List", "java.util.Set", "java.util.Map");
     private static final Converter TEXT = new Converter.Counted(1);
     private static final Converter REF = new Converter.Bytes(Long.BYTES);
 
@@ -100,8 +112,14 @@ final class Converters {
                     : new Converter.Resized(bytes, FIXED.get(there.name()));
         }
         return switch (here.name()) {
-            case "String", "java.math.BigInteger" -> TEXT;
-            case "java.math.BigDecimal" -> bigDecimal();
+            case "String",
+                    "java.math.BigInteger",
+                    "java.time.ZoneId",
+                    "java.net.URI",
+                    "java.util.Currency",
+                    "java.util.Locale" -> TEXT;
+            case "java.math.BigDecimal" -> textBehind("BigDecimal", Integer.BYTES);
+            case "java.time.ZonedDateTime" -> textBehind("ZonedDateTime", FIXED.get("java.time.OffsetDateTime"));
             case "java.util.Optional" -> new Converter.Maybe(of(here.argument(0), there.argument(0)));
             case "java.util.List", "java.util.Set" -> elements(List.of(of(here.argument(0), there.argument(0))));
             case "java.util.Map" ->
@@ -121,9 +139,9 @@ final class Converters {
         return new Converter.Counted(bytes);
     }
 
-    private static Converter bigDecimal() {
-        Converter.Steps steps = new Converter.Steps("BigDecimal");
-        steps.set(List.of(new Converter.Bytes(Integer.BYTES), TEXT));
+    private static Converter textBehind(String type, int bytes) {
+        Converter.Steps steps = new Converter.Steps(type);
+        steps.set(List.of(new Converter.Bytes(bytes), TEXT));
         return steps;
     }
 
@@ -142,7 +160,8 @@ final class Converters {
         return switch (mine) {
             case SharedLayout shared -> REF;
             case EnumType constants -> constants(here, constants, (EnumType) theirs);
-            case RecordType type -> record(here, type, (RecordType) theirs);
+            case RecordType type -> steps(here, () -> steps(type.components(), ((RecordType) theirs).components()));
+            case OneOf type -> steps(here, () -> List.of(cases(here, type.cases(), ((OneOf) theirs).cases())));
             case Schema.OtherType other ->
                 throw new UnknownFormException("Rackcall does not convert '" + TypeName.simple(other.line()) + "'");
         };
@@ -152,16 +171,44 @@ final class Converters {
         if (here.constants().equals(there.constants())) {
             return new Converter.Bytes(Integer.BYTES);
         }
-        List<OptionalInt> numbers = here.constants().stream()
-                .map(constant -> {
-                    int number = there.constants().indexOf(constant);
-                    return number < 0 ? OptionalInt.empty() : OptionalInt.of(number);
-                })
-                .toList();
-        return new Converter.Constants(name.simple(), here.constants(), numbers);
+        return new Converter.Numbered(
+                name.simple(),
+                here.constants().stream()
+                        .map(constant -> name.simple() + "." + constant)
+                        .toList(),
+                numbers(here.constants(), there.constants()),
+                List.of());
     }
 
-    private Converter record(TypeName name, RecordType here, RecordType there) throws UnknownFormException {
+    private static List<OptionalInt> numbers(List<String> here, List<String> there) {
+        return here.stream()
+                .map(there::indexOf)
+                .map(number -> number < 0 ? OptionalInt.empty() : OptionalInt.of(number))
+                .toList();
+    }
+
+    private Converter cases(TypeName name, List<TypeName> here, List<TypeName> there) throws UnknownFormException {
+        List<String> names = here.stream().map(TypeName::name).toList();
+        List<OptionalInt> numbers =
+                numbers(names, there.stream().map(TypeName::name).toList());
+        List<Converter> cases = new ArrayList<>();
+        for (int i = 0; i < here.size(); i++) {
+            cases.add(
+                    numbers.get(i).isPresent()
+                            ? of(here.get(i), there.get(numbers.get(i).getAsInt()))
+                            : skipping(here.get(i)));
+        }
+        return new Converter.Numbered(
+                name.simple(), names.stream().map(TypeName::simple).toList(), numbers, cases);
+    }
+
+    /** Makes the steps of a described type. */
+    private interface Making {
+        List<Converter> steps() throws UnknownFormException;
+    }
+
+    /** A described type that may contain itself. */
+    private Converter steps(TypeName name, Making making) throws UnknownFormException {
         String key = name.toString();
         Converter known = built.get(key);
         if (known != null) {
@@ -174,7 +221,7 @@ final class Converters {
         }
         Converter.Steps made = new Converter.Steps(name.simple());
         records.put(key, made);
-        List<Converter> steps = steps(here.components(), there.components());
+        List<Converter> steps = making.steps();
         made.set(steps);
         Converter result = steps.size() == 1 && steps.getFirst() instanceof Converter.Bytes whole ? whole : made;
         built.put(key, result);
@@ -191,27 +238,77 @@ final class Converters {
         for (Part part : here) {
             int at = indexOf(there, part.name());
             if (at < 0) {
-                add(steps, new Converter.Skipped(of(part.type(), from, part.type())));
+                add(steps, new Converter.Skipped(skipping(part.type())));
                 continue;
             }
             for (; next < at; next++) {
-                add(steps, Converter.Absent.ABSENT);
+                add(steps, missing(there.get(next)));
             }
             add(steps, of(part.type(), there.get(at).type()));
             next = at + 1;
         }
         for (; next < there.size(); next++) {
-            add(steps, Converter.Absent.ABSENT);
+            add(steps, missing(there.get(next)));
         }
         if (there.isEmpty()) {
-            add(steps, Converter.Absent.ABSENT);
+            add(steps, Converter.Constant.ABSENT);
         }
         return steps;
     }
 
     /** A converter that only skips, for a type that the other side may not have. */
-    private static Converter of(TypeName type, Schema schema, TypeName same) throws UnknownFormException {
-        return new Converters(schema, schema).of(type, same);
+    private Converter skipping(TypeName type) throws UnknownFormException {
+        return new Converters(from, from).of(type, type);
+    }
+
+    /** Writes a component that only the receiver has. */
+    private Converter missing(Part part) throws UnknownFormException {
+        if (part.ifMissing().isEmpty()) {
+            return Converter.Constant.ABSENT;
+        }
+        String text = part.ifMissing().get();
+        try {
+            return new Converter.Constant(constant(part.type().unboxed(), text));
+        } catch (IllegalArgumentException e) {
+            throw new UnknownFormException(
+                    "'" + text + "' is no value for component '" + part.type().simple() + " " + part.name() + "'");
+        }
+    }
+
+    private Consumer<PayloadWriter> constant(TypeName type, String text) {
+        if (to.types().get(type.toString()) instanceof EnumType constants) {
+            int number = constants.constants().indexOf(text);
+            requireFit(number >= 0);
+            return writing(number, PayloadWriter::writeInt);
+        }
+        return switch (type.name()) {
+            case "boolean" -> writing(Boolean.valueOf(text), PayloadWriter::writeBoolean);
+            case "byte" -> writing(Byte.valueOf(text), PayloadWriter::writeByte);
+            case "short" -> writing(Short.valueOf(text), PayloadWriter::writeShort);
+            case "char" -> {
+                requireFit(text.length() == 1);
+                yield writing(text.charAt(0), PayloadWriter::writeChar);
+            }
+            case "int" -> writing(Integer.valueOf(text), PayloadWriter::writeInt);
+            case "long" -> writing(Long.valueOf(text), PayloadWriter::writeLong);
+            case "float" -> writing(Float.valueOf(text), PayloadWriter::writeFloat);
+            case "double" -> writing(Double.valueOf(text), PayloadWriter::writeDouble);
+            case "String" -> out -> out.writeString(text, "a default");
+            default -> {
+                requireFit(text.isEmpty() && COUNTED.contains(type.name()));
+                yield writing(0, PayloadWriter::writeCount);
+            }
+        };
+    }
+
+    private static <T> Consumer<PayloadWriter> writing(T value, BiConsumer<PayloadWriter, T> write) {
+        return out -> write.accept(out, value);
+    }
+
+    private static void requireFit(boolean fits) {
+        if (!fits) {
+            throw new IllegalArgumentException();
+        }
     }
 
     private static int indexOf(List<Part> parts, String name) {

@@ -7,7 +7,9 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -26,8 +28,12 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
     private static final long FNV_OFFSET_BASIS = 0xcbf29ce484222325L;
     private static final long FNV_PRIME = 0x100000001b3L;
 
-    /** A parameter or a component. */
-    record Part(TypeName type, String name) {}
+    /**
+     * A parameter or a component.
+     *
+     * @param ifMissing a component's default, as text
+     */
+    record Part(TypeName type, String name, Optional<String> ifMissing) {}
 
     /**
      * A method.
@@ -68,11 +74,37 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
     /** A type with a line of its own. */
     sealed interface Described {
         String line();
+
+        /** The types in its line. Here every word of it may be one. */
+        default List<TypeName> mentions() {
+            return Pattern.compile("[^\\p{javaJavaIdentifierPart}.]+")
+                    .splitAsStream(line())
+                    .map(word -> new TypeName(word, List.of()))
+                    .toList();
+        }
     }
 
-    record RecordType(String line, List<Part> components) implements Described {}
+    record RecordType(String line, List<Part> components) implements Described {
+        @Override
+        public List<TypeName> mentions() {
+            return components.stream().map(Part::type).toList();
+        }
+    }
 
-    record EnumType(String line, List<String> constants) implements Described {}
+    /** A sealed interface. */
+    record OneOf(String line, List<TypeName> cases) implements Described {
+        @Override
+        public List<TypeName> mentions() {
+            return cases;
+        }
+    }
+
+    record EnumType(String line, List<String> constants) implements Described {
+        @Override
+        public List<TypeName> mentions() {
+            return List.of();
+        }
+    }
 
     record SharedLayout(String line, String layout) implements Described {}
 
@@ -121,6 +153,9 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
             } else if (in.take("record ")) {
                 String name = in.type().toString();
                 types.put(name, new RecordType(line, in.parts()));
+            } else if (in.take("oneof ")) {
+                String name = in.type().toString();
+                types.put(name, new OneOf(line, in.cases()));
             } else if (in.take("enum ")) {
                 String name = in.name();
                 types.put(name, new EnumType(line, in.constants()));
@@ -153,30 +188,15 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
     /** The described types that a type mentions, directly and through others. Not recursive: a peer chose the depth. */
     Set<String> reach(TypeName type) {
         Set<String> reached = new LinkedHashSet<>();
-        List<String> open = new ArrayList<>();
-        mentioned(type.toString(), reached, open);
+        List<TypeName> open = new ArrayList<>(List.of(type));
         while (!open.isEmpty()) {
-            Described next = types.get(open.removeLast());
-            mentioned(next.line(), reached, open);
-        }
-        return reached;
-    }
-
-    private void mentioned(String text, Set<String> reached, List<String> open) {
-        if (types.containsKey(text) && reached.add(text)) {
-            open.add(text);
-        }
-        int from = 0;
-        for (int i = 0; i <= text.length(); i++) {
-            boolean isPart =
-                    i < text.length() && (Character.isJavaIdentifierPart(text.charAt(i)) || text.charAt(i) == '.');
-            if (!isPart) {
-                String word = text.substring(from, i);
-                if (types.containsKey(word) && reached.add(word)) {
-                    open.add(word);
-                }
-                from = i + 1;
+            TypeName next = open.removeLast();
+            open.addAll(next.arguments());
+            Described found = types.get(next.toString());
+            if (found != null && reached.add(next.toString())) {
+                open.addAll(found.mentions());
             }
         }
+        return reached;
     }
 }

@@ -3,11 +3,14 @@ package dev.rackcall.rpc.schema;
 import dev.rackcall.rpc.schema.Schema.Part;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Reads one line of a description from left to right. The line may come from a hostile peer. */
 final class SchemaReader {
     /** Maximum depth of type arguments; parsing is recursive. */
     private static final int MAX_DEPTH = 32;
+    /** The processor's limit. */
+    private static final int MAX_DEFAULT = 1000;
 
     private final String line;
     private int at;
@@ -98,7 +101,8 @@ final class SchemaReader {
             do {
                 TypeName type = type();
                 expect(" ");
-                parts.add(new Part(type, name()));
+                String name = name();
+                parts.add(new Part(type, name, take(" = \"") ? Optional.of(quoted()) : Optional.empty()));
             } while (take(", "));
             expect(")");
         }
@@ -106,6 +110,40 @@ final class SchemaReader {
             throw malformed("the line goes on");
         }
         return List.copyOf(parts);
+    }
+
+    /** The rest of {@code "text"}, in which {@code \\u000a} stands for a character. */
+    private String quoted() {
+        StringBuilder text = new StringBuilder();
+        while (!take("\"")) {
+            if (atEnd() || text.length() == MAX_DEFAULT) {
+                throw malformed("a default has no end or more than " + MAX_DEFAULT + " characters");
+            }
+            if (take("\\u")) {
+                int end = Math.min(at + 4, line.length());
+                try {
+                    text.append((char) Integer.parseUnsignedInt(line.substring(at, end), 16));
+                } catch (NumberFormatException e) {
+                    throw malformed("a character is not 4 hexadecimal digits");
+                }
+                at = end;
+            } else {
+                text.append(line.charAt(at));
+                at++;
+            }
+        }
+        return text.toString();
+    }
+
+    /** {@code {shop.Circle, shop.Square}}, which ends the line. */
+    List<TypeName> cases() {
+        expect("{");
+        List<TypeName> cases = new ArrayList<>();
+        do {
+            cases.add(type());
+        } while (take(", "));
+        expect("}");
+        return List.copyOf(cases);
     }
 
     /** {@code {RED, GREEN}}, which ends the line. */

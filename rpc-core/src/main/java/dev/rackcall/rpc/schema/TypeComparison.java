@@ -3,6 +3,7 @@ package dev.rackcall.rpc.schema;
 import dev.rackcall.rpc.schema.Compatibility.Sides;
 import dev.rackcall.rpc.schema.Schema.Described;
 import dev.rackcall.rpc.schema.Schema.EnumType;
+import dev.rackcall.rpc.schema.Schema.OneOf;
 import dev.rackcall.rpc.schema.Schema.OtherType;
 import dev.rackcall.rpc.schema.Schema.Part;
 import dev.rackcall.rpc.schema.Schema.RecordType;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Compares the types that methods of both schemas mention, each pair once. */
 final class TypeComparison {
@@ -28,11 +30,14 @@ final class TypeComparison {
     private final Schema theirs;
     private final Sides sides;
     private final Differences differences;
-    private final Set<String> compared = new HashSet<>();
+    private final Set<Pair> compared = new HashSet<>();
     /** Described types still to be compared. A queue, not recursion, because a peer chose the depth. */
-    private final Deque<String> open = new ArrayDeque<>();
-    /** Types by name whose encoded values differ, directly. */
+    private final Deque<Pair> open = new ArrayDeque<>();
+    /** This side's types by name whose encoded values differ, directly. */
     private final Set<String> changed = new HashSet<>();
+
+    /** The names of a described type at both sides, which differ in type arguments only. */
+    private record Pair(String here, String there) {}
 
     TypeComparison(Schema mine, Schema theirs, Sides sides, Differences differences) {
         this.mine = mine;
@@ -45,12 +50,12 @@ final class TypeComparison {
     void compare(TypeName here, TypeName there, String where) {
         match(here, there, where);
         while (!open.isEmpty()) {
-            String name = open.remove();
+            Pair pair = open.remove();
             described(
-                    TypeName.simple(name),
-                    name,
-                    mine.types().get(name),
-                    theirs.types().get(name));
+                    TypeName.simple(pair.here()),
+                    pair.here(),
+                    mine.types().get(pair.here()),
+                    theirs.types().get(pair.there()));
         }
     }
 
@@ -84,10 +89,9 @@ final class TypeComparison {
             }
             return;
         }
-        String name = here.toString();
-        boolean isDescribed = mine.types().containsKey(name) || theirs.types().containsKey(name);
-        if (isDescribed && name.equals(there.toString())) {
-            enqueue(name);
+        Pair pair = new Pair(here.toString(), there.toString());
+        if (mine.types().containsKey(pair.here()) || theirs.types().containsKey(pair.there())) {
+            enqueue(pair);
             return;
         }
         for (int i = 0; i < here.arguments().size(); i++) {
@@ -95,9 +99,21 @@ final class TypeComparison {
         }
     }
 
-    private void enqueue(String name) {
-        if (compared.add(name)) {
-            open.add(name);
+    /** Whether values of one type can be converted to the other but for numbers that do not fit. */
+    static boolean differInWidthAtMost(TypeName boxedHere, TypeName boxedThere) {
+        TypeName here = boxedHere.unboxed();
+        TypeName there = boxedThere.unboxed();
+        if (!here.name().equals(there.name())
+                || here.arguments().size() != there.arguments().size()) {
+            return Converters.isInteger(here) && Converters.isInteger(there);
+        }
+        return IntStream.range(0, here.arguments().size())
+                .allMatch(i -> differInWidthAtMost(here.argument(i), there.argument(i)));
+    }
+
+    private void enqueue(Pair pair) {
+        if (compared.add(pair)) {
+            open.add(pair);
         }
     }
 
@@ -106,12 +122,14 @@ final class TypeComparison {
             record(simple, name, mineRecord.components(), theirRecord.components());
         } else if (here instanceof EnumType mineEnum && there instanceof EnumType theirEnum) {
             constants(simple, name, mineEnum.constants(), theirEnum.constants());
+        } else if (here instanceof OneOf mineCases && there instanceof OneOf theirCases) {
+            cases(simple, name, mineCases.cases(), theirCases.cases());
         } else if (here instanceof SharedLayout mineLayout && there instanceof SharedLayout theirLayout) {
             layouts(simple, name, mineLayout, theirLayout);
         } else if (here instanceof OtherType
                 && there instanceof OtherType
                 && here.line().equals(there.line())) {
-            mine.reach(new TypeName(name, List.of())).forEach(this::enqueue);
+            mine.reach(new TypeName(name, List.of())).forEach(each -> enqueue(new Pair(each, each)));
         } else {
             differences.add(
                     true,
@@ -145,10 +163,10 @@ final class TypeComparison {
         }
         here.stream()
                 .filter(part -> !theirsByName.containsKey(part.name()))
-                .forEach(part -> only(simple, part, sides.here(), sides.there()));
+                .forEach(part -> only(simple, part, sides.here()));
         there.stream()
                 .filter(part -> !mineByName.containsKey(part.name()))
-                .forEach(part -> only(simple, part, sides.there(), sides.here()));
+                .forEach(part -> only(simple, part, sides.there()));
         for (String component : order) {
             TypeName mineType = mineByName.get(component).type();
             TypeName theirType = theirsByName.get(component).type();
@@ -156,21 +174,32 @@ final class TypeComparison {
                 changed.add(name);
             }
             match(mineType, theirType, "component " + component + " of record " + simple);
+            if (!mineByName
+                    .get(component)
+                    .ifMissing()
+                    .equals(theirsByName.get(component).ifMissing())) {
+                differences.add(
+                        false,
+                        "component " + component + " of record " + simple
+                                + " has another @Default: it only counts for versions that lack the component");
+            }
         }
     }
 
-    private void only(String record, Part part, String where, String elsewhere) {
+    private void only(String record, Part part, String where) {
         String component = "component '" + part.type().simple() + " " + part.name() + "' of record " + record;
-        if (part.type().isOptional()) {
+        if (part.type().isOptional() || part.ifMissing().isPresent()) {
             differences.add(
                     false,
-                    component + " exists only " + where
-                            + ": it is empty for the other side, and left out on the way there");
+                    component + " exists only " + where + ": in a record of the other side it is "
+                            + part.ifMissing().map(text -> "'" + text + "'").orElse("empty")
+                            + ", and it is left out on the way there");
         } else {
             differences.add(
                     true,
-                    component + " exists only " + where + " and is not Optional, so there is no value for it "
-                            + elsewhere + ": make it Optional<" + box(part.type()) + ">");
+                    component + " exists only " + where
+                            + ", so there is no value for it in a record of the other side: "
+                            + "give it a value by @Default, or make it Optional<" + box(part.type()) + ">");
         }
     }
 
@@ -190,6 +219,37 @@ final class TypeComparison {
         return byName;
     }
 
+    // ---- sealed interfaces
+
+    private void cases(String simple, String name, List<TypeName> here, List<TypeName> there) {
+        List<String> names = here.stream().map(TypeName::name).toList();
+        List<String> namesThere = there.stream().map(TypeName::name).toList();
+        if (!here.equals(there)) {
+            changed.add(name);
+        }
+        if (Set.copyOf(names).size() < names.size() || Set.copyOf(namesThere).size() < namesThere.size()) {
+            if (!here.equals(there)) {
+                differences.add(
+                        true,
+                        "sealed interface " + simple
+                                + " has several cases of one generic class, and they differ: keep them as they were");
+            }
+            return;
+        }
+        onlyHas("sealed interface " + simple, simple(minus(names, namesThere)), sides.here());
+        onlyHas("sealed interface " + simple, simple(minus(namesThere, names)), sides.there());
+        for (TypeName mineCase : here) {
+            int at = namesThere.indexOf(mineCase.name());
+            if (at >= 0) {
+                match(mineCase, there.get(at), "a case of sealed interface " + simple);
+            }
+        }
+    }
+
+    private static List<String> simple(List<String> names) {
+        return names.stream().map(TypeName::simple).toList();
+    }
+
     // ---- enums
 
     private void constants(String simple, String name, List<String> here, List<String> there) {
@@ -197,19 +257,19 @@ final class TypeComparison {
             return;
         }
         changed.add(name);
-        onlyConstants(simple, minus(here, there), sides.here());
-        onlyConstants(simple, minus(there, here), sides.there());
+        onlyHas("enum " + simple, minus(here, there), sides.here());
+        onlyHas("enum " + simple, minus(there, here), sides.there());
         if (minus(here, there).isEmpty() && minus(there, here).isEmpty()) {
             differences.add(false, "enum " + simple + " has its constants in another order: they meet by name");
         }
     }
 
-    private void onlyConstants(String simple, List<String> constants, String where) {
-        if (!constants.isEmpty()) {
+    private void onlyHas(String type, List<String> values, String where) {
+        if (!values.isEmpty()) {
             differences.add(
                     false,
-                    "enum " + simple + " has " + String.join(", ", constants) + " only " + where
-                            + ": a call that passes such a constant to the other side fails");
+                    type + " has " + String.join(", ", values) + " only " + where
+                            + ": a call that passes it to the other side fails");
         }
     }
 
@@ -229,8 +289,8 @@ final class TypeComparison {
                         true,
                         "shared type " + simple + " is " + TypeName.simple(here.layout()) + " " + sides.here() + " and "
                                 + TypeName.simple(there.layout()) + " " + sides.there()
-                                + ": fields can only be added, with a higher @Since, and constants at the end of an"
-                                + " enum");
+                                + ": both sides use the same memory, so fields keep their types and widths and can only be"
+                                + " added, with a higher @Since, and constants at the end of an enum");
             } else if (mineVersions.count() != theirVersions.count()) {
                 boolean isHere = mineVersions.count() > theirVersions.count();
                 differences.add(
@@ -252,7 +312,7 @@ final class TypeComparison {
                 .forEach(each -> {
                     // A type that only the newer side's new fields mention has no counterpart.
                     if (theirs.types().containsKey(each)) {
-                        enqueue(each);
+                        enqueue(new Pair(each, each));
                     }
                 });
     }

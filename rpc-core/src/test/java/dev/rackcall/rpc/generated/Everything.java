@@ -5,13 +5,17 @@ import dev.rackcall.rpc.RpcService;
 import dev.rackcall.shm.types.Shared;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.OffsetDateTime;
+import java.time.Period;
+import java.time.ZonedDateTime;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -70,7 +74,24 @@ interface Everything extends Inherited<String, Everything.Point> {
             LocalDate date,
             LocalTime time,
             LocalDateTime dateTime,
-            OffsetDateTime offset) {}
+            OffsetDateTime offset,
+            ZonedDateTime zoned,
+            Period period,
+            URI uri,
+            Locale locale) {}
+
+    record Page<T>(List<T> items, Optional<Page<T>> next) {}
+
+    /** One of several; contains itself. */
+    sealed interface Figure<T> {}
+
+    record Disc<T>(T radius) implements Figure<T> {}
+
+    record Joined<T>(Figure<T> one, List<Figure<T>> more) implements Figure<T> {}
+
+    enum Unit implements Figure<Point> {
+        UNIT
+    }
 
     /** Collections in collections. */
     record Nested(
@@ -169,6 +190,9 @@ interface Everything extends Inherited<String, Everything.Point> {
 
     @Rpc
     Tree tree(Tree value);
+
+    @Rpc
+    Page<Figure<Point>> page(Page<Figure<Point>> page);
 
     @Rpc
     String primitives(boolean a, byte b, short c, char d, int e, long f, float g, double h);

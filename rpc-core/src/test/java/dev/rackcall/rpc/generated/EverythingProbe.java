@@ -15,14 +15,19 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.OffsetDateTime;
+import java.time.Period;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -133,7 +138,11 @@ public final class EverythingProbe {
                 LocalDate.of(-44, 3, 15),
                 LocalTime.of(23, 59, 59, 999_999_999),
                 LocalDateTime.of(2024, 2, 29, 12, 0),
-                OffsetDateTime.of(2024, 2, 29, 12, 0, 0, 1, ZoneOffset.ofHoursMinutes(-3, -30)));
+                OffsetDateTime.of(2024, 2, 29, 12, 0, 0, 1, ZoneOffset.ofHoursMinutes(-3, -30)),
+                ZonedDateTime.of(LocalDateTime.of(2024, 10, 27, 2, 30), ZoneId.of("Europe/Berlin")),
+                Period.of(1, -2, 3),
+                URI.create("https://example.org/a?b#c"),
+                Locale.CANADA_FRENCH);
     }
 
     static Nested nested() {

@@ -42,6 +42,12 @@ class EverythingService implements Everything {
     }
 
     @Override
+    public Page<Figure<Point>> page(Page<Figure<Point>> page) {
+        calls.add("page");
+        return page;
+    }
+
+    @Override
     public String primitives(boolean a, byte b, short c, char d, int e, long f, float g, double h) {
         calls.add("primitives");
         return a + " " + b + " " + c + " " + d + " " + e + " " + f + " " + g + " " + h;

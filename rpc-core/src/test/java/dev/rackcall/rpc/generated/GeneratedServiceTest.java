@@ -11,8 +11,12 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.generated.Everything.Attachment;
 import dev.rackcall.rpc.generated.Everything.Circle;
 import dev.rackcall.rpc.generated.Everything.Color;
+import dev.rackcall.rpc.generated.Everything.Disc;
+import dev.rackcall.rpc.generated.Everything.Figure;
+import dev.rackcall.rpc.generated.Everything.Joined;
 import dev.rackcall.rpc.generated.Everything.Legacy;
 import dev.rackcall.rpc.generated.Everything.Note;
+import dev.rackcall.rpc.generated.Everything.Page;
 import dev.rackcall.rpc.generated.Everything.Point;
 import dev.rackcall.rpc.generated.Everything.Shape;
 import dev.rackcall.rpc.generated.Everything.Tree;
@@ -93,6 +97,25 @@ class GeneratedServiceTest {
             Tree tree = tree(random, 5);
             assertThat(stub.tree(tree)).as("seed %d", SEED).isEqualTo(tree);
         }
+    }
+
+    @Test
+    void shouldCarryGenericRecordsAndSealedInterfaces() {
+        Disc<Point> disc = new Disc<>(new Point(1, 2));
+        Joined<Point> joined = new Joined<>(disc, List.of(Everything.Unit.UNIT, new Joined<>(disc, List.of())));
+        Page<Figure<Point>> last = new Page<>(List.of(), Optional.empty());
+        Page<Figure<Point>> page = new Page<>(List.of(joined, disc, Everything.Unit.UNIT), Optional.of(last));
+        assertThat(stub.page(page)).isEqualTo(page);
+    }
+
+    @Test
+    void shouldBoundHowDeepSealedInterfacesNest() {
+        Figure<Point> deep = Everything.Unit.UNIT;
+        for (int i = 0; i <= PayloadWriter.MAX_DEPTH; i++) {
+            deep = new Joined<>(deep, List.of());
+        }
+        Page<Figure<Point>> page = new Page<>(List.of(deep), Optional.empty());
+        assertThrown(RpcException.class, () -> stub.page(page), "INVALID_ARGUMENT", "nested more than 128 deep");
     }
 
     @Test

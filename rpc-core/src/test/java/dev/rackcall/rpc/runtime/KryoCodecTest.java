@@ -14,16 +14,26 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.math.BigDecimal;
+import java.net.URI;
 import java.time.Instant;
+import java.time.MonthDay;
+import java.time.OffsetTime;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Currency;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -78,6 +88,17 @@ class KryoCodecTest {
         BigDecimal decimal = new BigDecimal("1.50");
         Instant instant = Instant.ofEpochSecond(7, 8);
         BitSet bits = BitSet.valueOf(new long[] {9});
+        List<Object> jdk = new ArrayList<>(List.of(
+                URI.create("http://example.org/a?b"),
+                Locale.CANADA,
+                Period.ofDays(3),
+                Currency.getInstance("EUR"),
+                ZoneId.of("Asia/Tokyo"),
+                ZoneOffset.ofHours(2),
+                OffsetTime.MAX,
+                Year.of(2024),
+                YearMonth.of(2024, 2),
+                MonthDay.of(2, 29)));
         Object[] array = {"o", new Object[] {1}};
         String[] strings = {"s", null};
         Node[] nodes = {new Node("n")};

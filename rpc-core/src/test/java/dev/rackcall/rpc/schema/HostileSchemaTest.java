@@ -21,9 +21,12 @@ class HostileSchemaTest {
     private static final String HONEST = """
             service /s
             0 unary s.Item get(int id)
-            1 unary void put(s.Item item, java.util.Map<String, s.Color[]> colors)
+            1 unary s.Page<s.Item> pages(s.Shape shape)
+            2 unary void put(s.Item item, java.util.Map<String, s.Color[]> colors)
             enum s.Color{RED, GREEN}
-            record s.Item(java.lang.String name, s.Color color, java.util.Optional<s.Item> next)
+            record s.Item(java.lang.String name, s.Color color, java.util.Optional<s.Item> next, int size = "1")
+            record s.Page<s.Item>(java.util.List<s.Item> items, s.Shape shape)
+            oneof s.Shape{s.Item, s.Color}
             shared s.Note{id:long@8, color:enum s.Color[RED,GREEN]@16}:24
             registered 0 s.Legacy{int year}""";
 
@@ -63,8 +66,8 @@ class HostileSchemaTest {
     /** The client has to step over a component that only the server has. */
     @Test
     void shouldRefuseRecordsThatGrowWithoutBound() {
-        StringBuilder chain = new StringBuilder(HONEST.replace(
-                "java.util.Optional<s.Item> next)", "java.util.Optional<s.Item> next, java.util.Optional<s.R0> more)"));
+        StringBuilder chain = new StringBuilder(
+                HONEST.replace("int size = \"1\")", "int size = \"1\", java.util.Optional<s.R0> more)"));
         for (int i = 0; i < 300; i++) {
             chain.append("\nrecord s.R")
                     .append(i)
@@ -76,13 +79,84 @@ class HostileSchemaTest {
         }
         chain.append("\nrecord s.R300(long a)");
         assertThat(compare(chain.toString()).holds()).isFalse();
-        String loop = HONEST.replace(
-                        "java.util.Optional<s.Item> next)",
-                        "java.util.Optional<s.Item> next, java.util.Optional<s.R> more)")
+        String loop = HONEST.replace("int size = \"1\")", "int size = \"1\", java.util.Optional<s.R> more)")
                 + "\nrecord s.R(s.R again)";
         assertThat(compare(loop).holds())
                 .as("read only if a value comes, and then to a bounded depth")
                 .isTrue();
+    }
+
+    private static Compatibility compareItem(String component) {
+        return compare(HONEST.replace("int size = \"1\")", "int size = \"1\", " + component + ")"));
+    }
+
+    @Test
+    void shouldRefuseDefaultsThatAreNoValues() {
+        assertThat(compareItem("long more = \"-7\"").holds()).isTrue();
+        assertThat(compareItem("s.Color more = \"RED\"").holds()).isTrue();
+        assertThat(compareItem("java.lang.String more = \"\\u0022\"").holds()).isTrue();
+        for (String hostile : new String[] {
+            "long more = \"x\"",
+            "byte more = \"300\"",
+            "char more = \"ab\"",
+            "s.Color more = \"BLUE\"",
+            "java.util.List<s.Item> more = \"a\"",
+            "s.Item more = \"\"",
+            "s.Shape more = \"\"",
+            "java.util.UUID more = \"\"",
+            "java.lang.String more = \"a",
+            "java.lang.String more = \"\\u00\"",
+            "java.lang.String more = \"" + "a".repeat(1001) + "\""
+        }) {
+            assertThat(compareItem(hostile).holds()).as(hostile).isFalse();
+        }
+    }
+
+    @Test
+    void shouldConvertAllJdkTypesOfTheProcessor() {
+        for (String type : new String[] {
+            "java.time.ZonedDateTime",
+            "java.time.OffsetTime",
+            "java.time.ZoneOffset",
+            "java.time.ZoneId",
+            "java.time.Period",
+            "java.time.Year",
+            "java.time.YearMonth",
+            "java.time.MonthDay",
+            "java.net.URI",
+            "java.util.Currency",
+            "java.util.Locale",
+            "java.util.UUID",
+            "java.math.BigInteger",
+            "java.math.BigDecimal",
+            "java.time.Duration",
+            "java.time.Instant",
+            "java.time.LocalDate",
+            "java.time.LocalTime",
+            "java.time.LocalDateTime",
+            "java.time.OffsetDateTime"
+        }) {
+            assertThat(compareItem("java.util.Optional<" + type + "> more").differences())
+                    .as(type)
+                    .allMatch(difference -> !difference.breaks());
+        }
+    }
+
+    @Test
+    void shouldPairMethodsThatDifferInWidthOnlyIfNoOtherIsMeant() {
+        assertThat(compare(HONEST.replace("get(int id)", "get(long id)")).holds())
+                .isTrue();
+        assertThat(compare(HONEST.replace("get(int id)", "get(java.lang.Integer id)"))
+                        .holds())
+                .isTrue();
+        assertThat(compare(HONEST.replace("get(int id)", "get(float id)")).holds())
+                .isFalse();
+        assertThat(compare("service /s\n0 unary s.Item get(long id)\n1 unary s.Item get(short id)"
+                                + HONEST.substring(HONEST.indexOf("\nenum")))
+                        .differences()
+                        .toString())
+                .as("either could be meant")
+                .contains("only the width of integers");
     }
 
     @Test
@@ -93,7 +167,7 @@ class HostileSchemaTest {
             for (int n = random.nextInt(4); n >= 0; n--) {
                 int at = random.nextInt(damaged.length());
                 switch (random.nextInt(3)) {
-                    case 0 -> damaged.setCharAt(at, "<>(){}[], .\n0a:@".charAt(random.nextInt(16)));
+                    case 0 -> damaged.setCharAt(at, "<>(){}[], .\n0a:@\"=\\u".charAt(random.nextInt(20)));
                     case 1 -> damaged.delete(at, Math.min(damaged.length(), at + random.nextInt(40)));
                     default -> damaged.insert(at, HONEST, random.nextInt(40), 40 + random.nextInt(100));
                 }

@@ -6,8 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.testing.compile.Compilation;
 import com.google.testing.compile.Compiler;
 import com.google.testing.compile.JavaFileObjects;
+import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Set;
@@ -20,6 +24,7 @@ import javax.lang.model.element.TypeElement;
 import javax.tools.Diagnostic;
 import javax.tools.JavaFileObject;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -47,6 +52,15 @@ class ServiceProcessorTest {
             record Pair<A, B>(A first, B second) {}
             record User(String name, Query query) {}
             record Endless(int depth, Endless next) {}
+            record Grow<T>(Optional<Grow<List<T>>> next) {}
+            sealed interface Half permits HalfRecord, HalfClass {}
+            record HalfRecord(int x) implements Half {}
+            final class HalfClass implements Half {}
+            sealed interface Loop {}
+            record Again(Loop loop) implements Loop {}
+            sealed interface Own<A> permits OwnPair {}
+            record OwnPair<A, B>(A a, B b) implements Own<A> {}
+            enum Mood { GOOD }
             record Ping(Pong pong) {}
             record Pong(Ping ping) {}
             @Shared interface Document { long id(); void id(long value); }
@@ -66,7 +80,7 @@ class ServiceProcessorTest {
                 mistake(
                         "@Rpc int find(Query q);",
                         "Search.find: parameter 'q' has type sample.Query, which is neither a record, an enum, a collection,"
-                                + " a @Shared interface nor listed in @RpcService(registered = ...); make it a record or"
+                                + " a sealed or @Shared interface nor listed in @RpcService(registered = ...); make it a record or"
                                 + " register it"),
                 mistake(
                         "@Rpc Query find();",
@@ -83,12 +97,17 @@ class ServiceProcessorTest {
                         "@Rpc CompletableFuture<Query> find();",
                         "Search.find: its result has type java.util.concurrent.CompletableFuture<sample.Query>, whose element"
                                 + " has type sample.Query"),
-                mistake("@Rpc int find(Object any);", "parameter 'any' has type java.lang.Object, which is neither"),
+                mistake(
+                        "@Rpc int find(Object any);",
+                        "parameter 'any' has type java.lang.Object, a type of the JDK that"),
                 mistake(
                         "@Rpc int find(Plain plain);",
                         "parameter 'plain' has type sample.Plain, which is an interface; annotate it with @Shared to pass its objects by"
-                                + " pointer, or make it a record"),
-                mistake("@Rpc int find(Runnable any);", "has type java.lang.Runnable, which is neither a record"),
+                                + " pointer, make it sealed and its implementations records to pass one of them by value, or make"
+                                + " it a record"),
+                mistake(
+                        "@Rpc int find(Runnable any);",
+                        "has type java.lang.Runnable, a type of the JDK that Rackcall does not encode; pass a record"),
                 mistake("@Rpc int find(Shape shape);", "parameter 'shape' has type sample.Shape, which is neither"),
                 mistake(
                         "@Rpc int find(List q);",
@@ -130,10 +149,43 @@ class ServiceProcessorTest {
                 mistake("@Rpc Void find();", "has type java.lang.Void, which has no values"),
                 mistake("@Rpc Stream<Void> find();", "has type java.lang.Void, which has no values"),
                 mistake(
-                        "@Rpc int find(Pair<String, Long> q);",
-                        "which is a generic record, and a layout needs fixed types"),
-                mistake("@Rpc int find(Box<String> q);", "which is generic; write a record"),
-                mistake("@Rpc int find(Ref<Document> q);", "which is a generic record"),
+                        "@Rpc int find(Pair q);",
+                        "parameter 'q' has type sample.Pair, without type arguments, so nothing says what to encode; write for"
+                                + " example Pair<String, String>"),
+                mistake("@Rpc int find(Pair<String, ?> q);", "whose type argument is the wildcard ?"),
+                mistake("@Rpc int find(Pair<String, Query> q);", "whose component 'second' has type sample.Query"),
+                mistake("@Rpc int find(Grow<String> q);", "contains itself with other type arguments without an end"),
+                mistake("@Rpc int find(Box<String> q);", "which is generic and no record; write a record"),
+                mistake("@Rpc int find(Ref<Document> q);", "which is a pointer; write the @Shared interface itself"),
+                mistake("@Rpc int find(Half q);", "which permits HalfClass, and that is neither a record"),
+                mistake("@Rpc int find(Loop q);", "contains itself without an end"),
+                mistake("@Rpc int find(Own<String> q);", "whose case OwnPair has a type parameter B of its own"),
+                mistake(
+                        "@Rpc int find(SharedList<Document> q);",
+                        "which travels as a part of a shared object only; declare an interface with @Shared that has it as a"
+                                + " field, 'SharedList<sample.Document> items(); void items(SharedList<sample.Document> value);',"
+                                + " and pass that"),
+                mistake(
+                        "@Rpc int find(java.util.regex.Pattern q);",
+                        "has type java.util.regex.Pattern, a type of the JDK that Rackcall does not encode; pass a record with"
+                                + " the values that it contains, or its text"),
+                mistake(
+                        "record R(@Default(\"x\") int count) {} @Rpc int find(R q);",
+                        "whose component 'count' of type int has @Default(\"x\"); write a value of that type, for example"
+                                + " \"0\""),
+                mistake("record R(@Default(\"300\") byte count) {} @Rpc int find(R q);", "has @Default(\"300\")"),
+                mistake("record R(@Default(\"yes\") Boolean b) {} @Rpc int find(R q);", "\"true\" or \"false\""),
+                mistake("record R(@Default(\"ab\") char c) {} @Rpc int find(R q);", "one character"),
+                mistake(
+                        "record R(@Default(\"BAD\") Mood m) {} @Rpc int find(R q);",
+                        "of type Mood has @Default(\"BAD\"); write the name of one of its constants"),
+                mistake("record R(@Default(\"a\") List<String> l) {} @Rpc int find(R q);", "is \"\", an empty one"),
+                mistake(
+                        "record R(@Default(\"\") Optional<String> o) {} @Rpc int find(R q);",
+                        "it is empty where it is missing, so remove the annotation"),
+                mistake(
+                        "record R(@Default(\"PT1S\") java.time.Duration d) {} @Rpc int find(R q);",
+                        "so make it Optional<Duration>"),
                 mistake("@Rpc int find(Endless q);", "has type sample.Endless, which contains itself without an end"),
                 mistake("@Rpc int find(Ping q);", "which contains itself without an end"),
                 mistake(
@@ -221,6 +273,16 @@ class ServiceProcessorTest {
                         "@RpcService(value = \"/s\", registered = Shape.class) interface Search {}",
                         "Search: registered lists sample.Shape, of which there are no objects; list the classes that"),
                 service(
+                        "@RpcService(value = \"/s\", registered = Thread.class) interface Search {}",
+                        "Search: registered lists java.lang.Thread, whose fields the JDK hides from Kryo; pass a record"),
+                service(
+                        "@RpcService(value = \"/s\", registered = EnumMap.class) interface Search {}",
+                        "registered lists java.util.EnumMap, whose fields the JDK hides"),
+                service(
+                        "class Oops extends RuntimeException {} @RpcService(value = \"/s\", registered = Oops.class) interface"
+                                + " Search {}",
+                        "registered lists sample.Oops, whose fields the JDK hides"),
+                service(
                         "@RpcService(value = \"/s\", registered = Box.class) interface Search { @Rpc int f(Box<String> b); }",
                         "which is generic"),
                 service(
@@ -304,6 +366,42 @@ class ServiceProcessorTest {
                                 + " package sample cannot reach; make Inner public");
     }
 
+    @Test
+    void shouldNameTheLibraryWhoseSharedTypesWereNotProcessed(@TempDir Path library) throws IOException {
+        JavaFileObject shared = source(
+                "lib.Note",
+                "package lib; @dev.rackcall.shm.types.Shared public interface Note { long id(); void id(long value); }");
+        Compilation unprocessed = Compiler.javac().compile(shared);
+        assertThat(unprocessed).succeeded();
+        Path folder = Files.createDirectories(library.resolve("lib"));
+        for (JavaFileObject each : unprocessed.generatedFiles()) {
+            try (InputStream in = each.openInputStream()) {
+                Files.write(folder.resolve("Note.class"), in.readAllBytes());
+            }
+        }
+        String classPath = library + File.pathSeparator + System.getProperty("java.class.path");
+        Compilation compilation = Compiler.javac()
+                .withOptions("-cp", classPath)
+                .withProcessors(new RackcallProcessor())
+                .compile(source("sample.Search", IMPORTS + """
+                        @RpcService("/s") interface Search { @Rpc long find(lib.Note note); }
+                        @Shared interface Holder { lib.Note note(); void note(lib.Note value); }
+                        """));
+        String what = "lib.Note was compiled without Rackcall's annotation processor, so its class lib.Note_Shared is"
+                + " missing; add the processor to the build of the library";
+        assertThat(compilation).hadErrorContaining("Search: " + what);
+        assertThat(compilation).hadErrorContaining("Holder.note: " + what);
+    }
+
+    @Test
+    void shouldAcceptJdkClassesThatKryoCanEncode() {
+        assertThat(compileStrictly(source("sample.Search", IMPORTS + """
+                        @RpcService(value = "/s", registered = {java.net.URI.class, Date.class, ArrayDeque.class, Locale.class,
+                            int[].class, java.time.DayOfWeek.class})
+                        interface Search { @Rpc Object find(Object any); }
+                        """))).succeededWithoutWarnings();
+    }
+
     private static Compilation compileStrictly(JavaFileObject... sources) {
         return Compiler.javac()
                 .withOptions("-Xlint:all,-processing", "-Werror")
@@ -361,7 +459,10 @@ class ServiceProcessorTest {
                         .withProcessors(new RackcallProcessor())
                         .compile(source("sample.Shop", IMPORTS + """
                                 public interface Shop {
-                                    record Item(int x, Set<Item> parts) {}
+                                    record Item(@Default("3") int x, Set<Item> parts) {}
+                                    sealed interface Shape<T> permits Circle, Square {}
+                                    record Circle<T>(T radius) implements Shape<T> {}
+                                    enum Square implements Shape<Integer> { UNIT }
                                     @Shared interface Size { int width(); void width(int value); }
                                     @Shared interface Document {
                                         @dev.rackcall.shm.types.FixedString(8) String name();
@@ -374,11 +475,65 @@ class ServiceProcessorTest {
                                     @RpcService("/shop")
                                     interface Desk {
                                         @Rpc Stream<Item> items(Set<Item> item, Map<String, Item[]> other, int... numbers);
+                                        @Rpc Shape<Integer> shape(Shape<Integer> shape, Circle<List<Document>> other);
                                         @Rpc(writes = true) CompletableFuture<Document> store(Document first, Item item);
                                     }
                                 }
                                 """)))
                 .succeededWithoutWarnings();
+    }
+
+    @Test
+    void shouldEncodeGenericRecordsSealedInterfacesAndDefaults() throws IOException {
+        String generated = generated(IMPORTS + """
+                @RpcService("/s")
+                interface Search {
+                    enum Mood { GOOD, BAD }
+                    record Page<T>(List<T> items, Optional<Page<T>> next) {}
+                    sealed interface Result<T> permits Ok, Err, Other {}
+                    record Ok<T>(T value) implements Result<T> {}
+                    sealed interface Err<X> extends Result<X> {}
+                    record Late<X>() implements Err<X> {}
+                    record Lost<X>(String why, Result<X> before) implements Err<X> {}
+                    record Other() implements Result<Long> {}
+                    record Item(@Default("-7") int count, @Default("a\\"\\u00e9\\n") String text, @Default("BAD") Mood mood,
+                        @Default("") List<String> tags, @Default("1") double weight, @Default("") int[] sizes) {}
+                    @Rpc Page<Item> items(Page<Page<String>> page, Result<Item> result);
+                }
+                """);
+        assertThat(generated)
+                .contains(
+                        "record sample.Search.Page<sample.Search.Item>(java.util.List<sample.Search.Item> items,"
+                                + " java.util.Optional<sample.Search.Page<sample.Search.Item>> next)",
+                        "oneof sample.Search.Result<sample.Search.Item>{sample.Search.Ok<sample.Search.Item>,"
+                                + " sample.Search.Late<sample.Search.Item>, sample.Search.Lost<sample.Search.Item>}",
+                        "record sample.Search.Item(int count = \\\"-7\\\", java.lang.String text ="
+                                + " \\\"a\\\\u0022\\\\u00e9\\\\u000a\\\", sample.Search.Mood mood = \\\"BAD\\\",",
+                        "double weight = \\\"1.0\\\"");
+    }
+
+    /** The record's class file has the annotation. */
+    @Test
+    void shouldReadDefaultsOfRecordsOfALibrary(@TempDir Path library) throws IOException {
+        Path folder = Files.createDirectories(library.resolve("lib"));
+        Compilation first = Compiler.javac()
+                .compile(source(
+                        "lib.Item", "package lib; public record Item<T>(@dev.rackcall.rpc.Default(\"7\") T count) {}"));
+        for (JavaFileObject each : first.generatedFiles()) {
+            try (InputStream in = each.openInputStream()) {
+                Files.write(folder.resolve("Item.class"), in.readAllBytes());
+            }
+        }
+        Compilation compilation = Compiler.javac()
+                .withOptions("-cp", library + File.pathSeparator + System.getProperty("java.class.path"))
+                .withProcessors(new RackcallProcessor())
+                .compile(source(
+                        "sample.Search",
+                        IMPORTS + "@RpcService(\"/s\") interface Search { @Rpc long find(lib.Item<Long> item); }"));
+        assertThat(compilation)
+                .generatedSourceFile("sample.Search_Rpc")
+                .contentsAsUtf8String()
+                .contains("record lib.Item<java.lang.Long>(java.lang.Long count = \\\"7\\\")");
     }
 
     /** Names that generated code, its imports or its locals also use. */

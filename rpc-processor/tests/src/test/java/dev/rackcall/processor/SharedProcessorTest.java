@@ -65,6 +65,9 @@ class SharedProcessorTest {
                 mistake("void find();", "Document.find: a shared interface holds accessors"),
                 mistake("int find(int from, int to);", "make this one default or static, or remove it"),
                 mistake("<T> T any();", "Document.any: a shared interface holds accessors"),
+                mistake(
+                        "int hashCode(); void hashCode(int value);",
+                        "Document.hashCode: the generated class inherits a method of that name; rename it"),
                 mistake("int clone(); void clone(int value);", "inherits a method of that name; rename it"),
                 mistake("default long getLong(long offset) { return 1; }", "inherits a method of that name; rename it"),
                 mistake("Missing x(); void x(Missing value);", "Document.x: Missing cannot be found; is an import"),

@@ -9,6 +9,8 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,13 +34,24 @@ public abstract class EvolutionTest extends RpcFixture {
             import dev.rackcall.rpc.*;
             import dev.rackcall.shm.types.*;
             import java.util.*;
+            import java.time.*;
             import java.util.concurrent.CompletableFuture;
             import java.util.stream.Stream;
-            @RpcService("/test/evolving")
+            @RpcService(value = "/test/evolving", registered = Shop.Legacy.class)
             public interface Shop {
                 enum Color { RED, GREEN }
                 record Item(String name, int count, Color color, List<Item> parts) {}
                 record Basket(Item[] items, Map<String, Item> byName, Set<Integer> ids, double[] prices) {}
+                record Page<T>(List<T> items) {}
+                sealed interface Shape permits Circle, Square {}
+                record Circle(int radius) implements Shape {}
+                record Square(int side) implements Shape {}
+                record Stock(String name) {}
+                record Jdk(ZonedDateTime zoned, OffsetTime offset, Period period, java.net.URI uri, Locale locale, Currency currency,
+                    ZoneId zone, ZoneOffset hours, Year year, YearMonth month, MonthDay day, OffsetDateTime time, UUID id,
+                    java.math.BigDecimal price, Duration duration) {}
+                final class Legacy { public int number; }
+                final class Extra { public int number; }
                 @Shared interface Note { long id(); Note id(long value); String text(); Note text(String value); Color color(); Note color(Color value); }
                 @Rpc Item add(Item item);
                 @Rpc(idempotent = true) CompletableFuture<Basket> fill(Basket basket);
@@ -47,6 +60,15 @@ public abstract class EvolutionTest extends RpcFixture {
                 @Rpc(idempotent = true) long plain(long value);
                 @Rpc String former(String value);
                 @Rpc String read(Note note);
+                @Rpc Page<Shape> shapes(Page<Shape> page);
+                @Rpc Stream<Page<Shape>> pages(int count);
+                @Rpc Shape odd(int number);
+                @Rpc Color shade(int number);
+                @Rpc int widened(int value, List<Integer> more);
+                @Rpc String stock(Stock stock);
+                @Rpc Stock restock(String name);
+                @Rpc Jdk jdk(Jdk value);
+                @Rpc Object thing(Object any);
             }
             """;
 
@@ -56,6 +78,25 @@ public abstract class EvolutionTest extends RpcFixture {
                     "record Item(String name, int count, Color color, List<Item> parts)",
                     "record Item(Optional<String> code, String name, long count, Optional<Color> second, Color color,"
                             + " List<Item> parts, Optional<Item> gift)")
+            .replace("registered = Shop.Legacy.class", "registered = {Shop.Legacy.class, Shop.Extra.class}")
+            .replace("record Page<T>(List<T> items)", "record Page<T>(@Default(\"7\") int total, List<T> items)")
+            .replace("permits Circle, Square {}", "permits Triangle, Circle, Square {}")
+            .replace(
+                    "record Circle(int radius)",
+                    "record Triangle(int a, int b) implements Shape {} record Circle(long radius)")
+            .replace("record Square(int side)", "record Square(Integer side)")
+            .replace(
+                    "record Stock(String name)",
+                    "record Stock(@Default(\"-5\") int amount, @Default(\"true\") boolean open, @Default(\"x\\\"\\u00e9\") String label,"
+                            + " String name, @Default(\"BLUE\") Color color, @Default(\"\") Map<String, Integer> bins,"
+                            + " @Default(\"1.5\") double weight, @Default(\"\") int[] sizes, @Default(\"c\") char letter,"
+                            + " @Default(\"9\") Long large, @Default(\"2\") float rough, @Default(\"3\") short small,"
+                            + " @Default(\"4\") byte tiny, Optional<Integer> most)")
+            .replace(
+                    "record Jdk(ZonedDateTime zoned,", "record Jdk(@Default(\"new\") String note, ZonedDateTime zoned,")
+            .replace(
+                    "@Rpc int widened(int value, List<Integer> more);",
+                    "@Rpc CompletableFuture<Long> widened(long other, List<Long> more);")
             .replace("Set<Integer> ids, double[] prices)", "Set<Integer> ids, double[] prices, Optional<Long> total)")
             .replace(
                     "Note color(Color value); }",
@@ -71,6 +112,7 @@ public abstract class EvolutionTest extends RpcFixture {
             import dev.rackcall.rpc.contract.Generation;
             import dev.rackcall.shm.Scope;
             import evolving.Shop.*;
+            import java.time.*;
             import java.util.*;
             import java.util.concurrent.CompletableFuture;
             import java.util.stream.*;
@@ -89,6 +131,26 @@ public abstract class EvolutionTest extends RpcFixture {
                     public long plain(long value) { return value + 1; }
                     public String former(String value) { return "former " + value; }
                     public String read(Note note) { return note.id() + note.text() + note.color(); }
+                    public Page<Shape> shapes(Page<Shape> page) { return page; }
+                    public Stream<Page<Shape>> pages(int count) {
+                        return IntStream.range(0, count).mapToObj(i -> page(List.of(new Circle(i))));
+                    }
+                    public Shape odd(int number) { return new Circle(number); }
+                    public Color shade(int number) { return Color.RED; }
+                    public int widened(int value, List<Integer> more) { return value + more.get(0); }
+                    public String stock(Stock stock) { return stock.name(); }
+                    public Stock restock(String name) { return new Stock(name); }
+                    public Jdk jdk(Jdk value) { return value; }
+                    public Object thing(Object any) { return any; }
+                }
+                static String text(Stock stock) { return stock.name(); }
+                static Page<Shape> page(List<Shape> shapes) { return new Page<>(shapes); }
+                static Jdk jdk() {
+                    return new Jdk(ZonedDateTime.of(2024, 2, 29, 12, 0, 0, 7, ZoneId.of("Asia/Kathmandu")),
+                        OffsetTime.of(1, 2, 3, 4, ZoneOffset.ofHours(5)), Period.of(1, -2, 3), java.net.URI.create("x:y?z"),
+                        Locale.GERMANY, Currency.getInstance("EUR"), ZoneId.of("Europe/Berlin"), ZoneOffset.ofHours(-3), Year.of(1),
+                        YearMonth.of(2, 3), MonthDay.of(4, 5), OffsetDateTime.MIN, new UUID(1, 2), new java.math.BigDecimal("1.20"),
+                        Duration.ofNanos(5));
                 }
                 public RpcServer.Builder serve(RpcServer.Builder server) { return server.service(Shop.class, new Served()); }
                 public Generation.Client client(RpcChannel channel) {
@@ -123,6 +185,22 @@ public abstract class EvolutionTest extends RpcFixture {
                                     Note note = scope.create(Note.class).id(number).text("text").color(Color.GREEN);
                                     return shop.read(note);
                                 }
+                            case "shapes": return "" + shop.shapes(page(List.of(new Circle(number), new Square(2)))).items();
+                            case "pages":
+                                try (Stream<Page<Shape>> pages = shop.pages(number)) {
+                                    return pages.map(each -> "" + each.items().get(0)).collect(Collectors.joining(","));
+                                }
+                            case "odd": return "" + shop.odd(number);
+                            case "shade": return "" + shop.shade(number);
+                            case "widened": return "" + shop.widened(number, List.of(2));
+                            case "stock": return shop.stock(new Stock("s"));
+                            case "restock": return text(shop.restock("r"));
+                            case "jdk": return "" + shop.jdk(jdk()).equals(jdk());
+                            case "legacy": {
+                                Legacy legacy = new Legacy();
+                                legacy.number = number;
+                                return "" + ((Legacy) shop.thing(legacy)).number;
+                            }
                             default: throw new IllegalArgumentException(what);
                         }
                     };
@@ -142,12 +220,54 @@ public abstract class EvolutionTest extends RpcFixture {
                     "new Item(\"out\", number, Color.RED, List.of(inner, inner))",
                     "new Item(Optional.of(\"c\"), \"out\", number, Optional.empty(), Color.RED, List.of(inner, inner),"
                             + " Optional.of(inner))")
+            .replace("new Page<>(shapes)", "new Page<>(shapes.size(), shapes)")
+            .replace("{ return page; }", "{ return new Page<>(page.total() + 1, page.items()); }")
+            .replace(
+                    "{ return new Circle(number); }",
+                    "{ return number == 1 ? new Triangle(1, 2) : new Circle(1L << number); }")
+            .replace("{ return Color.RED; }", "{ return number == 1 ? Color.BLUE : Color.GREEN; }")
+            .replace(
+                    "public int widened(int value, List<Integer> more) { return value + more.get(0); }",
+                    "public CompletableFuture<Long> widened(long value, List<Long> more) { return CompletableFuture.completedFuture("
+                            + "value == 1 ? 1L << 40 : value + more.get(0)); }")
+            .replace(
+                    "shop.widened(number, List.of(2))",
+                    "joined(shop.widened(number == 2 ? 1L << 40 : number, List.of(2L)))")
+            .replace("{ return new Stock(name); }", "{ return Ends.stock(9, name); }")
+            .replace("new Stock(\"s\")", "stock(8, \"s\")")
+            .replace("{ return stock.name(); }", "{ return Ends.text(stock); }")
+            .replace("static String text(Stock stock) { return Ends.text(stock); }", """
+                    static Stock stock(int amount, String name) {
+                        return new Stock(amount, false, "l", name, Color.RED, Map.of("a", 1), 2, new int[] {3}, 'd', 4L, 5, (short) 6,
+                            (byte) 7, Optional.of(8));
+                    }
+                    static long joined(CompletableFuture<Long> future) {
+                        try {
+                            return future.join();
+                        } catch (java.util.concurrent.CompletionException e) {
+                            throw (RuntimeException) e.getCause();
+                        }
+                    }
+                    static String text(Stock s) {
+                        return s.amount() + " " + s.open() + " " + s.label() + " " + s.name() + " " + s.color() + " " + s.bins() + " "
+                            + s.weight() + " " + Arrays.toString(s.sizes()) + " " + s.letter() + " " + s.large() + " " + s.rough() + " "
+                            + s.small() + " " + s.tiny() + " " + s.most();
+                    }
+                    """)
+            .replace("return new Jdk(ZonedDateTime.of", "return new Jdk(\"new\", ZonedDateTime.of")
             .replace("new double[] {1.5, 2.5})", "new double[] {1.5, 2.5}, Optional.of(7L))")
             .replace(
                     "public String former(String value) { return \"former \" + value; }",
                     "public String newest(Item item) { return \"newest \" + item.name(); }"
                             + " public long about(long value) { return -value; }")
             .replace("case \"former\": return shop.former(\"\" + number);", """
+                    case "total": return "" + shop.shapes(page(List.of())).total();
+                    case "triangle": return "" + shop.shapes(page(List.of(new Triangle(1, 2)))).items();
+                    case "extra": return "" + shop.thing(new Extra());
+                    case "readBlue":
+                        try (Scope scope = channel.newScope()) {
+                            return shop.read(scope.create(Note.class).id(1).text("t").color(Color.BLUE));
+                        }
                     case "newest": return shop.newest(item("x", number));
                     case "about": return "" + shop.about(number);
                     case "blue": return "" + shop.add(new Item(Optional.empty(), "x", 1, Optional.empty(), Color.BLUE, List.of(), Optional.empty())).color();
@@ -208,11 +328,6 @@ public abstract class EvolutionTest extends RpcFixture {
         assertThat(client.call("items", 40))
                 .startsWith("item00GREEN,item11GREEN")
                 .endsWith("item3939GREEN");
-        assertRepeatableCalls(client, number);
-    }
-
-    /** Calls that a channel with several servers repeats if a server ends. */
-    protected static void assertRepeatableCalls(Generation.Client client, int number) {
         assertThat(client.call("fill", number)).isEqualTo("a" + number + "2[" + number + "][1.5, 2.5]");
         assertThat(client.call("plain", number)).isEqualTo("" + (number + 1));
     }
@@ -252,6 +367,52 @@ public abstract class EvolutionTest extends RpcFixture {
         assertCommonCalls(client, 3);
     }
 
+    /** The types and changes that no other test of this class has, in both directions. */
+    private static void assertTypes(Generation.Client client) {
+        assertThat(client.call("shapes", 3)).isEqualTo("[Circle[radius=3], Square[side=2]]");
+        assertThat(client.call("pages", 2)).isEqualTo("Circle[radius=0],Circle[radius=1]");
+        assertThat(client.call("jdk", 0)).isEqualTo("true");
+        assertThat(client.call("widened", 5)).isEqualTo("7");
+        assertThat(client.call("legacy", 6)).isEqualTo("6");
+    }
+
+    @Test
+    void shouldGiveAnOldClientsRecordsTheirDefaults() {
+        start(newer);
+        Generation.Client client = older.client(openChannel());
+        assertTypes(client);
+        assertThat(client.call("stock", 0)).isEqualTo("-5 true x\"\u00e9 s BLUE {} 1.5 [] c 9 2.0 3 4 Optional.empty");
+        assertThat(client.call("restock", 0)).isEqualTo("r");
+        assertThat(client.call("odd", 3)).isEqualTo("Circle[radius=8]");
+        assertThat(client.call("shade", 3)).isEqualTo("GREEN");
+        assertFails(Status.Code.INTERNAL, () -> client.call("odd", 1))
+                .hasMessageContaining("does not know Shop.Triangle");
+        assertFails(Status.Code.INTERNAL, () -> client.call("odd", 40)).hasMessageContaining("does not fit");
+        assertFails(Status.Code.INTERNAL, () -> client.call("shade", 1)).hasMessageContaining("Color.BLUE");
+        assertFails(Status.Code.INTERNAL, () -> client.call("widened", 1)).hasMessageContaining("does not fit");
+        assertTypes(client);
+    }
+
+    @Test
+    void shouldGiveAnOldServersRecordsTheirDefaults() {
+        start(older);
+        Generation.Client client = newer.client(openChannel());
+        assertTypes(client);
+        assertThat(client.call("stock", 0)).isEqualTo("s");
+        assertThat(client.call("restock", 0))
+                .isEqualTo("-5 true x\"\u00e9 r BLUE {} 1.5 [] c 9 2.0 3 4 Optional.empty");
+        assertThat(client.call("total", 0)).isEqualTo("7");
+        assertThat(client.call("odd", 3)).isEqualTo("Circle[radius=3]");
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> client.call("triangle", 1))
+                .hasMessageContaining("does not know Shop.Triangle");
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> client.call("widened", 2))
+                .hasMessageContaining("does not fit");
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> client.call("extra", 1));
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> client.call("readBlue", 1))
+                .hasMessageContaining("color");
+        assertTypes(client);
+    }
+
     @Test
     void shouldConvertNothingBetweenEqualVersions() {
         start(newer);
@@ -260,6 +421,9 @@ public abstract class EvolutionTest extends RpcFixture {
         assertThat(client.call("blue", 1)).isEqualTo("BLUE");
         assertThat(client.call("large", 1)).isEqualTo("" + ((1L << 40) + 1));
         assertThat(client.call("read", 5)).isEqualTo("5textGREEN9me");
+        assertThat(client.call("stock", 0)).isEqualTo("8 false l s RED {a=1} 2.0 [3] d 4 5.0 6 7 Optional[8]");
+        assertThat(client.call("triangle", 0)).isEqualTo("[Triangle[a=1, b=2]]");
+        assertThat(client.call("total", 0)).isEqualTo("1");
     }
 
     private static void assertCommonCalls(Generation.Client client, int number, String told) {
@@ -272,42 +436,80 @@ public abstract class EvolutionTest extends RpcFixture {
      */
     @Test
     void shouldServeOldAndNewClientsThroughARollingUpgrade() {
-        AtomicBoolean over = new AtomicBoolean();
-        AtomicInteger answered = new AtomicInteger();
+        Load load = new Load(EvolutionTest::isAnswered);
         RpcServer server = start(older);
-        CompletableFuture<?>[] callers = new CompletableFuture<?>[4];
-        for (int i = 0; i < callers.length; i++) {
-            Generation generation = i % 2 == 0 ? older : newer;
-            Generation.Client client = generation.client(openChannel());
-            callers[i] = Concurrently.start(() -> {
+        for (int i = 0; i < 2; i++) {
+            load.start(older, openChannel());
+            load.start(newer, openChannel());
+        }
+        for (Generation next : new Generation[] {newer, older, newer}) {
+            load.awaitMore();
+            server.close();
+            server = start(next);
+        }
+        load.awaitMore();
+        load.end();
+    }
+
+    /** Clients that call until they are told to stop. */
+    protected static final class Load {
+        /** Makes some calls and returns whether they were answered. */
+        @FunctionalInterface
+        public interface Round {
+            boolean call(Generation.Client client, int number);
+        }
+
+        private final Round round;
+        private final AtomicBoolean over = new AtomicBoolean();
+        private final AtomicInteger answered = new AtomicInteger();
+        private final List<CompletableFuture<Boolean>> callers = new ArrayList<>();
+
+        private Load(Round round) {
+            this.round = round;
+        }
+
+        /** Any calls, none of which may fail. */
+        public static Load withoutFailure() {
+            return new Load((client, number) -> {
+                assertCommonCalls(client, number);
+                assertTypes(client);
+                return true;
+            });
+        }
+
+        /** Calls that a channel with several servers repeats if a server ends; none of them may fail. */
+        public static Load ofRepeatableCalls() {
+            return new Load((client, number) -> {
+                assertThat(client.call("plain", number)).isEqualTo("" + (number + 1));
+                assertThat(client.call("fill", number)).isEqualTo("a" + number + "2[" + number + "][1.5, 2.5]");
+                return true;
+            });
+        }
+
+        public void start(Generation generation, RpcChannel channel) {
+            Generation.Client client = generation.client(channel);
+            callers.add(Concurrently.start(() -> {
                 for (int number = 0; !over.get(); number++) {
-                    if (isAnswered(client, number)) {
+                    if (round.call(client, number)) {
                         answered.incrementAndGet();
                     }
                 }
                 return true;
+            }));
+        }
+
+        public void awaitMore() {
+            int before = answered.get();
+            Await.until("30 more rounds of calls", () -> {
+                callers.stream().filter(CompletableFuture::isDone).forEach(CompletableFuture::join);
+                return answered.get() > before + 30;
             });
         }
-        for (Generation next : new Generation[] {newer, older, newer}) {
-            awaitMore(answered, callers);
-            server.close();
-            server = start(next);
-        }
-        awaitMore(answered, callers);
-        over.set(true);
-        CompletableFuture.allOf(callers).join();
-    }
 
-    protected static void awaitMore(AtomicInteger answered, CompletableFuture<?>[] callers) {
-        int before = answered.get();
-        Await.until("200 more rounds of calls", () -> {
-            for (CompletableFuture<?> caller : callers) {
-                if (caller.isCompletedExceptionally()) {
-                    caller.join();
-                }
-            }
-            return answered.get() > before + 200;
-        });
+        public void end() {
+            over.set(true);
+            callers.forEach(CompletableFuture::join);
+        }
     }
 
     private static boolean isAnswered(Generation.Client client, int number) {
