@@ -51,7 +51,9 @@ public final class AccessCheck {
         if (list == null || !Collections.disjoint(list.certificates(), names)) {
             return Optional.empty();
         }
-        String who = names.isEmpty() ? "a client without a certificate" : "a client with the certificate of " + names;
+        String who = names.isEmpty()
+                ? "a client without a certificate (over vq:// none has one: serve the channel at soft:// with TLS)"
+                : "a client with the certificate of " + names;
         report(channel, who);
         return Optional.of(Status.Code.PERMISSION_DENIED.with(
                 "channel %s is not served for %s; the server lists certificates by allowCertificates", channel, who));
