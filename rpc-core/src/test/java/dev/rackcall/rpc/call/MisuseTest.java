@@ -218,11 +218,11 @@ class MisuseTest extends RpcFixture {
                         books.add(library.write("a book", 500));
                     }
                 })
-                .hasMessageContainingAll("/test/library/write", "is full");
+                .hasMessageContainingAll("/test/library/write", "is full", "RpcChannel.release results");
         try (Scope scope = channel.newScope()) {
             Library.Book mine = LibraryService.fill(scope, "mine", 3_000);
             assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> library.texts(mine))
-                    .hasMessageContaining("a payload of");
+                    .hasMessageContainingAll("a payload of", "release shared results", "RpcChannel.release");
             assertThat(library.kept()).isEmpty();
             books.forEach(channel::release);
             assertThat(library.texts(mine)).hasSize(3_000);

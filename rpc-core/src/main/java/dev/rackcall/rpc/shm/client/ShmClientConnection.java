@@ -60,6 +60,7 @@ public final class ShmClientConnection extends ClientConnection
         this.waiting = new AnswerWaiting(this);
         this.unreleased = new UnreleasedResults(spec.channel());
         this.async = new AsyncCalls(this, slots.all());
+        arenas.releaseBy(this::release);
     }
 
     @Override
