@@ -71,12 +71,29 @@ final class ShmClientCall extends ClientSlot {
         }
         sent = false;
         unwanted = false;
-        if (request == null) {
-            request = new ClientRequest(connection.arenas, connection.end.objects(), slot);
-            answer = new ClientAnswer(connection.arenas, connection.end.objects(), slot, this::name);
+        if (answer == null) {
+            prepare();
         }
         request.begin(callHeaders, callIsolation, callee != null && callee.writes());
         answer.begin();
+    }
+
+    private void prepare() {
+        try {
+            request = new ClientRequest(connection.arenas, connection.end.objects(), slot);
+            answer = new ClientAnswer(connection.arenas, connection.end.objects(), slot, this::name);
+        } catch (RuntimeException | Error e) {
+            // No caller gets this object, and so none would release it.
+            stopEncoding();
+            withdraw();
+            throw e;
+        }
+    }
+
+    /** Begins a call that waited for the slot. */
+    void begin(QueuedCall waited) {
+        begin(waited.method, waited.deadline, waited.headers, waited.isolation, waited.observer);
+        request.take(waited.shared());
     }
 
     @Override

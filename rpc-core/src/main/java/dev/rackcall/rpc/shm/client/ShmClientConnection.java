@@ -67,7 +67,7 @@ public final class ShmClientConnection extends ClientConnection
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
         ShmClientCall call;
-        if (method.kind() == MethodDescriptor.Kind.ASYNC) {
+        if (method.kind() == MethodDescriptor.Kind.ASYNC || method.kind() == MethodDescriptor.Kind.ONE_WAY) {
             call = claimUnlessQueued();
             if (call == null) {
                 async.queue().requireRoom(method.fullName(), 0);
@@ -138,11 +138,6 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     @Override
-    public ClientCall claim(long deadline) {
-        return slots.claim(deadline);
-    }
-
-    @Override
     public void giveBack(ClientCall slot) {
         ShmClientCall call = (ShmClientCall) slot;
         slots.skip(call, call.ticket());
@@ -160,18 +155,13 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     @Override
-    public long pass(Object sharedObject, String method, String argument) {
-        return PassedObjects.pass(arenas, sharedObject, method, argument);
-    }
-
-    @Override
-    public boolean anyThreadMaySend(Isolation isolation) {
-        return isolation == Isolation.TRUSTED && !end.isMirrored();
+    public SentArguments newArguments() {
+        return new SentArguments(arenas);
     }
 
     @Override
     public void begin(ClientCall slot, QueuedCall call) {
-        ((ShmClientCall) slot).begin(call.method, call.deadline, call.headers, call.isolation, call.observer);
+        ((ShmClientCall) slot).begin(call);
     }
 
     @Override
