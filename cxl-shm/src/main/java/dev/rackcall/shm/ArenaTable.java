@@ -1,6 +1,7 @@
 package dev.rackcall.shm;
 
 import java.util.Arrays;
+import java.util.function.Predicate;
 
 /**
  * The few arenas whose Refs may be followed here, looked up by id. Each connection has one table, which limits what its
@@ -9,6 +10,7 @@ import java.util.Arrays;
 public final class ArenaTable extends RefSpace {
     private final boolean readOnly;
     private volatile Arena[] arenas = new Arena[0];
+    private volatile Predicate<Object> releasing = _ -> false;
 
     private ArenaTable(boolean readOnly) {
         this.readOnly = readOnly;
@@ -38,6 +40,16 @@ public final class ArenaTable extends RefSpace {
         Arena[] longer = Arrays.copyOf(arenas, arenas.length + 1);
         longer[arenas.length] = arena;
         arenas = longer;
+    }
+
+    /** Sets what {@link #release} does. */
+    public void releaseBy(Predicate<Object> action) {
+        releasing = action;
+    }
+
+    @Override
+    public boolean release(Object sharedObject) {
+        return releasing.test(sharedObject);
     }
 
     /** No longer allows Refs into that arena. */

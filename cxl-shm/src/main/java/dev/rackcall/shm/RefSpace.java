@@ -21,6 +21,15 @@ public abstract class RefSpace {
         return window(ref);
     }
 
+    /**
+     * Returns a result of a call to the process that made it, which frees its memory.
+     *
+     * @return false if the object is no such result; nothing has happened then
+     */
+    public boolean release(Object sharedObject) {
+        return false;
+    }
+
     /** The memory that {@link #offset} indexes for this Ref; throws as {@link #window}. */
     public final MemorySegment memory(long ref) {
         return window(ref).memory;

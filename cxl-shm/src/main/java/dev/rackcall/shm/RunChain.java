@@ -1,6 +1,7 @@
 package dev.rackcall.shm;
 
 import dev.rackcall.shm.alloc.PageEntry;
+import dev.rackcall.shm.os.file.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -248,7 +249,7 @@ final class RunChain {
         if (memory.scope().isAlive()) {
             throw cause;
         }
-        return new ScopeException("a scope of arena " + arena.id()
-                + " was used after the connection or pool that it belongs to had ended; open a new one");
+        return new ScopeException("a scope of arena " + arena.id() + " was used after " + Mapping.ownerOf(memory)
+                + " had ended; open a new one");
     }
 }

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.shm.EndedMemoryException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.pool.PoolOptions.Wish;
@@ -32,8 +33,8 @@ import java.util.function.Consumer;
  * {@linkplain #newSharedScope shared scope} is shared with the other clients of that one server.
  *
  * <p>Scopes, and shared objects that calls returned, lie in the connection's memory, which ends with the connection:
- * when the channel is closed, or its server stops or dies. Reading such an object then throws {@link
- * IllegalStateException} ("Already closed"); copy what has to last.
+ * when the channel is closed, or its server stops or dies. Using such an object then throws an {@link
+ * EndedMemoryException}, which names the channel; copy what has to last.
  */
 public interface RpcChannel extends AutoCloseable {
     /** Initial bytes of a scope that is created without a size. */
@@ -115,7 +116,8 @@ public interface RpcChannel extends AutoCloseable {
     Scope newSharedScope(long firstBytes);
 
     /**
-     * Releases a shared object that a call returned, with everything that the handler allocated for it. Reading {@code
+     * Releases a shared object that a call returned, as try-with-resources does if its type is {@link
+     * dev.rackcall.shm.types.Releasable}, with everything that the handler allocated for it. Reading {@code
      * result} then fails at once, and following a Ref into it fails once the server has been notified. Parts and
      * containers taken from it before must not be used any more. Does nothing for other objects, and for those already
      * released.
@@ -169,7 +171,7 @@ public interface RpcChannel extends AutoCloseable {
 
         /**
          * Maximum number of calls in flight, a power of two; 64 by default. Further calls wait for a slot until their
-         * deadline, asynchronous ones in a queue of at most 1,024 calls, without blocking their callers.
+         * deadline, asynchronous and one-way ones in a queue of at most 1,024 calls, without blocking their callers.
          */
         Builder slots(int value);
 

@@ -109,7 +109,8 @@ final class SharedInterfaceReader {
         }
         for (TypeMirror parent : declaring.getInterfaces()) {
             TypeElement element = Declarations.declaration(parent).orElse(null);
-            if (element == null) {
+            // Releasable has no accessors, and implements its method.
+            if (element == null || element.getQualifiedName().contentEquals(SharedNames.RELEASABLE)) {
                 continue;
             }
             if (element.getTypeParameters().isEmpty()) {

@@ -9,6 +9,7 @@ import com.palantir.javapoet.ClassName;
 final class SharedNames {
     static final String PACKAGE = "dev.rackcall.shm.types";
     static final String SHARED = PACKAGE + ".Shared";
+    static final String RELEASABLE = PACKAGE + ".Releasable";
     static final String FIXED_STRING = PACKAGE + ".FixedString";
     static final String SINCE = PACKAGE + ".Since";
     static final String INLINE = PACKAGE + ".Inline";

@@ -103,7 +103,7 @@ final class PoolJoiner {
                     + " bytes are too few or no whole pages, so it is no pool or was damaged; remove it");
         }
         requireReachable(file);
-        Mapping mapping = file.map();
+        Mapping mapping = file.map().ownedBy("pool " + file);
         String complaint = PoolLayout.complaint(mapping.memory());
         if (complaint != null) {
             mapping.close();

@@ -121,7 +121,7 @@ final class PoolMaker {
     static Pool create(
             SharedFile file, long initialBytes, PoolOptions options, Function<MemorySegment, Participants> who) {
         PoolJoiner.requireReachable(file);
-        Mapping mapping = file.map();
+        Mapping mapping = file.map().ownedBy("pool " + file);
         return OnFailure.close(mapping, () -> {
             options.place(mapping.memory(), file.kind());
             file.reserve(0, initialBytes == file.bytes() ? initialBytes : PoolLayout.ARENA);

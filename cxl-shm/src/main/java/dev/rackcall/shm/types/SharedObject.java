@@ -1,5 +1,6 @@
 package dev.rackcall.shm.types;
 
+import dev.rackcall.shm.EndedMemoryException;
 import dev.rackcall.shm.ReadOnlyObjectException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
@@ -7,6 +8,7 @@ import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeException;
 import dev.rackcall.shm.StaleObjectException;
+import dev.rackcall.shm.os.file.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -84,6 +86,14 @@ public abstract class SharedObject {
         object.space = null;
         object.scope = null;
         object.ref = GIVEN_AWAY;
+    }
+
+    /** As {@link Releasable#close}. */
+    static void release(Object sharedObject) {
+        SharedObject object = of(sharedObject);
+        if (object.memory != null && object.space.release(object)) {
+            leave(object);
+        }
     }
 
     /** Whether {@link #leave} was called since the flyweight's last move. */
@@ -236,7 +246,10 @@ public abstract class SharedObject {
     }
 
     final RefSpace attachedSpace() {
-        memory();
+        if (memory == null) {
+            throw new IllegalStateException(nowhere());
+        }
+        assert isLive();
         return space;
     }
 
@@ -250,8 +263,17 @@ public abstract class SharedObject {
         if (attached == null) {
             throw new IllegalStateException(nowhere());
         }
+        // The access checks this, too, but its exception would not name the connection. Compiled code checks once.
+        if (!attached.scope().isAlive()) {
+            throw ended(attached);
+        }
         assert isLive();
         return attached;
+    }
+
+    private EndedMemoryException ended(MemorySegment attached) {
+        return new EndedMemoryException(this + " cannot be used any more: " + Mapping.ownerOf(attached)
+                + " has ended, and its memory with it; copy what has to last");
     }
 
     /** Returns true, or throws if the object's memory was freed. Called only if assertions are enabled. */

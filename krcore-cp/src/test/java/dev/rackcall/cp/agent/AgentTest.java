@@ -50,7 +50,10 @@ class AgentTest {
     @Test
     void shouldSayThatAHostIsUnknown() {
         Tenant tenant = hosts.agent("a").admit("t");
-        Hosts.fails(Kind.UNKNOWN_HOST, "does not know", () -> tenant.connect(HostId.named("nobody")));
+        Hosts.fails(
+                Kind.UNKNOWN_HOST,
+                "the meta server does not know host nobody (",
+                () -> tenant.connect(HostId.named("nobody")));
         Agent alone = hosts.keep(Agent.open(Hosts.device("alone"), AgentOptions.of(HostId.named("alone"))));
         Hosts.fails(
                 Kind.UNKNOWN_HOST,

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
@@ -15,6 +16,7 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.CapturedErr;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,6 +71,32 @@ class LeftBehindTest extends RpcFixture {
         assertThat(echo.add(1, 2)).isEqualTo(3);
     }
 
+    /** Tells on which thread it runs. */
+    private static final class Named extends EchoService {
+        private final AtomicReference<String> streaming = new AtomicReference<>();
+
+        @Override
+        public String header(String key) {
+            return Thread.currentThread().getName();
+        }
+
+        @Override
+        public Stream<Integer> count(int from, int to) {
+            return Stream.of(1).peek(_ -> streaming.set(Thread.currentThread().getName()));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("dispatches")
+    void shouldNameTheThreadsOfHandlers(Dispatch dispatch) {
+        Named service = new Named();
+        serve(serving(Echo.class, service).dispatch(dispatch));
+        Echo echo = connect(Echo.class);
+        assertThat(echo.header("name")).matches("rackcall-(poll-\\d+|worker-\\d+|handler)");
+        assertThat(echo.count(0, 1).toList()).containsExactly(1);
+        assertThat(service.streaming.get()).startsWith("rackcall-");
+    }
+
     /** Keeps its argument, against the rules, and reads it in the next call. */
     private static final class Keeper extends LibraryService {
         private Book forbidden;
@@ -98,6 +126,27 @@ class LeftBehindTest extends RpcFixture {
                     .hasMessageContainingAll("/test/library/texts", "memory was freed");
             Await.until("the log blames the handler", () -> log.text().contains("RpcContext.adopt"));
             assertThat(log.text()).contains("/test/library/texts", "Book at Ref(");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("dispatches")
+    void shouldBlameTheHandlerForAnArgumentWhoseClientHasLeft(Dispatch dispatch) {
+        RpcServer server = serve(serving(Library.class, new Keeper()).dispatch(dispatch));
+        try (RpcChannel gone = channel(Library.class).open();
+                Scope scope = gone.newScope()) {
+            assertThat(gone.stub(Library.class).texts(LibraryService.fill(scope, "kept", 1)))
+                    .isEmpty();
+        }
+        Await.equal("connections", 0, server::connections);
+        RpcChannel channel = open(Library.class);
+        try (Scope mine = channel.newScope();
+                CapturedErr log = CapturedErr.begin()) {
+            Library library = channel.stub(Library.class);
+            assertFails(Status.Code.INTERNAL, () -> library.texts(LibraryService.fill(mine, "mine", 1)))
+                    .hasMessageContainingAll("/test/library/texts", "memory was freed");
+            Await.until("the log blames the handler", () -> log.text().contains("RpcContext.adopt"));
+            assertThat(log.text()).contains("/test/library/texts", "connection to channel /test/library has ended");
         }
     }
 }

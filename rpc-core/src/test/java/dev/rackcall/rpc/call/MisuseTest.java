@@ -218,7 +218,7 @@ class MisuseTest extends RpcFixture {
                         books.add(library.write("a book", 500));
                     }
                 })
-                .hasMessageContainingAll("/test/library/write", "is full");
+                .hasMessageContainingAll("/test/library/write", "is full", "RpcChannel.release results");
         try (Scope scope = channel.newScope()) {
             Library.Book mine = LibraryService.fill(scope, "mine", 3_000);
             assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> library.texts(mine))

@@ -77,6 +77,24 @@ class QueuedCallTest extends RpcFixture {
     }
 
     @Test
+    void shouldQueueOneWayCallsToABoundWithoutBlockingTheirCaller() {
+        List<CompletableFuture<Integer>> futures = call(SLOTS);
+        List<String> notes = new ArrayList<>();
+        for (int i = 0; i < MOST_QUEUED; i++) {
+            notes.add("note " + i);
+            echo.note(notes.getLast());
+        }
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> echo.note("too much"))
+                .hasMessageContainingAll("/test/echo/note", "all 2 slots", "1024 asynchronous calls");
+        assertThat(told).containsExactly(Status.Code.RESOURCE_EXHAUSTED);
+        awaitAll(futures);
+        // A synchronous call waits until all earlier calls were sent, and the server takes them in order.
+        assertThat(echo.notes()).isEqualTo(notes);
+        Await.equal("calls that ended", SLOTS + MOST_QUEUED + 2, told::size);
+        assertThat(told).containsOnly(Status.Code.OK, Status.Code.RESOURCE_EXHAUSTED);
+    }
+
+    @Test
     void shouldNotSendACallThatWasCancelledInTheQueue() {
         List<CompletableFuture<Integer>> futures = call(SLOTS + 3);
         assertThat(futures.get(SLOTS + 1).cancel(true)).isTrue();

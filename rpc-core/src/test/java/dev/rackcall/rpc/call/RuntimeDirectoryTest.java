@@ -13,9 +13,11 @@ import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.runtime.ServerInstance;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,6 +36,21 @@ class RuntimeDirectoryTest {
     Path root;
 
     private Path directory;
+
+    /** A directory finds the servers of many hosts, the runtime folder those of this host. */
+    @Test
+    void shouldHaveOneMeaningOfADirectory() {
+        for (Class<?> builder : List.of(RpcChannel.Builder.class, RpcServer.Builder.class)) {
+            assertThat(builder.getMethods())
+                    .filteredOn(method -> method.getName().equals("directory"))
+                    .singleElement()
+                    .satisfies(method -> assertThat(method.getParameterTypes()).containsExactly(URI.class));
+            assertThat(builder.getMethods())
+                    .filteredOn(method -> method.getName().equals("runtimeFolder"))
+                    .singleElement()
+                    .satisfies(method -> assertThat(method.getParameterTypes()).containsExactly(Path.class));
+        }
+    }
 
     @BeforeEach
     void name() {

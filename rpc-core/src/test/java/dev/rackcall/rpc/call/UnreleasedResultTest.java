@@ -27,6 +27,7 @@ class UnreleasedResultTest extends RpcFixture {
         try (CapturedErr log = CapturedErr.begin()) {
             for (int i = 0; i < 2 * FIRST_WARNING; i++) {
                 channel.release(library.write("released", 0));
+                library.write("closed", 0).close();
             }
             for (int i = 0; i < FIRST_WARNING - 1; i++) {
                 leak(library);

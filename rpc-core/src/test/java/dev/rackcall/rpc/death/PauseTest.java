@@ -34,6 +34,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class PauseTest extends RpcFixture {
     private static final Duration SHORT = Duration.ofMillis(200);
+    /** Longer than the server is paused. */
+    private static final Duration PATIENT = Duration.ofMinutes(5);
+
     private static final Duration BOUND = Duration.ofSeconds(100);
     private static final int PAUSES = 5;
 
@@ -89,8 +92,8 @@ class PauseTest extends RpcFixture {
             server.send("serve");
             server.awaitLine("serving");
             try (RpcChannel channel = channel(Echo.class).open();
-                    // Its calls have no deadline of their own; only the wait for a slot is short.
-                    RpcChannel notes = channel(Echo.class).defaultTimeout(SHORT).open()) {
+                    RpcChannel notes =
+                            channel(Echo.class).defaultTimeout(PATIENT).open()) {
                 Echo patient = channel.stub(Echo.class);
                 Echo hurried = channel.stub(Echo.class, within(SHORT));
                 assertThat(patient.add(1, 1)).isEqualTo(2);
@@ -134,7 +137,7 @@ class PauseTest extends RpcFixture {
         stream.close();
     }
 
-    /** One-way calls that the server does not take fill the slots; returns how many found one. */
+    /** One-way calls that the server does not take fill the slots and the queue; returns those that found room. */
     private static List<String> sendUntilFull(Echo echo) {
         List<String> sent = new ArrayList<>();
         while (true) {

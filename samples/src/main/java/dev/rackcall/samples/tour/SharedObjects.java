@@ -6,6 +6,7 @@ import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.Releasable;
 import dev.rackcall.shm.types.Shared;
 import dev.rackcall.shm.types.SharedList;
 import java.io.IOException;
@@ -18,9 +19,9 @@ import java.nio.file.Path;
  */
 @RpcService("/samples/shared-objects")
 public interface SharedObjects {
-    /** A point of a track; the annotation processor writes the class. */
+    /** A point of a track; the annotation processor writes the class. As a result, it can be closed. */
     @Shared
-    interface Point {
+    interface Point extends Releasable {
         double x();
 
         Point x(double value);
@@ -68,10 +69,10 @@ public interface SharedObjects {
             for (int i = 0; i < 1_000; i++) {
                 points.add(scope.create(Point.class).x(i).y(2 * i));
             }
-            Point centre = channel.stub(SharedObjects.class)
-                    .centre(scope.create(Track.class).points(points));
-            System.out.println("the centre of " + points.size() + " points is " + centre.x() + ", " + centre.y());
-            channel.release(centre);
+            try (Point centre = channel.stub(SharedObjects.class)
+                    .centre(scope.create(Track.class).points(points))) {
+                System.out.println("the centre of " + points.size() + " points is " + centre.x() + ", " + centre.y());
+            }
         }
     }
 }

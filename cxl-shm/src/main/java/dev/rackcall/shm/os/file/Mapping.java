@@ -5,6 +5,9 @@ import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.OsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Collections;
+import java.util.Map;
+import java.util.WeakHashMap;
 
 /**
  * A whole file mapped into this process. After {@link #close} every access to {@link #memory} and its slices, by any
@@ -12,6 +15,9 @@ import java.lang.foreign.MemorySegment;
  * once and not per call.
  */
 public final class Mapping implements AutoCloseable {
+    /** What mappings belong to, also after their end. Their segments keep the keys. */
+    private static final Map<MemorySegment.Scope, String> OWNERS = Collections.synchronizedMap(new WeakHashMap<>());
+
     private final Arena lifetime;
     private final MemorySegment memory;
 
@@ -47,6 +53,17 @@ public final class Mapping implements AutoCloseable {
 
     private static void unmap(MemorySegment memory) {
         LibcFiles.munmap(CallState.current().errnoSegment(), memory.address(), memory.byteSize());
+    }
+
+    /** Records what this memory belongs to, such as a channel, for messages after its end; returns this mapping. */
+    public Mapping ownedBy(String owner) {
+        OWNERS.put(memory.scope(), owner);
+        return this;
+    }
+
+    /** What a mapping's memory, or a part of it, belongs to. */
+    public static String ownerOf(MemorySegment memory) {
+        return OWNERS.getOrDefault(memory.scope(), "the connection or pool that it belongs to");
     }
 
     /** All bytes of the file; alive until {@link #close}. */

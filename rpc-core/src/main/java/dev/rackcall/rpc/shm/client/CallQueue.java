@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The asynchronous calls of a connection that wait for a free slot, first come, first served. Any thread may send them;
- * one thread at a time does, to keep their order. Thread-safe.
+ * The asynchronous and one-way calls of a connection that wait for a free slot, first come, first served. Any thread may
+ * send them; one thread at a time does, to keep their order. Thread-safe.
  */
 final class CallQueue {
     /** A call that waits. */
@@ -122,8 +122,8 @@ final class CallQueue {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with(
                             "%s: all %d slots of channel %s are taken, and %d asynchronous calls with %d bytes of arguments wait"
-                                    + " already (at most %d calls and %d bytes may); wait for their futures before you make"
-                                    + " more calls, or open the channel with more slots",
+                                    + " already (at most %d calls and %d bytes may); wait for their futures, or make a synchronous"
+                                    + " call, which waits until they are sent, before you make more calls, or open the channel with more slots",
                             method,
                             exit.spec().slots(),
                             exit.spec().channel(),

@@ -28,6 +28,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * A connection's memory at its client: its mappings, its arenas, and how objects from the server are found in them.
@@ -47,6 +48,7 @@ public final class ClientMemory {
     private final String channel;
     private final Optional<URI> address;
     private final int keepSealed;
+    private final long largestCopy;
     private final AutoSeals autoSeals;
     private final boolean ownSealsAreRefused;
     private volatile boolean sealsAreHeld;
@@ -77,7 +79,7 @@ public final class ClientMemory {
             throws Handshake.MalformedException {
         // Reserved first, so that no access to the slots can fail, whatever kind of memory the server chose.
         file.reserve(0, ControlLayout.slotBytes(serverHello.slots()));
-        Mapping mapping = file.map();
+        Mapping mapping = file.map().ownedBy("channel " + spec.channel());
         try {
             if (!ControlLayout.isInitialised(mapping.memory(), serverHello.slots(), serverHello.instance())) {
                 throw new Handshake.MalformedException("its memory has another layout than its handshake says");
@@ -102,6 +104,7 @@ public final class ClientMemory {
         this.channel = spec.channel();
         this.address = spec.address();
         this.keepSealed = spec.sealing().kept();
+        this.largestCopy = ControlLayout.largestSnapshot(mapping.memory());
         this.autoSeals = new AutoSeals(sealFrom(spec), keepSealed > 0, PageFaults::ofThisThread);
         this.ownSealsAreRefused = ControlLayout.believesHeldSealsOnly(mapping.memory());
         this.requestArena = Arena.create(new ArenaSpec(
@@ -127,10 +130,14 @@ public final class ClientMemory {
 
     /** The channel's threshold, lowered to what the server refuses to copy and to the size of a huge page, if any. */
     private long sealFrom(ClientSpec spec) {
-        long largestCopy = ControlLayout.largestSnapshot(mapping.memory());
         long refused = largestCopy == Long.MAX_VALUE ? largestCopy : largestCopy + 1;
         long hugePage = file.pageBytes() > ControlLayout.PAGE ? file.pageBytes() : Long.MAX_VALUE;
         return Math.min(spec.sealing().from(), Math.min(refused, hugePage));
+    }
+
+    /** Bytes of the largest scope that the server copies. */
+    long largestCopy() {
+        return largestCopy;
     }
 
     private MemorySegment slice(Handshake.ArenaPlace place) {
@@ -160,6 +167,11 @@ public final class ClientMemory {
     /** Resolves Refs into the connection's own arenas. */
     public RefSpace refs() {
         return refs;
+    }
+
+    /** Sets what closing a result does. */
+    void releaseBy(Predicate<Object> action) {
+        refs.releaseBy(action);
     }
 
     int slots() {
@@ -204,7 +216,7 @@ public final class ClientMemory {
             requireNotEnded();
             try {
                 if (sharedMapping == null) {
-                    sharedMapping = sharedFile.map();
+                    sharedMapping = sharedFile.map().ownedBy("channel " + channel);
                 }
                 sharedArena = Arena.attach(new ArenaSpec(
                         serverHello.shared().id(),

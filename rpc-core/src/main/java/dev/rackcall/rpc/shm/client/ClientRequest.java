@@ -29,13 +29,11 @@ final class ClientRequest {
     private WrittenScope written;
 
     private Isolation isolation = Isolation.TRUSTED;
-    /** Null until the slot's first isolated call with a shared argument. */
+    /** Null until the slot's first call with a shared argument. */
     private SentArguments sharedArguments;
 
     private long seal;
     private boolean encoding;
-    /** Whether an argument's scope stays here, so that the server fetches what it needs of it. */
-    private boolean fetched;
 
     ClientRequest(ClientMemory arenas, ObjectCodec objects, long slot) {
         this.arenas = arenas;
@@ -63,14 +61,13 @@ final class ClientRequest {
                 isolation = callIsolation;
             }
         }
-        if ((isolated || writes) && sharedArguments != null) {
+        if (sharedArguments != null) {
             sharedArguments.begin();
         }
         if (written != null) {
             written.forget();
         }
         encoding = false;
-        fetched = false;
         seal = SentArguments.NO_SEAL;
     }
 
@@ -87,15 +84,17 @@ final class ClientRequest {
 
     /** The Ref under which the server finds a shared argument. */
     long share(Object sharedObject, MethodDescriptor method, String argument) {
-        long ref = PassedObjects.pass(arenas, sharedObject, method.fullName(), argument);
-        fetched |= arenas.carryOver(ref, !isolated && !writes, method.fullName(), argument);
-        if (isolated || writes) {
-            if (sharedArguments == null) {
-                sharedArguments = new SentArguments(arenas);
-            }
-            sharedArguments.add(sharedObject, ref, method.fullName(), argument);
+        if (sharedArguments == null) {
+            sharedArguments = new SentArguments(arenas);
         }
-        return ref;
+        return sharedArguments.share(sharedObject, isolated || writes, method.fullName(), argument);
+    }
+
+    /** Takes over the shared arguments of a call that waited for this slot; null if it has none. */
+    void take(SentArguments waited) {
+        if (waited != null) {
+            sharedArguments = waited;
+        }
     }
 
     /**
@@ -118,11 +117,13 @@ final class ClientRequest {
                 SlotLayout.requestOutside(memory, slot, writer.length(), buffer.ref());
             }
         }
-        if ((isolated || writes) && sharedArguments != null && !sharedArguments.isEmpty()) {
-            allFlags |= isolate(method);
-        }
-        if (fetched) {
-            allFlags |= SlotLayout.FETCHED;
+        if (sharedArguments != null) {
+            if (!sharedArguments.isEmpty()) {
+                allFlags |= isolate(method);
+            }
+            if (sharedArguments.areFetched()) {
+                allFlags |= SlotLayout.FETCHED;
+            }
         }
         if (deadline != 0) {
             allFlags |= SlotLayout.DEADLINE;

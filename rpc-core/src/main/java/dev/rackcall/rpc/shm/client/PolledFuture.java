@@ -68,24 +68,47 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         return waiting != null;
     }
 
-    @Override
-    public boolean complete(T value) {
-        boolean first = super.complete(value);
+    /** The user ends the future itself, by {@code how}: its call, if it has not ended, is cancelled. */
+    abstract void abandon(String how);
+
+    /** Called after the future has ended. */
+    void hasEnded() {
         wakeWaiter();
+    }
+
+    /** Completes the future with the call's result; false if it has ended. */
+    final boolean settleValue(T value) {
+        boolean first = super.complete(value);
+        hasEnded();
         return first;
     }
 
+    /** Completes the future with the call's failure, unless it has ended. */
+    final void settleFailure(Throwable failure) {
+        super.completeExceptionally(failure);
+        hasEnded();
+    }
+
+    @Override
+    public boolean complete(T value) {
+        abandon("completed");
+        return settleValue(value);
+    }
+
+    /** As {@link #cancel}, for a caller that fails the future itself, such as {@code orTimeout}. */
     @Override
     public boolean completeExceptionally(Throwable failure) {
+        abandon("completed exceptionally");
         boolean first = super.completeExceptionally(failure);
-        wakeWaiter();
+        hasEnded();
         return first;
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
+        abandon("cancelled");
         boolean cancelled = super.cancel(mayInterruptIfRunning);
-        wakeWaiter();
+        hasEnded();
         return cancelled;
     }
 

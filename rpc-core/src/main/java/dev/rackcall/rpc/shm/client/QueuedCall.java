@@ -14,30 +14,27 @@ import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * An asynchronous call that began while all slots were taken. Its arguments are encoded into private memory, on the
- * caller's thread, and are copied into a slot by the thread that sends it. Confined to one thread at a time.
+ * An asynchronous or one-way call that began while all slots were taken. The caller's thread encodes its arguments into
+ * private memory, passes its shared arguments, and enqueues it. The thread that sends it copies it into a slot. Confined
+ * to one thread at a time.
+ *
+ * <p>Only a call with a slot is sealed: its caller's thread changes the pages, and its server opens them. If this call
+ * is isolated, the server copies its arguments.
  */
-final class QueuedCall extends ClientCall {
+final class QueuedCall extends ClientCall implements CallQueue.Entry {
     /** The connection that the call is made over. */
     interface Over {
         ClientSpec spec();
 
         CallQueue queue();
 
-        /** The Ref by which the server finds a shared argument. */
-        long pass(Object sharedObject, String method, String argument);
-
-        /** Whether any thread may send a call with shared arguments. */
-        boolean anyThreadMaySend(Isolation isolation);
-
-        /** A slot for which the calling thread waits. */
-        ClientCall claim(long deadline);
+        /** For the shared arguments of one call. */
+        SentArguments newArguments();
 
         /** Begins the call in a slot that the calling thread holds. */
         void begin(ClientCall slot, QueuedCall call);
@@ -63,14 +60,18 @@ final class QueuedCall extends ClientCall {
 
     private final Over connection;
     final Metadata headers;
+    /** How the call is sent. */
     final Isolation isolation;
+
+    private final Isolation asked;
     private final PayloadWriter writer;
     private boolean encoding;
+    /** Null until the first shared argument. */
+    private SentArguments shared;
+    /** Null if the call is one-way. */
+    private QueuedFuture<?> future;
     /** Whether a slot has the call and its observer. */
     private boolean handedOver;
-
-    private final List<Object> shared = new ArrayList<>();
-    private final List<String> sharedNames = new ArrayList<>();
 
     QueuedCall(
             Over connection,
@@ -88,7 +89,8 @@ final class QueuedCall extends ClientCall {
                 ? deadline
                 : System.nanoTime() + connection.spec().defaultTimeout().toNanos();
         this.headers = headers;
-        this.isolation = isolation;
+        this.asked = isolation;
+        this.isolation = isolation == Isolation.TRUSTED ? isolation : Isolation.SNAPSHOT;
         this.observer = observer;
         this.writer = PayloadWriter.create(QueuedCall::grow).objects(service);
     }
@@ -109,50 +111,110 @@ final class QueuedCall extends ClientCall {
 
     @Override
     public long share(Object sharedObject, String argument) {
-        shared.add(sharedObject);
-        sharedNames.add(argument);
-        return connection.pass(sharedObject, method.fullName(), argument);
+        if (shared == null) {
+            shared = connection.newArguments();
+        }
+        return shared.share(sharedObject, asked != Isolation.TRUSTED || method.writes(), method(), argument);
     }
 
-    /** Bytes of encoded arguments. */
-    long bytes() {
-        return encoding ? writer.length() : 0;
-    }
-
-    /**
-     * Whether another thread may send the call. Only the caller's thread can isolate shared arguments, or transfer them
-     * to a server with separate memory.
-     */
-    private boolean mayWait() {
-        return shared.isEmpty() || connection.anyThreadMaySend(isolation);
+    /** Null if there are none. */
+    SentArguments shared() {
+        return shared;
     }
 
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
-        if (!mayWait()) {
-            return send(connection.claim(deadline), reader);
+        QueuedFuture<T> result = new QueuedFuture<>(connection, this, reader);
+        future = result;
+        enqueue();
+        return result;
+    }
+
+    @Override
+    public void invokeOneWay() {
+        enqueue();
+    }
+
+    private void enqueue() {
+        if (shared != null && !shared.isEmpty()) {
+            if (method.writes()) {
+                // Here, so that the caller of a refused call gets the exception. Checked once more when it is sent.
+                shared.requireWritable(method);
+            } else {
+                shared.requireCopied(asked, method);
+            }
         }
-        QueuedFuture<T> future = new QueuedFuture<>(connection, this, reader);
-        connection.queue().add(future);
-        return future;
+        connection.queue().add(this);
+    }
+
+    // ---- in the queue
+
+    @Override
+    public String method() {
+        return method.fullName();
+    }
+
+    @Override
+    public long bytes() {
+        return encoding ? writer.length() : 0;
+    }
+
+    @Override
+    public long deadline() {
+        return deadline;
+    }
+
+    @Override
+    public void send(ClientCall slot) {
+        try {
+            if (future == null) {
+                handOver(slot, ClientCall::invokeOneWay);
+            } else {
+                future.send(slot);
+            }
+        } catch (RuntimeException | Error e) {
+            if (!handedOver) {
+                tellEnd(endBy(e));
+            }
+            if (future != null) {
+                future.fail(e);
+            }
+        }
     }
 
     /** Copies the call into a slot that the calling thread holds, and sends it. Ends it if that fails. */
-    <T> CompletableFuture<T> send(ClientCall slot, ResultReader<T> reader) {
-        connection.begin(slot, this);
-        handedOver = true;
+    void handOver(ClientCall slot, Consumer<ClientCall> sending) {
         try {
+            connection.begin(slot, this);
+            // From here on the slot tells the observer.
+            handedOver = true;
             if (encoding) {
                 slot.arguments().append(writer);
             }
-            for (int i = 0; i < shared.size(); i++) {
-                slot.share(shared.get(i), sharedNames.get(i));
-            }
-            return slot.invokeAsync(reader);
+            sending.accept(slot);
         } catch (RuntimeException | Error e) {
             throw slot.abandon(e);
         }
     }
+
+    @Override
+    public void end(Status status) {
+        tellEnd(status);
+        if (future != null) {
+            future.fail(status.asException());
+        }
+    }
+
+    private Status endBy(Throwable cause) {
+        return cause instanceof RpcException e ? e.status() : ClientFailure.encodingFailed(method(), cause);
+    }
+
+    /** Reports to the observer the end of a call that was never sent. */
+    void tellEnd(Status status) {
+        EndObservers.tell(observer, status, Metadata.EMPTY);
+    }
+
+    // ---- the end of a call that was never queued
 
     @Override
     public RpcException rejected(PayloadException cause) {
@@ -166,9 +228,8 @@ final class QueuedCall extends ClientCall {
             case RuntimeException e -> e;
             default -> ClientFailure.encodingFailed(method.fullName(), cause).asException(cause);
         };
-        // Otherwise the slot has told the observer.
         if (!handedOver) {
-            end(thrown instanceof RpcException e ? e.status() : ClientFailure.encodingFailed(method.fullName(), cause));
+            tellEnd(endBy(thrown));
         }
         if (cause instanceof Error error) {
             throw error;
@@ -176,24 +237,14 @@ final class QueuedCall extends ClientCall {
         return thrown;
     }
 
-    /** Reports to the observer the end of a call that was never sent. */
-    void end(Status status) {
-        EndObservers.tell(observer, status, Metadata.EMPTY);
-    }
-
-    // ---- not for asynchronous calls
+    // ---- not for these calls
 
     private IllegalStateException notAsync() {
-        return new IllegalStateException(method + " is not asynchronous, so it cannot wait in a queue");
+        return new IllegalStateException(method + " is neither asynchronous nor one-way, so it cannot wait in a queue");
     }
 
     @Override
     public PayloadReader invoke() {
-        throw notAsync();
-    }
-
-    @Override
-    public void invokeOneWay() {
         throw notAsync();
     }
 

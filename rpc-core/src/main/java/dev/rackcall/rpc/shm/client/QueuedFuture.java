@@ -1,6 +1,5 @@
 package dev.rackcall.rpc.shm.client;
 
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
@@ -12,7 +11,7 @@ import java.util.concurrent.CompletionException;
  * removes the call from the queue, or cancels it at the server. As with {@link RpcFuture}, stages run on the thread
  * that waits for this future or on a virtual thread.
  */
-final class QueuedFuture<T> extends PolledFuture<T> implements CallQueue.Entry {
+final class QueuedFuture<T> extends PolledFuture<T> {
     private final QueuedCall.Over connection;
     private final QueuedCall call;
     private final ResultReader<T> reader;
@@ -25,31 +24,12 @@ final class QueuedFuture<T> extends PolledFuture<T> implements CallQueue.Entry {
         this.reader = reader;
     }
 
-    @Override
-    public String method() {
-        return call.method.fullName();
+    /** Sends the call in a slot that the calling thread holds. Called once, after it left the queue. */
+    void send(ClientCall slot) {
+        call.handOver(slot, begun -> follow(begun.invokeAsync(reader)));
     }
 
-    @Override
-    public long bytes() {
-        return call.bytes();
-    }
-
-    @Override
-    public long deadline() {
-        return call.deadline;
-    }
-
-    /** Sends the call in a slot that the calling thread holds. Throws nothing; called once, after it left the queue. */
-    @Override
-    public void send(ClientCall slot) {
-        CompletableFuture<T> inner;
-        try {
-            inner = call.send(slot, reader);
-        } catch (RuntimeException | Error e) {
-            Thread.startVirtualThread(() -> super.completeExceptionally(e));
-            return;
-        }
+    private void follow(CompletableFuture<T> inner) {
         sent = inner;
         if (isDone()) {
             // The user completed this future before the field held the other one.
@@ -60,62 +40,39 @@ final class QueuedFuture<T> extends PolledFuture<T> implements CallQueue.Entry {
         var _ = inner.whenCompleteAsync(this::answered, Thread::startVirtualThread);
     }
 
+    /** Fails a call that was not sent. */
+    void fail(Throwable failure) {
+        // Stages must not run on the reactor.
+        Thread.startVirtualThread(() -> settleFailure(failure));
+    }
+
     private void answered(T value, Throwable failure) {
         if (failure != null) {
-            super.completeExceptionally(
+            settleFailure(
                     failure instanceof CompletionException && failure.getCause() != null
                             ? failure.getCause()
                             : failure);
-        } else if (!super.complete(value)) {
+        } else if (!settleValue(value)) {
             // No caller sees the result.
             connection.releaseIfShared(value);
         }
     }
 
-    /** Ends a call that has left the queue without having been sent. */
     @Override
-    public void end(Status status) {
-        call.end(status);
-        RpcException failure = status.asException();
-        // Stages must not run on the reactor.
-        Thread.startVirtualThread(() -> super.completeExceptionally(failure));
-    }
-
-    private void abandon(String how) {
-        if (connection.queue().remove(this)) {
-            call.end(Status.Code.CANCELLED.with("%s: %s by its caller before it was sent", method(), how));
+    void abandon(String how) {
+        if (connection.queue().remove(call)) {
+            call.tellEnd(Status.Code.CANCELLED.with("%s: %s by its caller before it was sent", call.method(), how));
         }
     }
 
-    private void cancelSent() {
+    @Override
+    void hasEnded() {
+        super.hasEnded();
         CompletableFuture<T> inner = sent;
         if (inner != null) {
+            // Does nothing if that call ended first.
             inner.cancel(true);
         }
-    }
-
-    @Override
-    public boolean cancel(boolean mayInterruptIfRunning) {
-        abandon("cancelled");
-        boolean first = super.cancel(mayInterruptIfRunning);
-        cancelSent();
-        return first;
-    }
-
-    @Override
-    public boolean completeExceptionally(Throwable failure) {
-        abandon("completed exceptionally");
-        boolean first = super.completeExceptionally(failure);
-        cancelSent();
-        return first;
-    }
-
-    @Override
-    public boolean complete(T value) {
-        abandon("completed");
-        boolean first = super.complete(value);
-        cancelSent();
-        return first;
     }
 
     /** Dependent stages are ordinary futures. */

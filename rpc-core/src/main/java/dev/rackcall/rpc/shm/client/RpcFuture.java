@@ -218,8 +218,8 @@ final class RpcFuture<T> extends PolledFuture<T> {
 
     private void settle(T value, RuntimeException failure) {
         if (failure != null) {
-            super.completeExceptionally(failure);
-        } else if (!super.complete(value) && !hasGiven(value)) {
+            settleFailure(failure);
+        } else if (!settleValue(value) && !hasGiven(value)) {
             // The caller completed the future first and never sees this result, so cancel the call for it.
             connection.cancel(ticket);
             connection.dropped(value);
@@ -244,26 +244,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
     }
 
     @Override
-    public boolean cancel(boolean mayInterruptIfRunning) {
-        abandon("cancelled");
-        return super.cancel(mayInterruptIfRunning);
-    }
-
-    /** As {@link #cancel}, for a caller that fails the future itself, such as {@code orTimeout}. */
-    @Override
-    public boolean completeExceptionally(Throwable failure) {
-        abandon("completed exceptionally");
-        return super.completeExceptionally(failure);
-    }
-
-    /** As {@link #cancel}, for a caller that supplies its own result. */
-    @Override
-    public boolean complete(T value) {
-        abandon("completed");
-        return super.complete(value);
-    }
-
-    private void abandon(String how) {
+    void abandon(String how) {
         if (call.giveUp(ticket)) {
             unseal(false);
             connection.cancel(ticket);

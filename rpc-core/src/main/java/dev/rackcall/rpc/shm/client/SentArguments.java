@@ -16,8 +16,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * The client's side of isolation: the one scope with all shared arguments of a call, and how it is kept from changing.
- * One per slot, made for its first isolated call; confined to the thread that holds the slot.
+ * The shared arguments of a call at its client. If the call is isolated, or writes, they lie in one scope, which this
+ * class keeps from changing. Created for a slot's first shared argument, or for a call that waits for a slot. Confined
+ * to the thread that holds the slot or makes the call.
  */
 final class SentArguments {
     static final long NO_SEAL = 0;
@@ -26,6 +27,8 @@ final class SentArguments {
     private long firstRun = Ref.NULL;
     /** The scope as an object of this process; null if the arguments were attached without it. */
     private Scope scope;
+    /** Whether an argument's scope stays here, so that the server fetches what it needs of it. */
+    private boolean fetched;
 
     /** nanoTime before the scope was isolated; 0: the call is not timed. */
     private long begun;
@@ -40,10 +43,29 @@ final class SentArguments {
     /** A new call has the slot: the time of a failed call before it does not count. */
     void begin() {
         begun = 0;
+        fetched = false;
     }
 
-    /** Adds a shared argument. */
-    void add(Object sharedObject, long ref, String method, String argument) {
+    /**
+     * Passes a shared argument; returns the Ref by which the server finds it.
+     *
+     * @param inOneScope whether the call is isolated or writes
+     */
+    long share(Object sharedObject, boolean inOneScope, String method, String argument) {
+        long ref = PassedObjects.pass(arenas, sharedObject, method, argument);
+        fetched |= arenas.carryOver(ref, !inOneScope, method, argument);
+        if (inOneScope) {
+            add(sharedObject, ref, method, argument);
+        }
+        return ref;
+    }
+
+    /** Whether the server fetches what it needs of the arguments. */
+    boolean areFetched() {
+        return fetched;
+    }
+
+    private void add(Object sharedObject, long ref, String method, String argument) {
         long holder;
         try {
             holder = arenas.argumentArena(ref).scopeOf(ref);
@@ -106,6 +128,22 @@ final class SentArguments {
                 && !arenas.isMirrored()
                 && arenas.canSeal(scope)
                 && (isolation == Isolation.SEALED || (isolation == Isolation.AUTO && arenas.mayChooseSeals()));
+    }
+
+    /**
+     * Refuses arguments that must be sealed because the server copies no scope that large.
+     *
+     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if they must
+     */
+    void requireCopied(Isolation isolation, MethodDescriptor method) {
+        if (mayBeSealed(isolation) && scope.bytesHeld() > arenas.largestCopy()) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "%s: no slot is free, and only a call that has one can seal its scope of %d bytes, which is too large for the"
+                                    + " server to copy (at most %d); wait for earlier calls, or open the channel with more slots",
+                            method, scope.bytesHeld(), arenas.largestCopy())
+                    .asException();
+        }
     }
 
     /** Ref of the first run of the arguments' scope; null if there are none. */

@@ -90,13 +90,30 @@ final class ShmClientCall extends ClientSlot {
         }
         sent = false;
         unwanted = false;
-        if (request == null) {
-            ObjectCodec objects = new SlotCodec();
-            request = new ClientRequest(connection.arenas, objects, slot);
-            answer = new ClientAnswer(connection.arenas, objects, slot, this::name);
+        if (answer == null) {
+            prepare();
         }
         request.begin(callHeaders, callIsolation, callee != null && callee.writes());
         answer.begin();
+    }
+
+    private void prepare() {
+        try {
+            ObjectCodec objects = new SlotCodec();
+            request = new ClientRequest(connection.arenas, objects, slot);
+            answer = new ClientAnswer(connection.arenas, objects, slot, this::name);
+        } catch (RuntimeException | Error e) {
+            // No caller gets this object, and so none would release it.
+            stopEncoding();
+            withdraw();
+            throw e;
+        }
+    }
+
+    /** Begins a call that waited for the slot. */
+    void begin(QueuedCall waited) {
+        begin(waited.service, waited.method, waited.deadline, waited.headers, waited.isolation, waited.observer);
+        request.take(waited.shared());
     }
 
     @Override

@@ -63,6 +63,7 @@ public final class ShmClientConnection extends ClientConnection
         this.waiting = new AnswerWaiting(this);
         this.unreleased = new UnreleasedResults(spec.channel());
         this.async = new AsyncCalls(this, slots.all());
+        arenas.releaseBy(this::release);
     }
 
     @Override
@@ -80,7 +81,7 @@ public final class ShmClientConnection extends ClientConnection
             Isolation isolation,
             CallObserver observer) {
         ShmClientCall call;
-        if (method.kind() == MethodDescriptor.Kind.ASYNC) {
+        if (method.kind() == MethodDescriptor.Kind.ASYNC || method.kind() == MethodDescriptor.Kind.ONE_WAY) {
             call = claimUnlessQueued();
             if (call == null) {
                 async.queue().requireRoom(method.fullName(), 0);
@@ -146,11 +147,6 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     @Override
-    public ClientCall claim(long deadline) {
-        return slots.claim(deadline);
-    }
-
-    @Override
     public void giveBack(ClientCall slot) {
         ShmClientCall call = (ShmClientCall) slot;
         slots.skip(call, call.ticket());
@@ -168,19 +164,13 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     @Override
-    public long pass(Object sharedObject, String method, String argument) {
-        return PassedObjects.pass(arenas, sharedObject, method, argument);
-    }
-
-    @Override
-    public boolean anyThreadMaySend(Isolation isolation) {
-        return isolation == Isolation.TRUSTED && !end.isMirrored();
+    public SentArguments newArguments() {
+        return new SentArguments(arenas);
     }
 
     @Override
     public void begin(ClientCall slot, QueuedCall call) {
-        ((ShmClientCall) slot)
-                .begin(call.service, call.method, call.deadline, call.headers, call.isolation, call.observer);
+        ((ShmClientCall) slot).begin(call);
     }
 
     @Override

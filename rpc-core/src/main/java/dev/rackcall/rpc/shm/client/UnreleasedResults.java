@@ -38,8 +38,8 @@ final class UnreleasedResults {
         int warning = nextWarning.get();
         if (now >= warning && nextWarning.compareAndSet(warning, 2 * warning)) {
             LOG.warn(
-                    "channel {}: {} shared results were not released and fill the server's reply arena; call RpcChannel.release"
-                            + " when a result is no longer needed. One of them:",
+                    "channel {}: {} shared results were not released and fill the server's reply arena; use try-with-resources"
+                            + " (Releasable), or call RpcChannel.release, when a result is no longer needed. One of them:",
                     channel,
                     now,
                     samples.values().stream().findAny().orElse(null));

@@ -248,6 +248,11 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
             return HeldScopes.this.window(ref, since);
         }
 
+        @Override
+        public boolean release(Object sharedObject) {
+            return own.release(sharedObject);
+        }
+
         HeldScopes holder() {
             return HeldScopes.this;
         }

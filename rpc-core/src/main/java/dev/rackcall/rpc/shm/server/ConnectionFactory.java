@@ -211,7 +211,7 @@ public final class ConnectionFactory implements AutoCloseable {
         HandlerWalls.Wall wall = HandlerWalls.Wall.NONE;
         try {
             file.reserve(0, ControlLayout.slotBytes(serverHello.slots()));
-            mapping = file.map();
+            mapping = file.map().ownedBy("the client's connection to channel " + channel());
             MemorySegment memory = mapping.memory();
             ControlLayout.largestSnapshot(memory, spec.trust().sandbox().maxSnapshotBytes());
             ControlLayout.believesHeldSealsOnly(memory, binding.demandsEnforcedSeals());

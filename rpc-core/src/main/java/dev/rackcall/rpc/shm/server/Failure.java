@@ -5,6 +5,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.sandbox.IsolationEvents;
+import dev.rackcall.shm.EndedMemoryException;
 import dev.rackcall.shm.NullRefException;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.ReadOnlyObjectException;
@@ -48,6 +49,7 @@ record Failure(Status status, Metadata trailers) {
                 plain(Status.Code.INTERNAL.with("%s: the handler's result cannot be sent: %s", method, e.getMessage()));
             case PayloadException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case StaleObjectException e -> plain(stale(method, e));
+            case EndedMemoryException e -> plain(stale(method, e));
             case NullRefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case RefException e when isolated -> plain(breach(method, e));
             case SharedDataException e when isolated -> plain(breach(method, e));
@@ -56,8 +58,9 @@ record Failure(Status status, Metadata trailers) {
             case ReadOnlyObjectException e -> misuse(method, e);
             case ScopeException e -> misuse(method, e);
             case OutOfArenaException e ->
+                // The advice comes first: in a full arena, an answer has room for the beginning of its text only.
                 plain(Status.Code.RESOURCE_EXHAUSTED.with(
-                        "%s: %s (shared results fill the caller's arena until it gives them back by RpcChannel.release)",
+                        "%s: RpcChannel.release results; %s (try-with-resources releases those that are Releasable)",
                         method, e.getMessage()));
             default -> {
                 // As in gRPC: an unexpected exception's details stay in the server's log.
@@ -113,7 +116,7 @@ record Failure(Status status, Metadata trailers) {
     }
 
     /** A mistake in the handler, so the server logs it, too. */
-    private static Status stale(String method, StaleObjectException cause) {
+    private static Status stale(String method, RuntimeException cause) {
         if (LOG_LIMIT.allows()) {
             LOG.warn(
                     "{}: the handler used a shared object whose memory its owner had freed, such as an argument kept from an"

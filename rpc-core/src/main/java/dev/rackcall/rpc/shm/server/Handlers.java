@@ -104,7 +104,9 @@ public abstract sealed class Handlers implements AutoCloseable {
             call.connection.use.callStarts();
             if (!pool.offer(call)) {
                 call.fail(Status.Code.RESOURCE_EXHAUSTED
-                        .with("all %d workers are busy and %d calls wait; add workers or call less", count, QUEUE)
+                        .with(
+                                "%s: all %d workers are busy and %d calls wait; add workers or call less",
+                                call.request.name(), count, QUEUE)
                         .asException());
                 call.endAside();
             }
@@ -113,7 +115,7 @@ public abstract sealed class Handlers implements AutoCloseable {
         /** The caller has noticed that the server is closed, but the call's resources must still be released. */
         private static void refuse(ShmServerCall call) {
             call.fail(Status.Code.UNAVAILABLE
-                    .with("the server was closed before the handler could start")
+                    .with("%s: the server was closed before the handler could start", call.request.name())
                     .asException());
             call.endAside();
         }

@@ -78,7 +78,7 @@ public final class SharedPool implements AutoCloseable {
         this.file = file;
         Mapping mapped = null;
         try {
-            mapped = file.map();
+            mapped = file.map().ownedBy("the server of the channel");
             arena = Arena.create(
                     new ArenaSpec(arenaId, mapped.memory(), file, 0, TableHome.SHARED, SERVER, FIRST_BYTES));
             mapping = mapped;

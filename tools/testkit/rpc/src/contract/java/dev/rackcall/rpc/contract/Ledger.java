@@ -45,6 +45,12 @@ public interface Ledger {
     @Rpc
     long balance(Account account);
 
+    @Rpc
+    CompletableFuture<Long> balanceLater(Account account);
+
+    @Rpc(oneWay = true)
+    void tell(Account account);
+
     /** Stores without having declared it. */
     @Rpc
     long steal(Account account);

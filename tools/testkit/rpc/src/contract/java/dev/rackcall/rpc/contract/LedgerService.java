@@ -3,13 +3,39 @@ package dev.rackcall.rpc.contract;
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.Status;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Implements {@link Ledger}. */
 public final class LedgerService implements Ledger {
+    /** The balances that one-way calls told. */
+    final Queue<Long> told = new ConcurrentLinkedQueue<>();
+
+    private volatile CompletableFuture<Void> held = CompletableFuture.completedFuture(null);
+
+    /** Asynchronous calls do not end until {@link #letGo}. */
+    void hold() {
+        held = new CompletableFuture<>();
+    }
+
+    void letGo() {
+        held.complete(null);
+    }
+
     @Override
     public long balance(Account account) {
         return account.balance();
+    }
+
+    @Override
+    public CompletableFuture<Long> balanceLater(Account account) {
+        return held.thenApplyAsync(_ -> account.balance());
+    }
+
+    @Override
+    public void tell(Account account) {
+        told.add(account.balance());
     }
 
     @Override
@@ -32,7 +58,7 @@ public final class LedgerService implements Ledger {
 
     @Override
     public CompletableFuture<Long> depositLater(Account account, long amount) {
-        return CompletableFuture.supplyAsync(() -> deposit(account, amount));
+        return held.thenApplyAsync(_ -> deposit(account, amount));
     }
 
     @Override

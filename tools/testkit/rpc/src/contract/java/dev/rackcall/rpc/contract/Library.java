@@ -3,6 +3,7 @@ package dev.rackcall.rpc.contract;
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.types.Releasable;
 import dev.rackcall.shm.types.Shared;
 import dev.rackcall.shm.types.SharedList;
 import java.util.List;
@@ -29,7 +30,7 @@ public interface Library {
     }
 
     @Shared
-    interface Book {
+    interface Book extends Releasable {
         String title();
 
         void title(String value);

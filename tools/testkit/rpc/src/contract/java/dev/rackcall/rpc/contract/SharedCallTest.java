@@ -13,12 +13,16 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Library.Book;
 import dev.rackcall.rpc.contract.Library.Page;
+import dev.rackcall.shm.EndedMemoryException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeException;
+import dev.rackcall.shm.types.SharedList;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,7 +52,7 @@ public class SharedCallTest extends StoreContract {
         server = serve(place(RpcServer.builder()
                 .service(Library.class, service)
                 .service(Echo.class, new EchoService())
-                .service(Ledger.class, new LedgerService())));
+                .service(Ledger.class, ledgerService)));
         channel = open(place(RpcChannel.builder("/test/library")));
         library = channel.stub(Library.class);
     }
@@ -104,6 +108,47 @@ public class SharedCallTest extends StoreContract {
             assertThat(book.pages().get(49).text()).isEqualTo("book " + i + " 49");
             channel.release(book);
         }
+    }
+
+    @Test
+    void shouldReleaseResultsByTryWithResources() {
+        for (int i = 0; i < 300; i++) {
+            Book used;
+            try (Book book = library.write("book " + i, 50)) {
+                assertThat(book.pages().get(49).text()).isEqualTo("book " + i + " 49");
+                used = book;
+            }
+            assertThrown(IllegalStateException.class, used::title, "Book whose object was released");
+            used.close();
+        }
+        try (Scope mine = channel.newScope();
+                Book own = LibraryService.fill(mine, "mine", 1)) {
+            own.close();
+            assertThat(own.title()).isEqualTo("mine");
+            assertThat(library.texts(own)).containsExactly("mine 0");
+        }
+    }
+
+    @Test
+    void shouldNameTheChannelOfAnObjectWhoseConnectionHasEnded() {
+        RpcChannel other = place(RpcChannel.builder("/test/library")).open();
+        Book result = other.stub(Library.class).write("gone", 1);
+        SharedList<Page> pages = result.pages();
+        Scope scope = other.newScope();
+        Book own = LibraryService.fill(scope, "own", 1);
+        other.close();
+        for (Runnable use : List.<Runnable>of(
+                result::title, pages::size, own::title, own::pages, () -> own.title("new"), () -> pages.get(0))) {
+            assertThrown(
+                    EndedMemoryException.class, use::run, "channel /test/library has ended", "copy what has to last");
+        }
+        assertThrown(ScopeException.class, () -> scope.create(Page.class), "channel /test/library had ended");
+        for (Runnable use : List.<Runnable>of(other::newScope, other::newSharedScope)) {
+            assertFails(Status.Code.CANCELLED, use::run).hasMessageContaining("channel /test/library was closed here");
+        }
+        other.release(result);
+        own.close();
+        scope.close();
     }
 
     @Test

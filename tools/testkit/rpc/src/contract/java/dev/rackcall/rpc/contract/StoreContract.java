@@ -14,7 +14,10 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedLongArray;
 import dev.rackcall.shm.types.SharedLongList;
 import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +28,9 @@ import org.junit.jupiter.params.provider.EnumSource;
  * transport.
  */
 public abstract class StoreContract extends RpcFixture {
+    /** What the server's {@link Ledger} does. */
+    final LedgerService ledgerService = new LedgerService();
+
     /** Places a server, whose services include {@link Ledger}. */
     protected abstract RpcServer.Builder place(RpcServer.Builder builder);
 
@@ -182,6 +188,47 @@ public abstract class StoreContract extends RpcFixture {
             // Whatever the caller sees is what the next handler sees.
             assertThat(client.ledger.balance(account)).isEqualTo(left);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TRUSTED", "SNAPSHOT", "SEALED", "AUTO"})
+    void shouldQueueAsynchronousCallsWithoutBlockingTheirCallerWhateverTheyPass(Isolation isolation) {
+        int calls = 8;
+        RpcChannel channel = open(place(RpcChannel.builder("/test/ledger").slots(2)));
+        Ledger ledger = channel.stub(Ledger.class, CallOptions.DEFAULT.withIsolation(isolation));
+        List<Scope> scopes = new ArrayList<>();
+        List<Account> read = new ArrayList<>();
+        List<Account> written = new ArrayList<>();
+        for (int i = 0; i < calls; i++) {
+            scopes.add(channel.newScope());
+            Account account = scopes.getLast().create(Account.class);
+            account.balance(i);
+            read.add(account);
+            scopes.add(channel.newScope());
+            account = scopes.getLast().create(Account.class);
+            account.balance(i);
+            written.add(account);
+        }
+        ledgerService.hold();
+        List<CompletableFuture<Long>> balances = new ArrayList<>();
+        List<CompletableFuture<Long>> deposits = new ArrayList<>();
+        // No call ends before the last one was made. The first two have the slots.
+        for (int i = 0; i < calls; i++) {
+            balances.add(ledger.balanceLater(read.get(i)));
+            deposits.add(ledger.depositLater(written.get(i), 100));
+            ledger.tell(written.get(i));
+        }
+        assertThat(balances).noneMatch(CompletableFuture::isDone);
+        assertThat(ledgerService.told).isEmpty();
+        ledgerService.letGo();
+        for (int i = 0; i < calls; i++) {
+            assertThat(balances.get(i).join()).isEqualTo(i);
+            assertThat(deposits.get(i).join()).isEqualTo(100 + i);
+            assertThat(written.get(i).balance()).isEqualTo(100 + i);
+        }
+        Await.equal("one-way calls", calls, ledgerService.told::size);
+        assertThat(ledger.balance(written.getLast())).isEqualTo(100 + calls - 1);
+        scopes.forEach(Scope::close);
     }
 
     @Test

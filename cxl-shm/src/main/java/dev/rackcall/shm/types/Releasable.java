@@ -1,0 +1,29 @@
+package dev.rackcall.shm.types;
+
+/**
+ * For a shared type that calls return: {@link #close} releases a result, for example by try-with-resources.
+ *
+ * <pre>{@code
+ * @Shared
+ * public interface Book extends Releasable {
+ *     String title();
+ *     void title(String value);
+ * }
+ *
+ * try (Book book = library.find(7)) {
+ *     System.out.println(book.title());
+ * }
+ * }</pre>
+ */
+public interface Releasable extends AutoCloseable {
+    /**
+     * Releases the result of a call, with everything that its handler allocated for it: the server frees it. Closing
+     * any object of the result releases the whole result. Using this flyweight then throws an {@link
+     * IllegalStateException}; other flyweights on its objects must not be used any more. Does nothing for all other
+     * objects, which their scope frees, and for those already released. Any thread; never waits.
+     */
+    @Override
+    default void close() {
+        SharedObject.release(this);
+    }
+}

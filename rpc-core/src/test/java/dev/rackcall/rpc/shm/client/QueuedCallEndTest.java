@@ -1,0 +1,182 @@
+package dev.rackcall.rpc.shm.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.shm.codec.ObjectCodec;
+import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A queued call that cannot begin in its slot gives the slot back, and ends once. */
+@Timeout(60)
+class QueuedCallEndTest {
+    private static final MethodDescriptor METHOD =
+            HostileScript.service("/test/echo").methods().getFirst();
+
+    private final List<Status> told = new ArrayList<>();
+    private final RuntimeException mistake = new UnsupportedOperationException("expected in this test");
+    private final Slot slot = new Slot();
+    private final QueuedCall call = new QueuedCall(
+            new Connection(),
+            METHOD,
+            System.nanoTime() + TimeUnit.MINUTES.toNanos(1),
+            Metadata.EMPTY,
+            Isolation.TRUSTED,
+            (status, _) -> told.add(status));
+
+    private void assertEndedOnce() {
+        assertThat(slot.abandoned).containsExactly(mistake);
+        assertThat(told).singleElement().satisfies(status -> {
+            assertThat(status.code()).isEqualTo(Status.Code.INTERNAL);
+        });
+    }
+
+    @Test
+    void shouldGiveBackTheSlotInWhichAOneWayCallCannotBegin() {
+        call.send(slot);
+        assertEndedOnce();
+    }
+
+    @Test
+    void shouldGiveBackTheSlotInWhichAnAsynchronousCallCannotBegin() {
+        CompletableFuture<Object> future = call.invokeAsync((in, of) -> in);
+        call.send(slot);
+        assertThatThrownBy(() -> future.get(30, TimeUnit.SECONDS)).hasCause(mistake);
+        assertEndedOnce();
+    }
+
+    /** A connection in whose slots no call can begin. */
+    private final class Connection implements QueuedCall.Over, CallQueue.Exit {
+        private final CallQueue queue = new CallQueue(this);
+
+        @Override
+        public void begin(ClientCall free, QueuedCall waited) {
+            throw mistake;
+        }
+
+        @Override
+        public CallQueue queue() {
+            return queue;
+        }
+
+        @Override
+        public ClientCall claimNow() {
+            return null;
+        }
+
+        @Override
+        public Optional<RpcException> end() {
+            return Optional.empty();
+        }
+
+        @Override
+        public ObjectCodec objects() {
+            return ObjectCodec.NONE;
+        }
+
+        @Override
+        public ClientSpec spec() {
+            throw new AssertionError();
+        }
+
+        @Override
+        public SentArguments newArguments() {
+            throw new AssertionError();
+        }
+
+        @Override
+        public void help(PolledFuture<?> future, long end) {}
+
+        @Override
+        public void passOverOwn() {}
+
+        @Override
+        public void releaseIfShared(Object result) {}
+
+        @Override
+        public boolean hasEarlierThread() {
+            return false;
+        }
+
+        @Override
+        public void wakeThread() {}
+
+        @Override
+        public void giveBack(ClientCall free) {}
+
+        @Override
+        public void callQueued() {}
+    }
+
+    /** Only {@link #abandon} may be called. */
+    private static final class Slot extends ClientCall {
+        private final List<Throwable> abandoned = new ArrayList<>();
+
+        @Override
+        public RuntimeException abandon(Throwable cause) {
+            abandoned.add(cause);
+            return (RuntimeException) cause;
+        }
+
+        @Override
+        public PayloadWriter arguments() {
+            throw new AssertionError();
+        }
+
+        @Override
+        public long share(Object sharedObject, String argument) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public PayloadReader invoke() {
+            throw new AssertionError();
+        }
+
+        @Override
+        public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public void invokeOneWay() {
+            throw new AssertionError();
+        }
+
+        @Override
+        public <T> Stream<T> invokeStream(ResultReader<T> reader) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public <T> T shared(Class<T> type, long ref) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public RpcException rejected(PayloadException cause) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public void close() {
+            throw new AssertionError();
+        }
+    }
+}
