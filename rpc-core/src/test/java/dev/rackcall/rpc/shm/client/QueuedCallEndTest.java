@@ -10,7 +10,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.codec.ObjectCodec;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
@@ -34,6 +34,7 @@ class QueuedCallEndTest {
     private final Slot slot = new Slot();
     private final QueuedCall call = new QueuedCall(
             new Connection(),
+            new CalledService(0, new ServedInterface("dev.Echo", 1, "")),
             METHOD,
             System.nanoTime() + TimeUnit.MINUTES.toNanos(1),
             Metadata.EMPTY,
@@ -83,11 +84,6 @@ class QueuedCallEndTest {
         @Override
         public Optional<RpcException> end() {
             return Optional.empty();
-        }
-
-        @Override
-        public ObjectCodec objects() {
-            return ObjectCodec.NONE;
         }
 
         @Override
