@@ -366,12 +366,12 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     public void credit(int number, long consumed) {
         RackcallClientStream stream = byNumber.get(number);
         if (stream != null) {
-            connection.credited(stream.out(), consumed);
+            connection.sender().credited(stream.out(), consumed);
         }
     }
 
     private void goAway(int lastAccepted) {
-        connection.openNoMore();
+        connection.sender().openNoMore();
         Status reason =
                 Status.UNAVAILABLE.withDescription("the server of channel " + address.channel() + " is shutting down");
         shutDown(reason, new GoAwayDisconnectError(GrpcUtil.Http2Error.NO_ERROR));
@@ -423,8 +423,12 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             executor.execute(() -> callback.onFailure(failure));
             return;
         }
-        connection.control(
-                Frame.PING, 0, ByteBuffer.allocate(Long.BYTES).putLong(number).array());
+        connection
+                .sender()
+                .control(
+                        Frame.PING,
+                        0,
+                        ByteBuffer.allocate(Long.BYTES).putLong(number).array());
     }
 
     private void pong(ByteBuffer payload) {
