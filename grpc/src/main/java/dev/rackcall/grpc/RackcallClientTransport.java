@@ -146,7 +146,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     private void connect() {
         PipeConnection made;
         try {
-            made = PipeDial.connect(RuntimeDirectory.at(address.directory()), address.channel());
+            made = PipeDial.connect(RuntimeDirectory.at(address.directory()), address.channel(), address.server());
         } catch (RpcException e) {
             over(
                     Status.UNAVAILABLE.withDescription(e.status().description()).withCause(e),
@@ -270,7 +270,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
         headers.discardAll(GrpcUtil.USER_AGENT_KEY);
         headers.put(GrpcUtil.USER_AGENT_KEY, userAgent);
         StatsTraceContext stats = StatsTraceContext.newClientContext(tracers, attributes, headers);
-        return new RackcallClientStream(this, method, headers, options, stats, tracer);
+        return new GuardedClientStream(new RackcallClientStream(this, method, headers, options, stats, tracer));
     }
 
     /** A call begins; its listener is set. */
