@@ -49,8 +49,8 @@ public enum BenchTarget {
             "pingpong_ratio: to ping-pong, rdma_ratio: to rdma, alloc_client_b: alloc client, alloc_server_b: alloc server"),
     /** grpc-java over Rackcall, in process and over a Unix socket. */
     GRPC(
-            "grpc-java with protobuf messages: over Rackcall, in process, over a Unix socket",
-            "alloc_client_b: alloc client, alloc_server_b: alloc server"),
+            "grpc-java with protobuf messages: over Rackcall, in process, over a Unix socket; -bidi and -stream: a message",
+            "inproc_ratio: to in-process, rackcall_ratio: to rackcall, alloc_client_b: alloc client, alloc_server_b: alloc server"),
     /** Locks for threads that share memory and threads that reach it by RDMA. */
     ALOCK(
             "Locks: KIND-LOCALITY-LOCKS, 3 nodes with 2 threads each, KIND-LOCALITY-LOCKS-THREADS with so many each, over the software RDMA device, empty critical sections",
