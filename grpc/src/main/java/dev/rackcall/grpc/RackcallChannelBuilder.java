@@ -35,16 +35,13 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
     private int maxInboundMessageSize = GrpcUtil.DEFAULT_MAX_MESSAGE_SIZE;
     private int maxInboundMetadataSize = GrpcUtil.DEFAULT_MAX_HEADER_LIST_SIZE;
 
-    private RackcallChannelBuilder(RackcallSocketAddress address) {
-        builder = new ManagedChannelImplBuilder(address, AUTHORITY, this::factory, null);
-    }
-
     private RackcallChannelBuilder(String target) {
         builder = new ManagedChannelImplBuilder(target, this::factory, null);
     }
 
     /**
-     * A channel to the server of that name in the default runtime folder.
+     * A channel to the servers of that name in the default runtime folder. Calls go to one of them, or in turn to all
+     * with {@code defaultLoadBalancingPolicy("round_robin")}.
      *
      * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if the name is invalid
      */
@@ -52,9 +49,9 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
         return forAddress(RackcallSocketAddress.of(channel));
     }
 
-    /** A channel to the server at that address. */
+    /** A channel to the servers at that address. */
     public static RackcallChannelBuilder forAddress(RackcallSocketAddress address) {
-        return new RackcallChannelBuilder(address);
+        return new RackcallChannelBuilder(address.target());
     }
 
     /** A channel to a target such as {@code rackcall:///shop/cart}, or one of a name resolver that gives such addresses. */

@@ -3,6 +3,7 @@ package dev.rackcall.grpc;
 import dev.rackcall.grpc.wire.Frame;
 import dev.rackcall.grpc.wire.OutboundStream;
 import dev.rackcall.grpc.wire.PipeConnection;
+import dev.rackcall.grpc.wire.PipeSender;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import io.grpc.Attributes;
@@ -156,7 +157,7 @@ final class RackcallClientStream extends AbstractClientStream {
     private void failed(Status status) {
         tasks.execute(() -> {
             if (!state.done) {
-                transport.connection().reset(out, Status.Code.CANCELLED.value(), false, NOTHING);
+                transport.connection().sender().reset(out, Status.Code.CANCELLED.value(), false, NOTHING);
                 state.abort(status, RpcProgress.PROCESSED, true);
             }
         });
@@ -196,35 +197,35 @@ final class RackcallClientStream extends AbstractClientStream {
                     metadata,
                     method.getFullMethodName().getBytes(StandardCharsets.UTF_8),
                     authority.getBytes(StandardCharsets.UTF_8));
-            if (open.length > PipeConnection.MAX_METADATA_BYTES) {
+            if (open.length > PipeSender.MAX_METADATA_BYTES) {
                 failed(Status.RESOURCE_EXHAUSTED.withDescription(
-                        "Request metadata larger than " + PipeConnection.MAX_METADATA_BYTES + ": " + open.length));
+                        "Request metadata larger than " + PipeSender.MAX_METADATA_BYTES + ": " + open.length));
                 return;
             }
             state.statsOutboundHeaders();
             tasks.execute(state::allocated);
-            PipeConnection connection = transport.connection();
-            connection.add(out, Frame.OPEN, 0, open, open.length);
+            PipeSender sender = transport.connection().sender();
+            sender.add(out, Frame.OPEN, 0, open, open.length);
             if (!method.getType().clientSendsOneMessage()) {
-                connection.flush(out);
+                sender.flush(out);
             }
             // Otherwise it is sent together with the message, and wakes the server only once.
         }
 
         @Override
         public void writeFrame(WritableBuffer frame, boolean endOfStream, boolean flush, int messages) {
-            PipeConnection connection = transport.connection();
+            PipeSender sender = transport.connection().sender();
             byte[] bytes = frame == null ? NOTHING : ((HeapBuffer) frame).bytes();
             int length = frame == null ? 0 : frame.readableBytes();
-            connection.add(out, Frame.DATA, endOfStream ? Frame.END : 0, bytes, length);
+            sender.add(out, Frame.DATA, endOfStream ? Frame.END : 0, bytes, length);
             getTransportTracer().reportMessageSent(messages);
             // gRPC flushes a call's only message before its end; both leave together, and wake the server once.
             boolean endFollows = !endOfStream && method.getType().clientSendsOneMessage();
             if ((flush && !endFollows) || length == HeapBuffer.LARGEST) {
-                connection.flush(out);
+                sender.flush(out);
             }
             if (endOfStream && blocking && !Thread.currentThread().isVirtual()) {
-                await(connection);
+                await(transport.connection());
             }
         }
 
@@ -296,7 +297,7 @@ final class RackcallClientStream extends AbstractClientStream {
                 if (unmet != null) {
                     unmet.slept();
                 }
-                transport.connection().abandon(out);
+                transport.connection().sender().abandon(out);
                 transport.ended(RackcallClientStream.this);
                 inboundTrailersReceived(trailers, status);
             }
@@ -305,7 +306,7 @@ final class RackcallClientStream extends AbstractClientStream {
         private void abort(Status status, RpcProgress progress, boolean stopDelivery) {
             if (!done) {
                 done = true;
-                transport.connection().abandonUnlessReset(out);
+                transport.connection().sender().abandonUnlessReset(out);
                 transport.ended(RackcallClientStream.this);
             }
             // Even after trailers have arrived: an application that cancels does not want the messages before them.
@@ -320,7 +321,7 @@ final class RackcallClientStream extends AbstractClientStream {
         @Override
         public void bytesRead(int bytes) {
             if (inbound.consume(bytes) && !done) {
-                transport.connection().consumed(out, inbound.consumed());
+                transport.connection().sender().consumed(out, inbound.consumed());
             }
         }
 

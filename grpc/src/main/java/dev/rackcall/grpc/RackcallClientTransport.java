@@ -146,7 +146,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     private void connect() {
         PipeConnection made;
         try {
-            made = PipeDial.connect(RuntimeDirectory.at(address.directory()), address.channel());
+            made = PipeDial.connect(RuntimeDirectory.at(address.directory()), address.channel(), address.server());
         } catch (RpcException e) {
             over(
                     Status.UNAVAILABLE.withDescription(e.status().description()).withCause(e),
@@ -270,7 +270,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
         headers.discardAll(GrpcUtil.USER_AGENT_KEY);
         headers.put(GrpcUtil.USER_AGENT_KEY, userAgent);
         StatsTraceContext stats = StatsTraceContext.newClientContext(tracers, attributes, headers);
-        return new RackcallClientStream(this, method, headers, options, stats, tracer);
+        return new GuardedClientStream(new RackcallClientStream(this, method, headers, options, stats, tracer));
     }
 
     /** A call begins; its listener is set. */
@@ -366,12 +366,12 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     public void credit(int number, long consumed) {
         RackcallClientStream stream = byNumber.get(number);
         if (stream != null) {
-            connection.credited(stream.out(), consumed);
+            connection.sender().credited(stream.out(), consumed);
         }
     }
 
     private void goAway(int lastAccepted) {
-        connection.openNoMore();
+        connection.sender().openNoMore();
         Status reason =
                 Status.UNAVAILABLE.withDescription("the server of channel " + address.channel() + " is shutting down");
         shutDown(reason, new GoAwayDisconnectError(GrpcUtil.Http2Error.NO_ERROR));
@@ -423,8 +423,12 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             executor.execute(() -> callback.onFailure(failure));
             return;
         }
-        connection.control(
-                Frame.PING, 0, ByteBuffer.allocate(Long.BYTES).putLong(number).array());
+        connection
+                .sender()
+                .control(
+                        Frame.PING,
+                        0,
+                        ByteBuffer.allocate(Long.BYTES).putLong(number).array());
     }
 
     private void pong(ByteBuffer payload) {

@@ -1,16 +1,17 @@
 package dev.rackcall.grpc;
 
 import dev.rackcall.rpc.RpcException;
-import io.grpc.EquivalentAddressGroup;
 import io.grpc.NameResolver;
 import io.grpc.NameResolverProvider;
-import io.grpc.StatusOr;
 import java.net.SocketAddress;
 import java.net.URI;
 import java.util.Collection;
 import java.util.List;
 
-/** Resolves targets such as {@code rackcall:///shop/cart} to the channel of that name; found by the service loader. */
+/**
+ * Resolves targets such as {@code rackcall:///shop/cart} to the living servers of that channel; found by the service
+ * loader.
+ */
 public final class RackcallNameResolverProvider extends NameResolverProvider {
     private static final int PRIORITY = 5;
 
@@ -44,36 +45,10 @@ public final class RackcallNameResolverProvider extends NameResolverProvider {
                     "the target " + target + " names a host; write rackcall:///name/of/channel, with three slashes");
         }
         try {
-            return new Fixed(RackcallSocketAddress.of(target.getPath()));
+            return new RackcallNameResolver(RackcallSocketAddress.ofTarget(target), args);
         } catch (RpcException e) {
             throw new IllegalArgumentException(
                     "the target " + target + ": " + e.status().description(), e);
-        }
-    }
-
-    /** One address that never changes: connecting to it finds the current server in the runtime folder. */
-    private static final class Fixed extends NameResolver {
-        private final RackcallSocketAddress address;
-
-        Fixed(RackcallSocketAddress address) {
-            this.address = address;
-        }
-
-        @Override
-        public String getServiceAuthority() {
-            return RackcallChannelBuilder.AUTHORITY;
-        }
-
-        @Override
-        public void start(Listener2 listener) {
-            listener.onResult(ResolutionResult.newBuilder()
-                    .setAddressesOrError(StatusOr.fromValue(List.of(new EquivalentAddressGroup(address))))
-                    .build());
-        }
-
-        @Override
-        public void shutdown() {
-            // It holds nothing.
         }
     }
 }

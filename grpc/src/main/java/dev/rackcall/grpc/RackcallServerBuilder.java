@@ -15,7 +15,8 @@ import java.io.File;
  * }</pre>
  *
  * <p>Services, interceptors, executors and limits are gRPC's own. The server accepts clients of its own user only.
- * {@code start} throws {@link java.io.IOException} if the channel has a living server. Builders are for one thread.
+ * Several servers may serve one channel; gRPC's load balancing at the client chooses among them. Builders are for one
+ * thread.
  */
 public final class RackcallServerBuilder extends ForwardingServerBuilder<RackcallServerBuilder> {
     private final ServerImplBuilder builder;

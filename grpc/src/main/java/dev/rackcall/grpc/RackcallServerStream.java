@@ -2,7 +2,7 @@ package dev.rackcall.grpc;
 
 import dev.rackcall.grpc.wire.Frame;
 import dev.rackcall.grpc.wire.OutboundStream;
-import dev.rackcall.grpc.wire.PipeConnection;
+import dev.rackcall.grpc.wire.PipeSender;
 import io.grpc.Attributes;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -40,7 +40,7 @@ final class RackcallServerStream extends AbstractServerStream {
         this.number = number;
         this.authority = authority;
         this.state = new State(stats, tracer, maxInboundMessageSize);
-        transport.connection().adopt(out, number);
+        transport.connection().sender().adopt(out, number);
     }
 
     OutboundStream out() {
@@ -103,7 +103,7 @@ final class RackcallServerStream extends AbstractServerStream {
                 String text = toClient.getDescription() == null ? "" : toClient.getDescription();
                 byte[] description = text.substring(0, Math.min(text.length(), MOST_DESCRIPTION))
                         .getBytes(StandardCharsets.UTF_8);
-                transport.connection().reset(out, toClient.getCode().value(), false, description);
+                transport.connection().sender().reset(out, toClient.getCode().value(), false, description);
                 state.abort(status);
             }
         });
@@ -138,35 +138,35 @@ final class RackcallServerStream extends AbstractServerStream {
         public void writeHeaders(Metadata headers, boolean flush) {
             send(Frame.HEADERS, headers);
             if (flush) {
-                transport.connection().flush(out);
+                transport.connection().sender().flush(out);
             }
         }
 
         @Override
         public void writeFrame(WritableBuffer frame, boolean flush, int messages) {
-            PipeConnection connection = transport.connection();
-            connection.add(out, Frame.DATA, 0, ((HeapBuffer) frame).bytes(), frame.readableBytes());
+            PipeSender sender = transport.connection().sender();
+            sender.add(out, Frame.DATA, 0, ((HeapBuffer) frame).bytes(), frame.readableBytes());
             state.sent(messages);
             if (flush || frame.readableBytes() == HeapBuffer.LARGEST) {
-                connection.flush(out);
+                sender.flush(out);
             }
         }
 
         @Override
         public void writeTrailers(Metadata trailers, boolean headersSent, Status status) {
             send(Frame.TRAILERS, trailers);
-            transport.connection().flush(out);
+            transport.connection().sender().flush(out);
         }
 
         private void send(int kind, Metadata metadata) {
             byte[] bytes = MetadataFrames.encode(metadata);
-            if (bytes.length > PipeConnection.MAX_METADATA_BYTES) {
+            if (bytes.length > PipeSender.MAX_METADATA_BYTES) {
                 Status status = Status.RESOURCE_EXHAUSTED.withDescription(
-                        "Response metadata larger than " + PipeConnection.MAX_METADATA_BYTES + ": " + bytes.length);
+                        "Response metadata larger than " + PipeSender.MAX_METADATA_BYTES + ": " + bytes.length);
                 fail(status, status);
                 return;
             }
-            transport.connection().add(out, kind, 0, bytes, bytes.length);
+            transport.connection().sender().add(out, kind, 0, bytes, bytes.length);
         }
 
         @Override
@@ -214,7 +214,7 @@ final class RackcallServerStream extends AbstractServerStream {
         private void abort(Status status) {
             if (!done) {
                 done = true;
-                transport.connection().abandonUnlessReset(out);
+                transport.connection().sender().abandonUnlessReset(out);
                 transport.ended(number);
                 transportReportStatus(status);
             }
@@ -228,7 +228,7 @@ final class RackcallServerStream extends AbstractServerStream {
         @Override
         public void bytesRead(int bytes) {
             if (inbound.consume(bytes) && !done && !endCame) {
-                transport.connection().consumed(out, inbound.consumed());
+                transport.connection().sender().consumed(out, inbound.consumed());
             }
         }
 

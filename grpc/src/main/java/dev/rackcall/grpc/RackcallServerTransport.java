@@ -126,11 +126,13 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         if (size > server.maxInboundMetadataSize()) {
             Status status = Status.RESOURCE_EXHAUSTED.withDescription(String.format(
                     Locale.ROOT, "Request metadata larger than %d: %d", server.maxInboundMetadataSize(), size));
-            connection.reset(
-                    stream.out(),
-                    status.getCode().value(),
-                    false,
-                    status.getDescription().getBytes(StandardCharsets.UTF_8));
+            connection
+                    .sender()
+                    .reset(
+                            stream.out(),
+                            status.getCode().value(),
+                            false,
+                            status.getDescription().getBytes(StandardCharsets.UTF_8));
             stats.streamClosed(status);
             ended(number);
             return;
@@ -155,7 +157,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
     public void credit(int number, long consumed) {
         RackcallServerStream stream = known(Frame.CREDIT, number);
         if (stream != null) {
-            connection.credited(stream.out(), consumed);
+            connection.sender().credited(stream.out(), consumed);
         }
     }
 
@@ -195,7 +197,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
             last = lastAccepted;
             unused = open == 0;
         }
-        connection.control(Frame.GOAWAY, last, new byte[0]);
+        connection.sender().control(Frame.GOAWAY, last, new byte[0]);
         if (unused) {
             server.loop().close(connection, "the server was shut down");
         }

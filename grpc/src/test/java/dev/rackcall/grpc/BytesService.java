@@ -71,7 +71,8 @@ final class BytesService implements BindableService {
         observer.onCompleted();
     }
 
-    private static StreamObserver<byte[]> chat(StreamObserver<byte[]> answers) {
+    /** Returns each message. */
+    static StreamObserver<byte[]> chat(StreamObserver<byte[]> answers) {
         return new StreamObserver<>() {
             @Override
             public void onNext(byte[] value) {

@@ -248,14 +248,6 @@ class RackcallChannelTest {
     // ---- names and attributes
 
     @Test
-    void shouldRefuseAChannelThatIsServed() throws Exception {
-        start();
-        assertThatThrownBy(() -> serverBuilder().build().start())
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining("already has a living server");
-    }
-
-    @Test
     void shouldSayThatNoServerListens() {
         channel = connect();
         assertThatThrownBy(() -> echo(channel, HELLO)).hasMessageContaining("no server has channel " + CHANNEL);

@@ -43,7 +43,7 @@ final class Subjects {
                             GrpcCall.subject("grpc-inprocess", GrpcTransport.IN_PROCESS, 64),
                             GrpcCall.subject("grpc-uds", GrpcTransport.UNIX_SOCKET, 64),
                             GrpcCall.subject("grpc-uds-4096", GrpcTransport.UNIX_SOCKET, 4096),
-                            GrpcCall.subject("grpc-uds-1048576", GrpcTransport.UNIX_SOCKET, 1 << 20),
+                            GrpcCall.subject("grpc-uds-bytes-1048576", GrpcTransport.UNIX_SOCKET, 1 << 20),
                             GrpcCall.subject("grpc-tcp", GrpcTransport.TCP, 64),
                             SoftPingPong.subject("soft-pingpong", true),
                             SoftPingPong.subject("soft-pingpong-send", false),

@@ -39,8 +39,9 @@ class SubjectsTest {
                 .filter(subject -> !EnumSet.of(BenchTarget.ELASTIC, BenchTarget.CROWD, BenchTarget.RARE)
                         .contains(subject.target()))
                 .filter(subject -> !subject.has(Subject.Trait.NEVER_ONE_PROCESS))
-                .filter(subject ->
-                        subject.jvmFlags().stream().allMatch(flag -> flag.startsWith("-D") || flag.startsWith("-Xm")))
+                .filter(subject -> subject.jvmFlags().stream()
+                        .allMatch(flag ->
+                                flag.startsWith("-D") || flag.startsWith("-Xm") || flag.startsWith("--sun-misc")))
                 .filter(subject -> subject.missing().get().isEmpty())
                 .map(Subject::name);
     }

@@ -51,6 +51,25 @@ public abstract class OutboundStream {
     /** Consumed bytes that were not yet reported to the peer; 0 if none. */
     long creditDue;
 
+    /** Counts bytes that have begun to wait; returns how many no longer wait. */
+    final long settle() {
+        long change = pending - announced;
+        announced = pending;
+        if (change > 0) {
+            queued((int) change);
+        }
+        return Math.max(0, -change);
+    }
+
+    /** Whether it has just ended; true once. */
+    final boolean endsNow() {
+        if (!over || overReported) {
+            return false;
+        }
+        overReported = true;
+        return true;
+    }
+
     /**
      * The stream's OPEN frame is about to be published under that number. Called under the connection's lock; must only
      * note it.

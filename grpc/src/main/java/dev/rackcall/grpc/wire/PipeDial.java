@@ -10,8 +10,11 @@ import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** Connects a client to the server of a channel. */
 public final class PipeDial {
@@ -22,21 +25,22 @@ public final class PipeDial {
     /**
      * Connects; blocks for some seconds at most.
      *
+     * @param server the server's id, or empty for any living one
      * @throws RpcException UNAVAILABLE if no server listens or answers, PERMISSION_DENIED if another user's does,
      *     FAILED_PRECONDITION if it speaks another protocol, or what the server says
      */
-    public static PipeConnection connect(RuntimeDirectory directory, String channel) {
+    public static PipeConnection connect(RuntimeDirectory directory, String channel, String server) {
         RuntimeDirectory.checkName(channel);
         UnixSocket socket = null;
         try {
-            socket = UnixSocket.connect(PipeListener.place(directory, channel).socket(), PATIENCE);
-            PeerCredentials server = socket.peer();
-            if (server.uid() != Uid.current()) {
+            socket = UnixSocket.connect(place(directory, channel, server), PATIENCE);
+            PeerCredentials owner = socket.peer();
+            if (owner.uid() != Uid.current()) {
                 throw Status.Code.PERMISSION_DENIED
                         .with(
                                 "channel %s is served by uid %d (pid %d), but this is uid %d: it would read what this process sends;"
                                         + " set RACKCALL_DIR to a directory of your own",
-                                channel, server.uid(), server.pid(), Uid.current())
+                                channel, owner.uid(), owner.pid(), Uid.current())
                         .asException();
             }
             socket.send(PipeHello.ofClient(channel));
@@ -49,7 +53,7 @@ public final class PipeDial {
                                 answer.isEmpty() ? "did not answer within " + PATIENCE : "hung up instead of answering")
                         .asException();
             }
-            return open(socket, server, answer.get(), channel);
+            return open(socket, owner, answer.get(), channel);
         } catch (OsException e) {
             close(socket);
             throw whyNot(directory, channel, e);
@@ -57,6 +61,24 @@ public final class PipeDial {
             close(socket);
             throw e;
         }
+    }
+
+    private static Path place(RuntimeDirectory directory, String channel, String server) {
+        if (!server.isEmpty()) {
+            return directory.instance(channel, server).socket();
+        }
+        List<String> living = PipeServers.living(directory, channel);
+        if (living.isEmpty()) {
+            throw noServer(directory, channel).asException();
+        }
+        String any = living.get(ThreadLocalRandom.current().nextInt(living.size()));
+        return directory.instance(channel, any).socket();
+    }
+
+    private static Status noServer(RuntimeDirectory directory, String channel) {
+        return Status.Code.UNAVAILABLE.with(
+                "no server has channel %s in %s; start it, or set RACKCALL_DIR to the server's directory (there now: %s)",
+                channel, directory.path(), directory.channels());
     }
 
     private static void close(UnixSocket socket) {
@@ -67,11 +89,7 @@ public final class PipeDial {
 
     private static RpcException whyNot(RuntimeDirectory directory, String channel, OsException e) {
         if (e.errno() == Errno.ENOENT || e.errno() == Errno.ECONNREFUSED) {
-            return Status.Code.UNAVAILABLE
-                    .with(
-                            "no server has channel %s in %s; start it, or set RACKCALL_DIR to the server's directory (there now: %s)",
-                            channel, directory.path(), directory.channels())
-                    .asException(e);
+            return noServer(directory, channel).asException(e);
         }
         return (e.errno() == Errno.EACCES ? Status.Code.PERMISSION_DENIED : Status.Code.UNAVAILABLE)
                 .with("channel %s: connecting failed: %s", channel, e.getMessage())

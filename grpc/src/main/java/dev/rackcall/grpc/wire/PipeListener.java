@@ -25,9 +25,6 @@ import org.slf4j.LoggerFactory;
 
 /** Where clients connect to one channel: the lock that proves a living server, the socket, and a thread that accepts. */
 public final class PipeListener implements AutoCloseable {
-    /** The same for all gRPC servers: a channel's second server finds the lock of the first. */
-    private static final String ID = "grpcio";
-
     private static final Logger LOG = LoggerFactory.getLogger(PipeListener.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
@@ -55,6 +52,7 @@ public final class PipeListener implements AutoCloseable {
 
     private final RuntimeDirectory directory;
     private final String channel;
+    private final ServerInstance place;
     private final OwnerLock lock;
     private final Clients clients;
     private final PipeLoop loop;
@@ -67,13 +65,14 @@ public final class PipeListener implements AutoCloseable {
 
     private PipeListener(
             RuntimeDirectory directory,
-            String channel,
+            ServerInstance place,
             OwnerLock lock,
             UnixSocket socket,
             PipeLoop loop,
             Clients clients) {
         this.directory = directory;
-        this.channel = channel;
+        this.place = place;
+        this.channel = place.channel();
         this.lock = lock;
         this.socket = socket;
         this.loop = loop;
@@ -83,10 +82,10 @@ public final class PipeListener implements AutoCloseable {
     }
 
     /**
-     * Begins to listen.
+     * Begins to listen, beside the channel's other servers.
      *
      * @param loop receives the frames of all clients
-     * @throws IOException if the channel has a living server, or this host does not permit one
+     * @throws IOException if this host does not permit it
      */
     public static PipeListener open(RuntimeDirectory directory, String channel, PipeLoop loop, Clients clients)
             throws IOException {
@@ -95,10 +94,13 @@ public final class PipeListener implements AutoCloseable {
         try {
             RuntimeDirectory.checkName(channel);
             directory.create();
-            lock = acquire(directory, channel);
-            Files.deleteIfExists(place(directory, channel).socket());
-            UnixSocket socket = UnixSocket.listen(place(directory, channel).socket(), BACKLOG);
-            listener = new PipeListener(directory, channel, lock, socket, loop, clients);
+            PipeServers.cleanDead(directory, channel);
+            ServerInstance place = PipeServers.newPlace(directory, channel);
+            lock = acquire(directory, place);
+            Files.deleteIfExists(place.socket());
+            UnixSocket socket = UnixSocket.listen(place.socket(), BACKLOG);
+            directory.cleanAtExit(place);
+            listener = new PipeListener(directory, place, lock, socket, loop, clients);
             socket.watch(listener.events, DOOR);
             listener.thread.start();
             return listener;
@@ -111,11 +113,6 @@ public final class PipeListener implements AutoCloseable {
         }
     }
 
-    /** Where a channel's gRPC server listens. */
-    static ServerInstance place(RuntimeDirectory directory, String channel) {
-        return directory.instance(channel, ID);
-    }
-
     private static void undo(PipeListener listener, OwnerLock lock) {
         if (listener != null) {
             listener.socket.close();
@@ -126,19 +123,18 @@ public final class PipeListener implements AutoCloseable {
         }
     }
 
-    private static OwnerLock acquire(RuntimeDirectory directory, String channel) throws IOException {
+    private static OwnerLock acquire(RuntimeDirectory directory, ServerInstance place) throws IOException {
         long end = System.nanoTime() + LOCK_NANOS;
         while (true) {
             boolean last = System.nanoTime() - end >= 0;
             try {
-                Optional<OwnerLock> lock =
-                        OwnerLock.tryAcquire(place(directory, channel).lock());
+                Optional<OwnerLock> lock = OwnerLock.tryAcquire(place.lock());
                 if (lock.isPresent()) {
                     return lock.get();
                 }
                 if (last) {
-                    throw new IOException("channel " + channel + " already has a living server in " + directory.path()
-                            + "; stop it, or serve another channel");
+                    throw new IOException("channel " + place.channel() + ": " + place.owner() + " keeps " + place.lock()
+                            + " locked; start again");
                 }
             } catch (OsException e) {
                 if (last || e.errno() != Errno.ENOENT) {
@@ -268,14 +264,14 @@ public final class PipeListener implements AutoCloseable {
         });
         if (!stopping && socket.hasLostPath() && lock.isAtPath()) {
             UnixSocket lost = socket;
-            socket = UnixSocket.listen(place(directory, channel).socket(), BACKLOG);
+            socket = UnixSocket.listen(place.socket(), BACKLOG);
             lost.close();
             socket.watch(events, DOOR);
             LOG.warn("the socket of channel {} was deleted; the server listens at a new one", channel);
         }
     }
 
-    /** Stops listening; returns once another server can take the channel. Connections live on. */
+    /** Stops listening; returns once no client finds this server any more. Connections live on. */
     @Override
     public void close() {
         stopping = true;
@@ -293,6 +289,7 @@ public final class PipeListener implements AutoCloseable {
         }
         socket.close();
         lock.close();
+        RuntimeDirectory.forgetAtExit(place);
         directory.removeIfEmpty();
     }
 }

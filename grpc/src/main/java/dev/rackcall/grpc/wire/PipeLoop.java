@@ -7,7 +7,6 @@ import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
-import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -218,7 +217,7 @@ public final class PipeLoop implements AutoCloseable {
         }
         sleeping = true;
         // Orders the words before the last check. A peer publishes, fences, and then reads its word.
-        VarHandle.fullFence();
+        PipeBell.fence();
         if (hasWork() || mailed || stopping) {
             sleeping = false;
             watchAll();
@@ -321,7 +320,7 @@ public final class PipeLoop implements AutoCloseable {
     private void letRing(PipeConnection connection) {
         connection.asleep(true);
         // As in sleep().
-        VarHandle.fullFence();
+        PipeBell.fence();
         if (connection.hasWork()) {
             watch(connection);
         } else {

@@ -103,7 +103,7 @@ class HostileFramesTest {
 
         Attacker() {
             socket = UnixSocket.connect(
-                    PipeListener.place(RuntimeDirectory.at(directory), CHANNEL).socket());
+                    RuntimeDirectory.at(directory).instances(CHANNEL).getFirst().socket());
             socket.send(PipeHello.ofClient(CHANNEL));
             Message answer = socket.receive(BOUND).orElseThrow();
             assertThat(PipeHello.refusalIn(answer.bytes(), CHANNEL)).isEmpty();

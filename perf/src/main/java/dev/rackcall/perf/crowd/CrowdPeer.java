@@ -15,6 +15,7 @@ enum CrowdPeer {
     UDS("uds", 32),
     /** With eight clients already, the two processors need seconds for the start of their JVMs. */
     GRPC_UDS("grpc-uds", 8),
+    GRPC_RACKCALL("grpc-rackcall", 8),
     /** Each client needs memory for two streams. */
     AERON("aeron", 4);
 
@@ -45,6 +46,7 @@ enum CrowdPeer {
                 RackcallCall.subject(name, BenchTransport.SHARED_MEMORY, RackcallCall.Argument.VALUE, BYTES);
             case UDS -> Subject.of(name, BYTES, UnixSocketEcho.settings(), new UnixSocketEcho(BYTES));
             case GRPC_UDS -> GrpcCall.subject(name, GrpcTransport.UNIX_SOCKET, BYTES);
+            case GRPC_RACKCALL -> GrpcCall.subject(name, GrpcTransport.RACKCALL, BYTES);
             case AERON ->
                 Subject.of(name, BYTES, AeronStreams.settings(), new AeronStreams(BYTES))
                         .withFlags(AeronIpc.FLAGS);

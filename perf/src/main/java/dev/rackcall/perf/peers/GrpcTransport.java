@@ -106,11 +106,11 @@ public enum GrpcTransport {
 
     /** The choices for the report. */
     String settings() {
-        return settings("unary byte[] without protobuf");
+        return settings("direct executors, unary byte[] without protobuf");
     }
 
     String settings(String calls) {
-        String common = "grpc-java 1.83, " + words + ", direct executors, " + calls;
+        String common = "grpc-java 1.83, " + words + ", " + calls;
         return this == IN_PROCESS || this == RACKCALL
                 ? common
                 : common + ", one epoll event loop a side, 8 MiB flow-control window";
@@ -123,6 +123,7 @@ public enum GrpcTransport {
     <Q, R> ServerSide serve(Path directory, MethodDescriptor<Q, R> method, Function<Q, R> handler) throws IOException {
         return serve(
                 directory,
+                true,
                 ServerServiceDefinition.builder(method.getServiceName())
                         .addMethod(method, ServerCalls.asyncUnaryCall((request, replies) -> {
                             replies.onNext(handler.apply(request));
@@ -131,9 +132,10 @@ public enum GrpcTransport {
                         .build());
     }
 
-    ServerSide serve(Path directory, ServerServiceDefinition service) throws IOException {
-        Server server =
-                server(directory).directExecutor().addService(service).build().start();
+    /** Serves a service, on the transport's thread or on gRPC's own thread pool. */
+    ServerSide serve(Path directory, boolean direct, ServerServiceDefinition service) throws IOException {
+        ServerBuilder<?> builder = server(directory).addService(service);
+        Server server = (direct ? builder.directExecutor() : builder).build().start();
         if (server.getPort() > 0) {
             Files.writeString(directory.resolve(PORT_FILE), Integer.toString(server.getPort()));
         }

@@ -149,6 +149,11 @@ public final class RttTarget {
             case RDMA ->
                 result.with(
                         floor.subject().isOf(BenchTarget.VERBS) ? "pingpong_ratio" : "rdma_ratio", pair.ratioTo(floor));
+            // A socket's inverse: how many times as long it takes as Rackcall.
+            case GRPC ->
+                floor.subject().has(Subject.Trait.ONE_PROCESS)
+                        ? result.with("inproc_ratio", pair.ratioTo(floor))
+                        : result.with("rackcall_ratio", pair.ratioTo(floor));
             default -> result.with("floor_ratio", pair.ratioTo(floor)).with("above_floor_ns", pair.above(floor));
         };
     }
@@ -178,9 +183,10 @@ public final class RttTarget {
         double client = pair.client().ask(side -> side.allocation(calls));
         Optional<Long> after = pair.server().map(server -> server.ask(side -> HeapAllocation.ofOtherThreads()));
         pair.pause();
-        Result allocated = result.with("alloc_client_b", client / calls);
+        double operations = (double) calls * pair.subject().repetitions();
+        Result allocated = result.with("alloc_client_b", client / operations);
         return before.isEmpty()
                 ? allocated
-                : allocated.with("alloc_server_b", (double) (after.orElseThrow() - before.get()) / calls);
+                : allocated.with("alloc_server_b", (after.orElseThrow() - before.get()) / operations);
     }
 }

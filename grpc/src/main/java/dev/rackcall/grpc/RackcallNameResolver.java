@@ -1,0 +1,127 @@
+package dev.rackcall.grpc;
+
+import dev.rackcall.grpc.wire.PipeServers;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import io.grpc.EquivalentAddressGroup;
+import io.grpc.NameResolver;
+import io.grpc.StatusOr;
+import io.grpc.SynchronizationContext;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Gives gRPC the addresses of a channel's living servers, and again when servers start or end. All methods run in the
+ * channel's synchronisation context.
+ */
+final class RackcallNameResolver extends NameResolver {
+    /** The runtime folder's time changes when a server starts or ends; a killed one is noticed by its connection. */
+    private static final long LOOK_MILLIS = 2000;
+
+    private static final int MOST_TURNS = 1 << 10;
+    private static final FileTime NEVER = FileTime.fromMillis(0);
+
+    private final RackcallSocketAddress address;
+    private final RuntimeDirectory directory;
+    private final SynchronizationContext context;
+    private final ScheduledExecutorService timers;
+    private Listener2 listener;
+    private SynchronizationContext.ScheduledHandle next;
+    private FileTime seen = NEVER;
+    private List<String> known = List.of();
+    private final int turn = ThreadLocalRandom.current().nextInt(MOST_TURNS);
+
+    RackcallNameResolver(RackcallSocketAddress address, NameResolver.Args args) {
+        this.address = address;
+        this.directory = RuntimeDirectory.at(address.directory());
+        this.context = args.getSynchronizationContext();
+        this.timers = args.getScheduledExecutorService();
+    }
+
+    @Override
+    public String getServiceAuthority() {
+        return RackcallChannelBuilder.AUTHORITY;
+    }
+
+    @Override
+    public void start(Listener2 given) {
+        listener = given;
+        seen = changed();
+        known = living();
+        tell();
+        lookLater();
+    }
+
+    @Override
+    public void refresh() {
+        List<String> now = living();
+        if (!now.equals(known)) {
+            known = now;
+            tell();
+        }
+    }
+
+    @Override
+    public void shutdown() {
+        if (next != null) {
+            next.cancel();
+        }
+    }
+
+    private void lookLater() {
+        next = context.schedule(this::look, LOOK_MILLIS, TimeUnit.MILLISECONDS, timers);
+    }
+
+    private void look() {
+        FileTime now = changed();
+        if (!now.equals(seen)) {
+            // A server that has made its files may not have locked them yet, so the next look counts, too.
+            seen = isOld(now) ? now : NEVER;
+            refresh();
+        }
+        lookLater();
+    }
+
+    private static boolean isOld(FileTime time) {
+        return System.currentTimeMillis() - time.toMillis() > LOOK_MILLIS;
+    }
+
+    private FileTime changed() {
+        try {
+            return Files.getLastModifiedTime(directory.path());
+        } catch (IOException e) {
+            // No server has made it yet.
+            return NEVER;
+        }
+    }
+
+    private List<String> living() {
+        try {
+            return PipeServers.living(directory, address.channel());
+        } catch (RpcException e) {
+            // Connecting to the channel's own address fails in the same way, and tells callers.
+            return List.of();
+        }
+    }
+
+    private void tell() {
+        // Without a server, the channel's own address: connecting to it says what is missing.
+        List<EquivalentAddressGroup> groups = new ArrayList<>();
+        known.forEach(id -> groups.add(new EquivalentAddressGroup(address.ofServer(id))));
+        if (groups.isEmpty()) {
+            groups.add(new EquivalentAddressGroup(address));
+        }
+        // gRPC's default policy takes the first that it reaches; different clients should not take the same one.
+        Collections.rotate(groups, turn);
+        listener.onResult2(ResolutionResult.newBuilder()
+                .setAddressesOrError(StatusOr.fromValue(groups))
+                .build());
+    }
+}

@@ -1,0 +1,442 @@
+package dev.rackcall.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.common.util.concurrent.MoreExecutors;
+import dev.rackcall.testkit.Await;
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.ClientStreamTracer;
+import io.grpc.InternalChannelz.SocketStats;
+import io.grpc.Metadata;
+import io.grpc.SecurityLevel;
+import io.grpc.Status;
+import io.grpc.internal.ClientStream;
+import io.grpc.internal.ClientStreamListener;
+import io.grpc.internal.ClientTransport.PingCallback;
+import io.grpc.internal.DisconnectError;
+import io.grpc.internal.GrpcAttributes;
+import io.grpc.internal.ManagedClientTransport;
+import io.grpc.internal.ServerListener;
+import io.grpc.internal.ServerStream;
+import io.grpc.internal.ServerStreamListener;
+import io.grpc.internal.ServerTransport;
+import io.grpc.internal.ServerTransportListener;
+import io.grpc.internal.StreamListener.MessageProducer;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What gRPC's channel and server expect of a transport, by the behaviours that grpc-java's own transport tests check
+ * ({@code AbstractTransportTest}, which is not published).
+ *
+ * <ul>
+ *   <li>Here: start and stop, a server that is not there, termination with open streams, {@code shutdownNow}, pings, new
+ *       streams during and after the shutdown, use, cancellation by either side, early ends, no-ops after the end, flow
+ *       control, statistics, limits of metadata, attributes.
+ *   <li>By the interoperability suite: basic streams, empty streams, the authority, tracers' events and sizes, large
+ *       messages, compression.
+ *   <li>By {@link RackcallChannelTest} and {@link ManyServersTest}: GOAWAY, reconnecting, several clients.
+ *   <li>Not applicable: ports that are taken, the window size in statistics.
+ * </ul>
+ */
+class TransportContractTest {
+    private static final long SECONDS = 100;
+    private static final int MOST_METADATA = 1000;
+    private static final Metadata.Key<String> LONG = Metadata.Key.of("long", Metadata.ASCII_STRING_MARSHALLER);
+
+    @TempDir
+    private Path directory;
+
+    private final ServerEvents serverEvents = new ServerEvents();
+    private final ClientEvents clientEvents = new ClientEvents();
+    private RackcallServer server;
+    private RackcallClientTransport client;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = new RackcallServer(address(), 1 << 20, MOST_METADATA, List.of());
+        server.start(serverEvents);
+        client = transport();
+    }
+
+    private RackcallSocketAddress address() {
+        return RackcallSocketAddress.of("/test/contract", directory);
+    }
+
+    private RackcallClientTransport transport() {
+        return new RackcallClientTransport(address(), "localhost", null, Attributes.EMPTY, 1 << 20, MOST_METADATA);
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        client.shutdownNow(Status.UNAVAILABLE);
+        server.shutdown();
+        assertThat(serverEvents.next()).isEqualTo("shutdown");
+    }
+
+    // ---- recorders
+
+    private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
+        T next = queue.poll(SECONDS, TimeUnit.SECONDS);
+        assertThat(next).as("an event within " + SECONDS + " s").isNotNull();
+        return next;
+    }
+
+    private static final class ClientEvents implements ManagedClientTransport.Listener {
+        private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+
+        String next() throws InterruptedException {
+            return take(events);
+        }
+
+        @Override
+        public void transportShutdown(Status status, DisconnectError why) {
+            events.add("shutdown " + status.getCode());
+        }
+
+        @Override
+        public void transportTerminated() {
+            events.add("terminated");
+        }
+
+        @Override
+        public void transportReady() {
+            events.add("ready");
+        }
+
+        @Override
+        public void transportInUse(boolean used) {
+            events.add("in use " + used);
+        }
+
+        @Override
+        public Attributes filterTransport(Attributes attributes) {
+            return attributes;
+        }
+    }
+
+    private static final class ServerEvents implements ServerListener, ServerTransportListener {
+        private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+        private final BlockingQueue<ServerStream> streams = new LinkedBlockingQueue<>();
+        private final BlockingQueue<ServerTransport> transports = new LinkedBlockingQueue<>();
+        private final StreamEvents stream = new StreamEvents();
+
+        String next() throws InterruptedException {
+            return take(events);
+        }
+
+        @Override
+        public ServerTransportListener transportCreated(ServerTransport transport) {
+            transports.add(transport);
+            return this;
+        }
+
+        @Override
+        public void serverShutdown() {
+            events.add("shutdown");
+        }
+
+        @Override
+        public void streamCreated(ServerStream created, String method, Metadata headers) {
+            created.setListener(stream);
+            streams.add(created);
+        }
+
+        @Override
+        public Attributes transportReady(Attributes attributes) {
+            return attributes;
+        }
+
+        @Override
+        public void transportTerminated() {
+            // Clients' own events show it.
+        }
+    }
+
+    /** A stream's events at either side. */
+    private static final class StreamEvents implements ServerStreamListener, ClientStreamListener {
+        private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+
+        String next() throws InterruptedException {
+            return take(events);
+        }
+
+        /** The next event but those that say that the stream can send. */
+        String nextButReady() throws InterruptedException {
+            String event = next();
+            return event.equals("ready") ? nextButReady() : event;
+        }
+
+        @Override
+        public void messagesAvailable(MessageProducer producer) {
+            for (InputStream message = producer.next(); message != null; message = producer.next()) {
+                try (InputStream bytes = message) {
+                    events.add("message " + bytes.readAllBytes().length);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        }
+
+        @Override
+        public void onReady() {
+            events.add("ready");
+        }
+
+        @Override
+        public void halfClosed() {
+            events.add("half-closed");
+        }
+
+        @Override
+        public void headersRead(Metadata headers) {
+            events.add("headers");
+        }
+
+        @Override
+        public void closed(Status status) {
+            events.add("closed " + status.getCode());
+        }
+
+        @Override
+        public void closed(Status status, RpcProgress progress, Metadata trailers) {
+            events.add("closed " + status.getCode() + " " + progress);
+        }
+    }
+
+    private final StreamEvents answers = new StreamEvents();
+
+    private void connect() throws InterruptedException {
+        client.start(clientEvents).run();
+        assertThat(clientEvents.next()).isEqualTo("ready");
+    }
+
+    /** Begins a bidirectional stream. */
+    private ClientStream open(Metadata headers) {
+        ClientStream stream = client.newStream(
+                BytesService.CHAT, headers, CallOptions.DEFAULT, new ClientStreamTracer[] {new ClientStreamTracer() {}
+                });
+        stream.start(answers);
+        return stream;
+    }
+
+    private ServerStream accepted() throws InterruptedException {
+        return take(serverEvents.streams);
+    }
+
+    private static InputStream message(int bytes) {
+        return new ByteArrayInputStream(new byte[bytes]);
+    }
+
+    // ---- the life of a transport
+
+    @Test
+    void shouldStartAndStop() throws Exception {
+        connect();
+        assertThat(client.getAttributes().get(GrpcAttributes.ATTR_SECURITY_LEVEL))
+                .isEqualTo(SecurityLevel.PRIVACY_AND_INTEGRITY);
+        client.shutdown(Status.UNAVAILABLE);
+        assertThat(clientEvents.next()).isEqualTo("shutdown UNAVAILABLE");
+        assertThat(clientEvents.next()).isEqualTo("terminated");
+    }
+
+    @Test
+    void shouldTerminateWhenItIsShutDownBeforeItConnects() throws Exception {
+        Runnable connecting = client.start(clientEvents);
+        client.shutdown(Status.CANCELLED);
+        connecting.run();
+        assertThat(clientEvents.next()).isEqualTo("shutdown CANCELLED");
+        assertThat(clientEvents.next()).isEqualTo("terminated");
+    }
+
+    @Test
+    void shouldFailWithoutAServer() throws Exception {
+        client = new RackcallClientTransport(
+                RackcallSocketAddress.of("/test/nobody", directory), "localhost", null, Attributes.EMPTY, 1, 1);
+        client.start(clientEvents).run();
+        assertThat(clientEvents.next()).isEqualTo("shutdown UNAVAILABLE");
+        assertThat(clientEvents.next()).isEqualTo("terminated");
+    }
+
+    @Test
+    void shouldTerminateAfterItsLastStream() throws Exception {
+        connect();
+        open(new Metadata());
+        ServerStream stream = accepted();
+        assertThat(clientEvents.next()).isEqualTo("in use true");
+        client.shutdown(Status.UNAVAILABLE);
+        assertThat(clientEvents.next()).isEqualTo("shutdown UNAVAILABLE");
+        ClientStream late = open(new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("closed UNAVAILABLE MISCARRIED");
+        late.cancel(Status.CANCELLED);
+        assertThat(clientEvents.events).isEmpty();
+        stream.close(Status.OK, new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("closed OK PROCESSED");
+        assertThat(clientEvents.next()).isEqualTo("in use false");
+        assertThat(clientEvents.next()).isEqualTo("terminated");
+        open(new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("closed UNAVAILABLE MISCARRIED");
+    }
+
+    @Test
+    void shouldEndStreamsWhenTheClientIsShutDownNow() throws Exception {
+        connect();
+        open(new Metadata());
+        accepted();
+        client.shutdownNow(Status.INTERNAL);
+        assertThat(answers.nextButReady()).startsWith("closed INTERNAL");
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed CANCELLED");
+    }
+
+    @Test
+    void shouldEndStreamsWhenTheServerIsShutDownNow() throws Exception {
+        connect();
+        open(new Metadata());
+        accepted();
+        take(serverEvents.transports).shutdownNow(Status.INTERNAL);
+        assertThat(answers.nextButReady()).startsWith("closed ").doesNotContain("OK");
+        assertThat(serverEvents.stream.nextButReady()).startsWith("closed ");
+    }
+
+    @Test
+    void shouldPing() throws Exception {
+        connect();
+        BlockingQueue<String> pings = new LinkedBlockingQueue<>();
+        PingCallback callback = new PingCallback() {
+            @Override
+            public void onSuccess(long nanos) {
+                pings.add(nanos > 0 ? "took time" : "took " + nanos);
+            }
+
+            @Override
+            public void onFailure(Status cause) {
+                pings.add("failed " + cause.getCode());
+            }
+        };
+        client.ping(callback, MoreExecutors.directExecutor());
+        assertThat(take(pings)).isEqualTo("took time");
+        open(new Metadata());
+        accepted();
+        client.shutdown(Status.UNAVAILABLE);
+        client.ping(callback, MoreExecutors.directExecutor());
+        assertThat(take(pings)).isEqualTo("took time");
+        client.shutdownNow(Status.UNAVAILABLE);
+        Await.until("its end", () -> clientEvents.events.contains("terminated"));
+        client.ping(callback, MoreExecutors.directExecutor());
+        assertThat(take(pings)).isEqualTo("failed UNAVAILABLE");
+    }
+
+    // ---- streams
+
+    @Test
+    void shouldEndAStreamBeforeItsClientDoes() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        ServerStream served = accepted();
+        served.close(Status.NOT_FOUND, new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("closed NOT_FOUND PROCESSED");
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed OK");
+        stream.writeMessage(message(10));
+        stream.flush();
+        stream.halfClose();
+        stream.request(1);
+        stream.cancel(Status.CANCELLED);
+        served.writeMessage(message(10));
+        served.flush();
+        served.cancel(Status.CANCELLED);
+        open(new Metadata());
+        accepted().close(Status.OK, new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("closed OK PROCESSED");
+    }
+
+    @Test
+    void shouldCancelFromEitherSideAndTakeWhatComesLate() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        ServerStream served = accepted();
+        stream.cancel(Status.CANCELLED);
+        assertThat(answers.nextButReady()).startsWith("closed CANCELLED");
+        served.writeHeaders(new Metadata(), true);
+        served.writeMessage(message(10));
+        served.flush();
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed CANCELLED");
+        open(new Metadata());
+        ServerStream next = accepted();
+        next.writeHeaders(new Metadata(), true);
+        assertThat(answers.nextButReady()).isEqualTo("headers");
+        next.cancel(Status.INTERNAL);
+        assertThat(answers.nextButReady()).startsWith("closed CANCELLED");
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed INTERNAL");
+    }
+
+    @Test
+    void shouldPushBackUntilTheServerRequestsMessages() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        ServerStream served = accepted();
+        assertThat(answers.next()).isEqualTo("ready");
+        int sent = 0;
+        while (stream.isReady()) {
+            stream.writeMessage(message(32 * 1024));
+            stream.flush();
+            sent++;
+            assertThat(sent).as("messages of 32 KiB that nobody has requested").isLessThan(1000);
+        }
+        assertThat(serverEvents.stream.events).doesNotContain("message 32768");
+        served.request(sent);
+        for (int i = 0; i < sent; i++) {
+            assertThat(serverEvents.stream.nextButReady()).isEqualTo("message 32768");
+        }
+        Await.until("room for more", stream::isReady);
+        stream.halfClose();
+        served.request(1);
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("half-closed");
+    }
+
+    @Test
+    void shouldCountInItsStatistics() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        ServerStream served = accepted();
+        stream.writeMessage(message(10));
+        stream.flush();
+        served.request(1);
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("message 10");
+        served.close(Status.OK, new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("closed OK PROCESSED");
+        SocketStats stats = client.getStats().get(SECONDS, TimeUnit.SECONDS);
+        assertThat(stats.data.streamsStarted).isEqualTo(1);
+        assertThat(stats.data.streamsSucceeded).isEqualTo(1);
+        assertThat(stats.data.messagesSent).isEqualTo(1);
+        SocketStats served1 = take(serverEvents.transports).getStats().get(SECONDS, TimeUnit.SECONDS);
+        assertThat(served1.data.messagesReceived).isEqualTo(1);
+        assertThat(served1.remote).isNotNull();
+    }
+
+    @Test
+    void shouldRefuseMetadataAboveTheLimits() throws Exception {
+        connect();
+        Metadata tooLong = new Metadata();
+        tooLong.put(LONG, "x".repeat(2 * MOST_METADATA));
+        open(tooLong);
+        assertThat(answers.nextButReady()).startsWith("closed RESOURCE_EXHAUSTED");
+        open(new Metadata());
+        accepted().writeHeaders(tooLong, true);
+        assertThat(answers.nextButReady()).startsWith("closed RESOURCE_EXHAUSTED");
+        open(new Metadata());
+        accepted().close(Status.OK, tooLong);
+        assertThat(answers.nextButReady()).startsWith("closed RESOURCE_EXHAUSTED");
+    }
+}
