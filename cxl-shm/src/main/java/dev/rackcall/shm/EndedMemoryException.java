@@ -1,9 +1,9 @@
 package dev.rackcall.shm;
 
 /**
- * A shared object was used after its connection or pool, which the message names, had ended, and its memory with it. If
- * a thread uses an object just while its memory ends, the JVM's own {@link IllegalStateException} ("Already closed")
- * may come instead.
+ * Thrown when a shared object is used after its connection or pool has ended, since its memory is then gone; the message
+ * names the connection or pool. If the memory ends during the access, the JVM may throw an {@link IllegalStateException}
+ * ("Already closed") instead.
  */
 public final class EndedMemoryException extends IllegalStateException {
     private static final long serialVersionUID = 1L;

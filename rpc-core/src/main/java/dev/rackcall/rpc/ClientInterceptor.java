@@ -29,7 +29,7 @@ public interface ClientInterceptor {
      *
      * @param next encodes the arguments, sends the call, and waits for its result; must be run exactly once, on this
      *     thread, unless this method throws. Throws the exception that the caller will get. For a method that returns a
-     *     {@code CompletableFuture} it returns when the call was sent, for a {@code Stream} when the first elements
+     *     {@code CompletableFuture} and a one-way method it returns when the call was sent or queued, for a {@code Stream} when the first elements
      *     have arrived; {@link Call#onEnd} observes the end
      */
     void around(Call call, Runnable next);

@@ -14,7 +14,7 @@ import java.lang.annotation.Target;
  * record Item(String name, @Default("1") int count, @Default("") List<String> tags) {}
  * }</pre>
  *
- * <p>The compiler checks the text. It never affects records of peers that have the component.
+ * <p>The compiler checks the text. The default never affects records of peers that have the component.
  */
 @Documented
 @Target(ElementType.RECORD_COMPONENT)

@@ -13,7 +13,7 @@ import java.lang.annotation.Target;
  * <p><b>What travels</b> as parameter, result or element, nested as deep as you like:
  * <ul>
  *   <li>primitives, their boxes, {@code String}, enums, arrays;
- *   <li>records, also generic ones whose type arguments are given; one that contains itself may do so 128 deep. {@link
+ *   <li>records, also generic ones whose type arguments are given; a recursive record may be nested up to 128 levels. {@link
  *       Default} lets a later version add components;
  *   <li>sealed interfaces whose permitted types are records, enums or such interfaces: one of these travels;
  *   <li>{@code List}, {@code Set}, {@code Map}, {@code Optional}; they arrive as modifiable copies in the same order;
@@ -42,7 +42,7 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.CLASS)
 public @interface Rpc {
     /**
-     * The caller does not wait, and receives neither a result nor an error. Only for {@code void} methods. Keep a
+     * The caller does not wait, and does not learn what the handler did; only a call that cannot be sent throws. Only for {@code void} methods. Keep a
      * shared argument until the handler has finished with it, which only another call can confirm. If its scope is
      * closed earlier, the call fails unnoticed.
      */
