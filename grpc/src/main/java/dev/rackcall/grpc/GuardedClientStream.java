@@ -11,19 +11,19 @@ import io.grpc.internal.InsightBuilder;
 import java.io.InputStream;
 
 /**
- * Ends a call whose request marshaller throws an {@code Error} while its message is read. gRPC sends the first messages
- * of a channel that is still connecting from an executor, which drops the error; the caller would wait for ever.
+ * Ends a call whose request marshaller throws an {@code Error} while its message is read. The error becomes the cause of
+ * the call's status and goes no further: gRPC hands the first messages of a channel that is still connecting over to the
+ * stream in one go, and an error there would keep it from ever passing on the call's end.
  */
 record GuardedClientStream(ClientStream stream) implements ClientStream {
     @Override
     public void writeMessage(InputStream message) {
         try {
             stream.writeMessage(message);
-        } catch (RuntimeException | Error e) {
+        } catch (Error e) {
             stream.cancel(Status.CANCELLED
                     .withDescription("the request's marshaller failed: " + e)
                     .withCause(e));
-            throw e;
         }
     }
 
