@@ -11,7 +11,7 @@ public interface FeedOfTomorrow {
     Stream<Feed.Item> items();
 
     @Rpc
-    long add(int first, long second);
+    long add(double first, long second);
 
     @Rpc
     long multiply(long first, long second);

@@ -29,8 +29,8 @@ class VersionTest extends RpcFixture {
         }
 
         @Override
-        public long add(int first, long second) {
-            return first + second;
+        public long add(double first, long second) {
+            return (long) first + second;
         }
 
         @Override

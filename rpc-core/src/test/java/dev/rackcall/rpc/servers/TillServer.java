@@ -67,9 +67,9 @@ final class TillServer implements Till {
         }
     }
 
-    private static void awaitEnd(RpcServer server) {
+    private static void await(CountDownLatch latch) {
         try {
-            server.awaitTermination();
+            latch.await();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -79,7 +79,7 @@ final class TillServer implements Till {
      * Runs the server.
      *
      * @param arguments the runtime folder; "exclusive", "hook" for an exit hook that shuts down, "slow-hook" for one that
-     *     waits until this program was told to drain, or "pool" to serve in the pool at the path that
+     *     first waits until this program was told to drain, or "pool" to serve in the pool at the path that
      *     follows
      */
     public static void main(String[] arguments) throws IOException {
@@ -93,10 +93,12 @@ final class TillServer implements Till {
             builder.pool(TwoHosts.host(Path.of(wishes.getLast()), 0));
         }
         RpcServer server = builder.start();
+        CountDownLatch told = new CountDownLatch(1);
         if (wishes.contains("slow-hook")) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> {
                 System.out.println("exiting");
-                awaitEnd(server);
+                await(told);
+                System.out.println("drained " + server.shutdown(Duration.ofMinutes(1)));
             }));
         }
         if (wishes.contains("hook")) {
@@ -107,7 +109,11 @@ final class TillServer implements Till {
         System.out.println("serving");
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String order = orders.readLine(); order != null; order = orders.readLine()) {
-            if (order.equals("drain")) {
+            if (!order.equals("drain")) {
+                continue;
+            }
+            told.countDown();
+            if (!wishes.contains("slow-hook")) {
                 System.out.println("drained " + server.shutdown(Duration.ofMinutes(1)));
             }
         }

@@ -94,7 +94,8 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
             return arena.allocateRun(bytes);
         } catch (OutOfArenaException e) {
             throw Status.Code.RESOURCE_EXHAUSTED
-                    .with("a payload of %d bytes or more does not fit: %s; %s", bytes, e.getMessage(), advice)
+                    // The advice comes first: in a full arena, an answer has room for the beginning of its text only.
+                    .with("%s; a payload of %d bytes or more does not fit: %s", advice, bytes, e.getMessage())
                     .asException(e);
         }
     }

@@ -59,7 +59,7 @@ final class ServerResponse {
                 end.replyArena(),
                 memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES),
                 end.slots(),
-                "the caller should release shared results by RpcChannel.release, or open the channel with a larger arenaQuota");
+                "RpcChannel.release results, or raise arenaQuota");
         this.service = service;
         this.writer = PayloadWriter.create(buffer).objects(service.objects());
     }

@@ -87,7 +87,7 @@ class SealOfTwoCallsTest extends RpcFixture {
             call(hostile, method("valueTwiceLater"), seal, coin);
             Await.latch(read);
 
-            call(hostile, second.contains(" ") ? 4711 : method(second), seal, coin);
+            call(hostile, second.contains(" ") ? 711 : method(second), seal, coin);
             Await.until("the second call is answered", () -> SlotLayout.isOf(hostile.response(1), 1));
             assertThat(hostile.codeOf(1)).isNotEqualTo(Status.Code.OK);
             assertThat(seals.isDone(seal)).isFalse();
@@ -109,7 +109,7 @@ class SealOfTwoCallsTest extends RpcFixture {
                 Scope scope = hostile.requestArena().newScope();
                 Scope other = hostile.requestArena().newScope()) {
             Coin coin = scope.create(Coin.class);
-            for (int method : new int[] {4711, method("fail")}) {
+            for (int method : new int[] {711, method("fail")}) {
                 long seal = seals.seal(other, "a call");
                 call(hostile, method, seal, coin);
                 assertThat(hostile.await()).isEqualTo(HostileConnection.End.ANSWERED);
