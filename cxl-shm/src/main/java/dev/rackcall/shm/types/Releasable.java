@@ -19,8 +19,9 @@ public interface Releasable extends AutoCloseable {
     /**
      * Releases the result of a call, with everything that its handler allocated for it: the server frees it. Closing
      * any object of the result releases the whole result. Using this flyweight then throws an {@link
-     * IllegalStateException}; other flyweights on its objects must not be used any more. Does nothing for all other
-     * objects, which their scope frees, and for those already released. Any thread; never waits.
+     * IllegalStateException}; other flyweights on its objects must not be used any more. Does nothing for parts embedded
+     * in an object ({@link Inline}), for objects that are no result, which their scope frees, and for those already
+     * released. Any thread; never waits.
      */
     @Override
     default void close() {

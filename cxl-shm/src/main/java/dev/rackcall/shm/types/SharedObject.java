@@ -104,7 +104,17 @@ public abstract class SharedObject {
 
     /** The space that follows the Refs of a shared object. */
     public static RefSpace spaceOf(Object sharedObject) {
-        return of(sharedObject).attachedSpace();
+        SharedObject object = of(sharedObject);
+        if (object.memory == null) {
+            throw new IllegalStateException(object.nowhere());
+        }
+        // Not attachedSpace(): the object may have been freed.
+        return object.space;
+    }
+
+    /** Whether it is embedded in another object ({@link Inline}), and so has no Ref of its own. */
+    public static boolean isEmbedded(Object sharedObject) {
+        return of(sharedObject).inside != 0;
     }
 
     /**

@@ -62,7 +62,10 @@ final class Converters {
 
     private final Schema from;
     private final Schema to;
+
+    /** Those begun and those complete, by the names of both sides. */
     private final Map<String, Converter.Steps> records = new HashMap<>();
+
     private final Map<String, Converter> built = new HashMap<>();
     private int depth;
 
@@ -103,7 +106,7 @@ final class Converters {
         }
         Described described = from.types().get(here.toString());
         if (described != null) {
-            return described(here, described, to.types().get(there.toString()));
+            return described(here, described, there, to.types().get(there.toString()));
         }
         Integer bytes = FIXED.get(here.name());
         if (bytes != null) {
@@ -156,12 +159,14 @@ final class Converters {
         return TEXT;
     }
 
-    private Converter described(TypeName here, Described mine, Described theirs) throws UnknownFormException {
+    private Converter described(TypeName here, Described mine, TypeName there, Described theirs)
+            throws UnknownFormException {
         return switch (mine) {
             case SharedLayout shared -> REF;
             case EnumType constants -> constants(here, constants, (EnumType) theirs);
-            case RecordType type -> steps(here, () -> steps(type.components(), ((RecordType) theirs).components()));
-            case OneOf type -> steps(here, () -> List.of(cases(here, type.cases(), ((OneOf) theirs).cases())));
+            case RecordType type ->
+                steps(here, there, () -> steps(type.components(), ((RecordType) theirs).components()));
+            case OneOf type -> steps(here, there, () -> List.of(cases(here, type.cases(), ((OneOf) theirs).cases())));
             case Schema.OtherType other ->
                 throw new UnknownFormException("Rackcall does not convert '" + TypeName.simple(other.line()) + "'");
         };
@@ -208,8 +213,9 @@ final class Converters {
     }
 
     /** A described type that may contain itself. */
-    private Converter steps(TypeName name, Making making) throws UnknownFormException {
-        String key = name.toString();
+    private Converter steps(TypeName name, TypeName there, Making making) throws UnknownFormException {
+        // By both: of two uses of a generic record, the other side may have changed only one's argument.
+        String key = name + " -> " + there;
         Converter known = built.get(key);
         if (known != null) {
             return known;
