@@ -150,7 +150,10 @@ public interface RpcChannel extends AutoCloseable {
      */
     void leavePool();
 
-    /** Ends the connection; calls in flight, and later ones, end with CANCELLED. Idempotent. */
+    /**
+     * Ends the connection; calls in flight, and later ones, end with CANCELLED. One-way calls that wait for a free slot
+     * are sent first, for up to 1 s for each connection; the log says how many were lost. Idempotent.
+     */
     @Override
     void close();
 

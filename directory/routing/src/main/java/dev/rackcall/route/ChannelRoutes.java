@@ -16,6 +16,7 @@ import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.pool.Pool;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -267,14 +268,17 @@ final class ChannelRoutes implements Balancer {
         }
     }
 
-    /** Closes subchannels to servers whose version the service's stubs cannot call; their routes then fail and say so. */
+    /**
+     * Closes subchannels to servers whose version the service's stubs cannot call; their routes then fail and say so.
+     * A server that cannot be asked now gets no calls until its route has connected anew.
+     */
     @Override
     public synchronized void use(ServiceDefinition<?> definition) {
-        List<RouteSubchannel> unsuitable = subchannels.use(definition);
-        if (unsuitable.isEmpty()) {
+        Map<RouteSubchannel, RpcException> failures = subchannels.use(definition);
+        if (failures.isEmpty()) {
             return;
         }
-        subchannels.reject(unsuitable);
+        List<RouteSubchannel> unsuitable = subchannels.reject(failures);
         publish();
         // Closing may block, because its last requests may have to be transferred first.
         unsuitable.forEach(subchannel -> Background.run(subchannel::close));

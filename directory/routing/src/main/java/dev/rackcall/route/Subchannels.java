@@ -3,10 +3,13 @@ package dev.rackcall.route;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.balance.Subchannel;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -54,35 +57,41 @@ final class Subchannels {
     /**
      * Prepares all present and later subchannels for the calls of a service's stubs.
      *
-     * @return the subchannels whose servers have versions that these stubs cannot call
-     * @throws RpcException FAILED_PRECONDITION if these are all subchannels
+     * @return the subchannels that these stubs cannot use, and why not
+     * @throws RpcException if these are all subchannels; FAILED_PRECONDITION if their servers' version is the reason
      */
-    List<RouteSubchannel> use(ServiceDefinition<?> definition) {
+    Map<RouteSubchannel, RpcException> use(ServiceDefinition<?> definition) {
         if (used.stream().anyMatch(known -> known.type() == definition.type())) {
-            return List.of();
+            return Map.of();
         }
-        List<RouteSubchannel> unsuitable = new ArrayList<>();
-        Optional<RpcException> failure = Optional.empty();
+        Map<RouteSubchannel, RpcException> failures = new LinkedHashMap<>();
         for (RouteSubchannel subchannel : open) {
             try {
                 subchannel.use(definition, channel);
             } catch (RpcException e) {
-                failure = Optional.of(e);
-                unsuitable.add(subchannel);
+                failures.put(subchannel, e);
             }
         }
-        if (failure.isPresent() && unsuitable.size() == open.length) {
-            throw failure.get();
+        if (!failures.isEmpty() && failures.size() == open.length) {
+            throw failures.values().iterator().next();
         }
         used.add(definition);
-        return unsuitable;
+        return failures;
     }
 
-    /** Removes subchannels that must get no calls, for the caller to close. Their routes leave them later. */
-    void reject(List<RouteSubchannel> unsuitable) {
-        unsuitable.forEach(RouteSubchannel::reject);
+    /**
+     * Takes new calls off subchannels; their routes leave them later, and connect anew.
+     *
+     * @return those of unsuitable servers, for the caller to close; the others' calls in flight go on
+     */
+    List<RouteSubchannel> reject(Map<RouteSubchannel, RpcException> failures) {
+        failures.keySet().forEach(RouteSubchannel::reject);
+        List<RouteSubchannel> unsuitable = failures.keySet().stream()
+                .filter(each -> Subchannel.isFinal(failures.get(each)))
+                .toList();
         adopted.removeAll(unsuitable);
         open = adopted.toArray(NONE);
+        return unsuitable;
     }
 
     /** The first connection, which may have ended. */

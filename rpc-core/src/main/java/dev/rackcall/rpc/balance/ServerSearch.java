@@ -1,7 +1,6 @@
 package dev.rackcall.rpc.balance;
 
 import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.FolderWatch;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.runtime.ServerInstance;
@@ -256,7 +255,7 @@ final class ServerSearch implements AutoCloseable {
             connection = HostServers.connect(isShort ? spec : spec.within(bound), server);
         } catch (RpcException e) {
             LOG.debug("channel {}: {} gets no calls yet", spec.channel(), server.socket(), e);
-            refused(server, e.code());
+            refused(server, e);
             return false;
         }
         boolean adopted = false;
@@ -270,8 +269,8 @@ final class ServerSearch implements AutoCloseable {
         return adopted;
     }
 
-    private synchronized void refused(ServerInstance server, Status.Code code) {
-        if (code == Status.Code.FAILED_PRECONDITION || code == Status.Code.PERMISSION_DENIED) {
+    private synchronized void refused(ServerInstance server, RpcException why) {
+        if (Subchannel.isFinal(why)) {
             refusing.add(server.id());
         } else {
             later(RETRY_NANOS);
@@ -284,8 +283,13 @@ final class ServerSearch implements AutoCloseable {
         return !unsuitable.contains(server.id()) && !refusing.contains(server.id());
     }
 
-    /** The channel's stubs cannot call that server. */
+    /** The channel's stubs cannot call that server. If the reason need not last, it is tried again later. */
     void unsuitable(ServerInstance server, RpcException why) {
+        if (!Subchannel.isFinal(why)) {
+            LOG.debug("channel {}: {} gets no calls for now", spec.channel(), server.socket(), why);
+            later(RETRY_NANOS);
+            return;
+        }
         boolean isNew;
         synchronized (this) {
             isNew = unsuitable.add(server.id());

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.balance;
 
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.schema.Adaptation;
 import dev.rackcall.rpc.spi.ClientConnection;
@@ -47,11 +48,20 @@ public class Subchannel {
     /**
      * Prepares the connection for the calls of a service's stubs.
      *
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if its server has a version that they cannot call
+     * @throws RpcException FAILED_PRECONDITION if its server has a version that they cannot call, PERMISSION_DENIED if
+     *     this client may not use it, another code if the server cannot be asked now
      */
     public final void use(ServiceDefinition<?> definition, String channel) {
         connection = Adaptation.adapt(definition, connection, channel);
         connection.use(definition);
+    }
+
+    /**
+     * Whether a failure of {@link #use} lasts as long as the server: its version or its access list is the reason.
+     * After any other failure the server may serve the stubs the next time.
+     */
+    public static boolean isFinal(RpcException failure) {
+        return failure.code() == Status.Code.FAILED_PRECONDITION || failure.code() == Status.Code.PERMISSION_DENIED;
     }
 
     // ---- calls

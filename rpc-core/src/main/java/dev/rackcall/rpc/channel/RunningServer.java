@@ -25,7 +25,9 @@ final class RunningServer implements RpcServer {
     /** How long a server of a pool must have had no calls, while the process exits, to be closed. */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** How long calls keep a server of a pool open, while the process exits, if nothing shuts it down. */
-    private static final Duration EXIT_BOUND = Duration.ofSeconds(30);
+    private static final Duration EXIT_BOUND = Duration.ofSeconds(10);
+    /** How long calls that begin last, while the process exits, may take. */
+    private static final Duration LAST_CALLS_BOUND = Duration.ofSeconds(1);
 
     private static final long EXIT_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -136,7 +138,7 @@ final class RunningServer implements RpcServer {
                 quietSince = now;
             }
         }
-        shutdown(Duration.ZERO);
+        shutdown(LAST_CALLS_BOUND);
         // If it was not this call that ended it, a thread that is no hook may still be doing so.
         isTerminatedWithin(Duration.ofNanos(Math.max(0, drainUntil.get() - System.nanoTime()))
                 .plus(CLOSE_BOUND));

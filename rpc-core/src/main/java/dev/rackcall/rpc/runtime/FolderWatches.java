@@ -55,7 +55,13 @@ final class FolderWatches {
         register(folder);
         watches.add(watch);
         if (looking.getState() == Thread.State.NEW) {
-            looking.start();
+            try {
+                looking.start();
+            } catch (RuntimeException | Error e) {
+                // No thread: the next watch tries again.
+                end(watch);
+                throw e;
+            }
         }
         return watch;
     }
@@ -117,10 +123,16 @@ final class FolderWatches {
     private void run() {
         Optional<WatchService> service = mine();
         while (isMine()) {
-            Set<Path> changed = await(service);
-            changed.addAll(registerAll());
-            for (FolderWatch watch : watches) {
-                watch.look(changed.contains(watch.folder()));
+            try {
+                Set<Path> changed = await(service);
+                changed.addAll(registerAll());
+                for (FolderWatch watch : watches) {
+                    watch.look(changed.contains(watch.folder()));
+                }
+            } catch (RuntimeException | Error e) {
+                // Thrown on, it would end all watches for good. The pause keeps a lasting failure from filling the log.
+                LOG.warn("looking for changes of directories failed; it is repeated", e);
+                LockSupport.parkNanos(lookNanos);
             }
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -72,16 +74,18 @@ class HostBalancerTest extends RpcFixture {
         assertThat(second.isUsable()).isTrue();
     }
 
-    /** A definition whose version takes long to compare. */
-    private static final class SlowDefinition extends ServiceDefinition<Echo> {
+    /** A definition that does something whenever its version is compared. */
+    private static final class WatchedDefinition extends ServiceDefinition<Echo> {
         private final ServiceDefinition<Echo> echo = ServiceDefinition.of(Echo.class);
-        private final CountDownLatch comparing = new CountDownLatch(1);
-        private final CountDownLatch goesOn = new CountDownLatch(1);
+        private final Runnable whenCompared;
+
+        WatchedDefinition(Runnable whenCompared) {
+            this.whenCompared = whenCompared;
+        }
 
         @Override
         public long fingerprint() {
-            comparing.countDown();
-            Await.latch(goesOn);
+            whenCompared.run();
             return echo.fingerprint();
         }
 
@@ -121,12 +125,17 @@ class HostBalancerTest extends RpcFixture {
     void shouldNoticeEndsWhileVersionsAreCompared() {
         RpcServer server = serve(Echo.class, new EchoService());
         HostBalancer balancer = balancer(HostServers.connectAny(spec()));
-        SlowDefinition slow = new SlowDefinition();
+        CountDownLatch comparing = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        WatchedDefinition slow = new WatchedDefinition(() -> {
+            comparing.countDown();
+            Await.latch(goesOn);
+        });
         CompletableFuture<Boolean> use = Concurrently.start(() -> {
             balancer.use(slow);
             return true;
         });
-        Await.latch(slow.comparing);
+        Await.latch(comparing);
         try {
             assertThat(Concurrently.start(balancer::describe))
                     .succeedsWithin(Await.BOUND)
@@ -135,8 +144,25 @@ class HostBalancerTest extends RpcFixture {
             server.close();
             Await.equal("routes", 0, () -> balancer.describe().size());
         } finally {
-            slow.goesOn.countDown();
+            goesOn.countDown();
         }
         assertThat(use).succeedsWithin(Await.BOUND).isEqualTo(true);
+    }
+
+    @Test
+    void shouldReturnToAServerThatFailedForNow() {
+        serve(Echo.class, new EchoService());
+        serve(Echo.class, new EchoService());
+        HostBalancer balancer = balancer(HostServers.connectAny(spec()));
+        Await.equal("routes", 2, () -> balancer.describe().size());
+        AtomicInteger compared = new AtomicInteger();
+        balancer.use(new WatchedDefinition(() -> {
+            if (compared.getAndIncrement() == 0) {
+                throw Status.Code.RESOURCE_EXHAUSTED.with("all slots are taken").asException();
+            }
+        }));
+        assertThat(balancer.unsuitable()).isEmpty();
+        Await.equal("routes", 2, () -> balancer.describe().size());
+        assertThat(compared).hasValueGreaterThan(2);
     }
 }

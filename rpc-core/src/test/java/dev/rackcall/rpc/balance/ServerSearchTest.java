@@ -111,6 +111,20 @@ class ServerSearchTest extends RpcFixture {
     }
 
     @Test
+    void shouldConnectAgainToServersThatFailedForNow() {
+        ServerInstance busy = server(serve(Echo.class, new EchoService()));
+        ServerSearch search = search();
+        for (Status.Code code : new Status.Code[] {
+            Status.Code.RESOURCE_EXHAUSTED, Status.Code.DEADLINE_EXCEEDED, Status.Code.UNAVAILABLE
+        }) {
+            search.unsuitable(busy, code.with("busy now").asException());
+        }
+        assertThat(search.unsuitable()).isEmpty();
+        search.start();
+        Await.equal("servers", Set.of(busy.id()), adopted::keySet);
+    }
+
+    @Test
     void shouldForgetServersThatHaveEnded() {
         RpcServer running = serve(Echo.class, new EchoService());
         ServerInstance unsuitable = server(running);

@@ -95,6 +95,33 @@ class QueuedCallTest extends RpcFixture {
     }
 
     @Test
+    void shouldSendOneWayCallsThatWaitBeforeTheChannelIsClosed() {
+        List<CompletableFuture<Integer>> futures = call(SLOTS);
+        List<String> notes = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            notes.add("note " + i);
+            echo.note(notes.getLast());
+        }
+        Await.equal("calls in the server", SLOTS, service.called::size);
+        service.letGo();
+        channel.close();
+        assertThat(futures).allSatisfy(future -> assertThat(future).isDone());
+        Echo later = open(Echo.class).stub(Echo.class);
+        Await.equal("notes", notes, later::notes);
+    }
+
+    @Test
+    void shouldEndOneWayCallsThatCannotBeSentBeforeTheChannelIsClosed() {
+        List<CompletableFuture<Integer>> futures = call(SLOTS);
+        echo.note("without a slot");
+        channel.close();
+        assertThat(futures).allSatisfy(future -> assertThat(future).isCompletedExceptionally());
+        Await.equal("calls that ended", SLOTS + 1, told::size);
+        assertThat(told).containsOnly(Status.Code.CANCELLED);
+        assertThat(open(Echo.class).stub(Echo.class).notes()).isEmpty();
+    }
+
+    @Test
     void shouldNotSendACallThatWasCancelledInTheQueue() {
         List<CompletableFuture<Integer>> futures = call(SLOTS + 3);
         assertThat(futures.get(SLOTS + 1).cancel(true)).isTrue();

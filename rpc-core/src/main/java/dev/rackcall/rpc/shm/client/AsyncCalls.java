@@ -23,6 +23,9 @@ final class AsyncCalls implements ClientReactor.Polled {
     /** A helping thread polls its own call each time, but all slots only once per this many polls. */
     private static final int SPINS_PER_POLL = 16;
 
+    /** Pause between two looks for room, while the connection is being closed. */
+    private static final long NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
     private final ShmClientConnection connection;
     private final ShmClientCall[] calls;
     private final SpinTime answerTime;
@@ -216,6 +219,22 @@ final class AsyncCalls implements ClientReactor.Polled {
             controls.poll();
             next = controls.peek();
         }
+    }
+
+    /**
+     * Sends the one-way calls that wait, as slots become free, until {@code end}, a nanoTime; returns how many still
+     * wait. Does not wait on the reactor's thread, where an observer may have closed the channel.
+     */
+    int sendOneWay(long end) {
+        int left = queue.isEmpty() ? 0 : queue.oneWay();
+        boolean mayWait = !connection.end.reactor().isCurrent();
+        while (left > 0 && mayWait && connection.isOpen() && end - System.nanoTime() > 0) {
+            if (poll() == 0) {
+                LockSupport.parkNanos(NAP_NANOS);
+            }
+            left = queue.oneWay();
+        }
+        return left;
     }
 
     /** The connection has ended: ends every call that waits here. */

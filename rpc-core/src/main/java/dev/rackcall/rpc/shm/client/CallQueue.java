@@ -27,6 +27,9 @@ final class CallQueue {
         /** nanoTime. */
         long deadline();
 
+        /** Whether no caller gets to know if it is lost. */
+        boolean isOneWay();
+
         /** Sends the call in a slot that the calling thread holds. Throws nothing. */
         void send(ClientCall slot);
 
@@ -133,6 +136,11 @@ final class CallQueue {
                             exit.spec().arenaQuota())
                     .asException();
         }
+    }
+
+    /** The number of one-way calls that wait. */
+    synchronized int oneWay() {
+        return (int) waiting.stream().filter(Entry::isOneWay).count();
     }
 
     /** Removes a queued call; returns whether it was still queued. */

@@ -36,7 +36,7 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
         /** For the shared arguments of one call. */
         SentArguments newArguments();
 
-        /** Begins the call in a slot that the calling thread holds. */
+        /** Begins the call in a slot that the calling thread holds. If it throws, the slot was given back. */
         void begin(ClientCall slot, QueuedCall call);
 
         /** Polls for answers on behalf of a thread that waits for the future, at most until {@code end}, a nanoTime. */
@@ -165,6 +165,11 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
     }
 
     @Override
+    public boolean isOneWay() {
+        return future == null;
+    }
+
+    @Override
     public void send(ClientCall slot) {
         try {
             if (future == null) {
@@ -184,10 +189,11 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
 
     /** Copies the call into a slot that the calling thread holds, and sends it. Ends it if that fails. */
     void handOver(ClientCall slot, Consumer<ClientCall> sending) {
+        // If this fails, the slot may serve another call already.
+        connection.begin(slot, this);
+        // From here on the slot tells the observer.
+        handedOver = true;
         try {
-            connection.begin(slot, this);
-            // From here on the slot tells the observer.
-            handedOver = true;
             if (encoding) {
                 slot.arguments().append(writer);
             }

@@ -66,6 +66,7 @@ final class ShmClientCall extends ClientSlot {
         }
     }
 
+    /** Begins a call in this slot, which the calling thread holds. If it throws, the slot was given back. */
     void begin(
             CalledService called,
             MethodDescriptor callee,
@@ -90,18 +91,12 @@ final class ShmClientCall extends ClientSlot {
         }
         sent = false;
         unwanted = false;
-        if (answer == null) {
-            prepare();
-        }
-        request.begin(callHeaders, callIsolation, callee != null && callee.writes());
-        answer.begin();
-    }
-
-    private void prepare() {
         try {
-            ObjectCodec objects = new SlotCodec();
-            request = new ClientRequest(connection.arenas, objects, slot);
-            answer = new ClientAnswer(connection.arenas, objects, slot, this::name);
+            if (answer == null) {
+                prepare();
+            }
+            request.begin(callHeaders, callIsolation, callee != null && callee.writes());
+            answer.begin();
         } catch (RuntimeException | Error e) {
             // No caller gets this object, and so none would release it.
             stopEncoding();
@@ -110,7 +105,13 @@ final class ShmClientCall extends ClientSlot {
         }
     }
 
-    /** Begins a call that waited for the slot. */
+    private void prepare() {
+        ObjectCodec objects = new SlotCodec();
+        request = new ClientRequest(connection.arenas, objects, slot);
+        answer = new ClientAnswer(connection.arenas, objects, slot, this::name);
+    }
+
+    /** As the other, for a call that waited for the slot. */
     void begin(QueuedCall waited) {
         begin(waited.service, waited.method, waited.deadline, waited.headers, waited.isolation, waited.observer);
         request.take(waited.shared());

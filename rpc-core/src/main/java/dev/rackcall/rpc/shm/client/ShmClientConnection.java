@@ -23,8 +23,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The client's end of a connection: begins calls, publishes requests, rings when the server does not poll, and ends all
@@ -33,6 +36,10 @@ import java.util.function.Function;
  */
 public final class ShmClientConnection extends ClientConnection
         implements ClientEnd.Owner, ClientStream.Source, ServiceConnection.Base, CallQueue.Exit, QueuedCall.Over {
+    private static final Logger LOG = LoggerFactory.getLogger(ShmClientConnection.class);
+    /** How long {@link #close} waits for slots for one-way calls. */
+    private static final long LAST_SENDS_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     public final ClientEnd end;
     public final ClientMemory arenas;
     final MemorySegment memory;
@@ -366,6 +373,9 @@ public final class ShmClientConnection extends ClientConnection
 
     @Override
     public boolean release(Object result) {
+        if (SharedObject.isEmbedded(result)) {
+            return false;
+        }
         long ref = SharedObject.refOf(result);
         boolean isReply = arenas.isReply(result, ref);
         if (isReply) {
@@ -440,6 +450,15 @@ public final class ShmClientConnection extends ClientConnection
 
     @Override
     public void close() {
+        int lost = async.sendOneWay(System.nanoTime() + LAST_SENDS_NANOS);
+        // If the connection has ended by itself, its calls have ended with it.
+        if (lost > 0 && open) {
+            LOG.warn(
+                    "channel {}: {} one-way calls are lost, because the channel was closed and no slot became free for them"
+                            + " within 1 s; end other calls first, or open the channel with more slots",
+                    spec.channel(),
+                    lost);
+        }
         end.close(Status.Code.CANCELLED.with("channel %s was closed here", spec.channel()));
     }
 }

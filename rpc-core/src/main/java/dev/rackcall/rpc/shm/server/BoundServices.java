@@ -9,14 +9,16 @@ import java.util.function.Function;
 
 /**
  * The services of a server that one client calls over one connection, by their numbers there: first the one that it has
- * connected to, then those that it has bound since. Poller only.
+ * connected to, then those that it has bound since. Thread-safe: a request may be dispatched by a relieved poller while
+ * its successor binds.
  */
 final class BoundServices {
     private final ServiceBinding first;
     /** Makes the binding of a channel for this client; empty if there is none. Throws if the client may not have it. */
     private final Function<String, Optional<ServiceBinding>> others;
 
-    private ServiceBinding[] services;
+    /** Replaced, never changed. Written with this object's lock held. */
+    private volatile ServiceBinding[] services;
 
     BoundServices(ServiceBinding first, Function<String, Optional<ServiceBinding>> others) {
         this.first = first;
@@ -38,11 +40,12 @@ final class BoundServices {
         if (number == 0) {
             return first;
         }
-        if (number >= services.length) {
+        ServiceBinding[] bound = services;
+        if (number >= bound.length) {
             throw new ProtocolBreachException("a request to service " + number + ", but it has bound "
-                    + (services.length - 1) + " services besides the one it has connected to");
+                    + (bound.length - 1) + " services besides the one it has connected to");
         }
-        return services[number];
+        return bound[number];
     }
 
     /**
@@ -51,7 +54,7 @@ final class BoundServices {
      * @throws RpcException NOT_FOUND if the server has no such channel, PERMISSION_DENIED if the client may not use it,
      *     RESOURCE_EXHAUSTED if it has bound too many
      */
-    int bind(String channel) {
+    synchronized int bind(String channel) {
         for (int i = 0; i < services.length; i++) {
             if (services[i].channel().equals(channel)) {
                 return i;
@@ -68,8 +71,9 @@ final class BoundServices {
                 .orElseThrow(() -> Status.Code.NOT_FOUND
                         .with("the server of channel %s has no channel %s", first.channel(), channel)
                         .asException());
-        services = Arrays.copyOf(services, services.length + 1);
-        services[services.length - 1] = service;
-        return services.length - 1;
+        ServiceBinding[] more = Arrays.copyOf(services, services.length + 1);
+        more[more.length - 1] = service;
+        services = more;
+        return more.length - 1;
     }
 }

@@ -107,7 +107,7 @@ final class CallObjects {
             response.namesHeld();
         }
         if (reply != null && Ref.arenaId(shared) == end.replyArena().id()) {
-            reply.returned(shared);
+            reply.returned();
         }
         return shared;
     }

@@ -1,22 +1,22 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
-/** The reply scopes of a connection. A caller owns its scope until it releases an object in it. Thread-safe. */
+/** The reply scopes of a connection. A caller owns its scope until it releases any object in it. Thread-safe. */
 final class ReplyScopes {
     private static final long FIRST_BYTES = 4000;
 
     private final Arena arena;
     private final RefSpace refs;
-    /** By the Refs that were returned from them. */
-    private final Map<Long, ReplyScope> byRoot = new HashMap<>();
+    /** By the Refs of their first runs. */
+    private final Map<Long, ReplyScope> byRun = new HashMap<>();
     /** By the tickets of their calls. */
     private final Map<Long, ReplyScope> byTicket = new HashMap<>();
 
@@ -37,16 +37,14 @@ final class ReplyScopes {
     /** Makes the caller of {@code ticket} the owner. An unwanted scope, or one without returned objects, is closed. */
     synchronized void handOver(ReplyScope reply, long ticket, BooleanSupplier unwanted) {
         // A cancellation sets {@code unwanted} before it searches for the scope here.
-        if (reply.roots().isEmpty() || unwanted.getAsBoolean()) {
+        if (!reply.isNeeded() || unwanted.getAsBoolean()) {
             reply.discard();
             return;
         }
         reply.answered(ticket);
         try {
             byTicket.put(ticket, reply);
-            for (long root : reply.roots()) {
-                byRoot.put(root, reply);
-            }
+            byRun.put(reply.scope().firstRun(), reply);
         } catch (RuntimeException | Error e) {
             // Out of memory: the call fails, and the caller owns nothing.
             forget(reply);
@@ -54,9 +52,18 @@ final class ReplyScopes {
         }
     }
 
-    /** The client releases the object at {@code ref}; unknown Refs are ignored. */
+    /** The client releases the result that holds the object at {@code ref}; unknown and stale Refs are ignored. */
     synchronized void release(long ref) {
-        ReplyScope gone = byRoot.get(ref);
+        if (Ref.arenaId(ref) != arena.id()) {
+            return;
+        }
+        ReplyScope gone;
+        try {
+            gone = byRun.get(arena.scopeOf(ref));
+        } catch (RefException e) {
+            // Released already, or never allocated.
+            return;
+        }
         if (gone != null) {
             forget(gone);
         }
@@ -71,18 +78,18 @@ final class ReplyScopes {
     }
 
     private void forget(ReplyScope reply) {
-        reply.roots().forEach(byRoot::remove);
+        byRun.remove(reply.scope().firstRun());
         byTicket.remove(reply.ticket());
         reply.discard();
     }
 
     /**
-     * One call's reply scope, and the objects that its handler returned from it. The server does not use the scope
-     * after the call, and closes it when the caller releases any of those objects.
+     * One call's reply scope. The server does not use the scope after the call, and closes it when the caller releases
+     * any object in it.
      */
     static final class ReplyScope {
         private final Scope scope;
-        private final List<Long> roots = new ArrayList<>(1);
+        private boolean needed;
         private long ticket;
 
         ReplyScope(Scope scope) {
@@ -93,13 +100,14 @@ final class ReplyScopes {
             return scope;
         }
 
-        /** The handler returned the object at {@code ref}, which lies in this scope. */
-        void returned(long ref) {
-            roots.add(ref);
+        /** The handler returned an object of the reply arena. */
+        void returned() {
+            needed = true;
         }
 
-        List<Long> roots() {
-            return roots;
+        /** Whether the caller can release it. */
+        boolean isNeeded() {
+            return needed;
         }
 
         /** The call that the scope belongs to has been answered. */

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A queued call that cannot begin in its slot gives the slot back, and ends once. */
+/** A queued call that cannot begin in its slot, which was given back then, ends once and leaves the slot alone. */
 @Timeout(60)
 class QueuedCallEndTest {
     private static final MethodDescriptor METHOD =
@@ -42,27 +42,27 @@ class QueuedCallEndTest {
             (status, _) -> told.add(status));
 
     private void assertEndedOnce() {
-        assertThat(slot.abandoned).containsExactly(mistake);
+        assertThat(slot.abandoned).as("another call may have the slot by now").isEmpty();
         assertThat(told).singleElement().satisfies(status -> {
             assertThat(status.code()).isEqualTo(Status.Code.INTERNAL);
         });
     }
 
     @Test
-    void shouldGiveBackTheSlotInWhichAOneWayCallCannotBegin() {
+    void shouldEndAOneWayCallThatCannotBegin() {
         call.send(slot);
         assertEndedOnce();
     }
 
     @Test
-    void shouldGiveBackTheSlotInWhichAnAsynchronousCallCannotBegin() {
+    void shouldEndAnAsynchronousCallThatCannotBegin() {
         CompletableFuture<Object> future = call.invokeAsync((in, of) -> in);
         call.send(slot);
         assertThatThrownBy(() -> future.get(30, TimeUnit.SECONDS)).hasCause(mistake);
         assertEndedOnce();
     }
 
-    /** A connection in whose slots no call can begin. */
+    /** A connection in whose slots no call can begin; it gives them back by itself. */
     private final class Connection implements QueuedCall.Over, CallQueue.Exit {
         private final CallQueue queue = new CallQueue(this);
 
@@ -120,7 +120,7 @@ class QueuedCallEndTest {
         public void callQueued() {}
     }
 
-    /** Only {@link #abandon} may be called. */
+    /** Nothing may be called; {@link #abandon} would be reported by the sending thread, so it is noted. */
     private static final class Slot extends ClientCall {
         private final List<Throwable> abandoned = new ArrayList<>();
 

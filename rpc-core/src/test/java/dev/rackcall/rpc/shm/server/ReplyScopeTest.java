@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.types.SharedObject;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +20,7 @@ class ReplyScopeTest {
     private final SharedPool pool = new SharedPool("/test/replies", 1, QUOTA);
     private final Arena arena = pool.arena();
     private final ReplyScopes replies = new ReplyScopes(arena, table(arena));
+    private final List<Long> refs = new ArrayList<>();
     private final long before = arena.usedBytes();
 
     private static ArenaTable table(Arena arena) {
@@ -34,7 +38,8 @@ class ReplyScopeTest {
     private ReplyScopes.ReplyScope reply(int objects) {
         ReplyScopes.ReplyScope reply = replies.open();
         for (int i = 0; i < objects; i++) {
-            reply.returned(SharedObject.refOf(reply.scope().create(Page.class)));
+            refs.add(SharedObject.refOf(reply.scope().create(Page.class)));
+            reply.returned();
         }
         assertThat(arena.usedBytes()).isGreaterThan(before);
         return reply;
@@ -47,17 +52,31 @@ class ReplyScopeTest {
     @Test
     void shouldGoWhenAnyOfItsObjectsIsReleased() {
         ReplyScopes.ReplyScope reply = reply(2);
-        long second = reply.roots().getLast();
+        // A part of the result, which was not returned by itself.
+        long part = SharedObject.refOf(reply.scope().create(Page.class));
         replies.handOver(reply, TICKET, () -> false);
-        replies.release(second + 8);
+        replies.release(Ref.NULL);
+        replies.release(part + arena.quota());
         assertThat(arena.usedBytes())
-                .as("after the release of what was never returned")
+                .as("after the release of what is no object of it")
                 .isGreaterThan(before);
-        replies.release(second);
+        replies.release(part);
         assertFreed();
-        replies.release(second);
-        replies.release(reply.roots().getFirst());
+        replies.release(part);
+        refs.forEach(replies::release);
         replies.discard(TICKET);
+        assertFreed();
+    }
+
+    /** Its memory may serve another result by the time the second release arrives. */
+    @Test
+    void shouldStayWhenAnEarlierResultInItsMemoryIsReleasedAgain() {
+        replies.handOver(reply(1), TICKET, () -> false);
+        replies.release(refs.getFirst());
+        replies.handOver(reply(1), TICKET + 1, () -> false);
+        replies.release(refs.getFirst());
+        assertThat(arena.usedBytes()).isGreaterThan(before);
+        replies.release(refs.getLast());
         assertFreed();
     }
 

@@ -3,6 +3,7 @@ package dev.rackcall.rpc.contract;
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.types.Inline;
 import dev.rackcall.shm.types.Releasable;
 import dev.rackcall.shm.types.Shared;
 import dev.rackcall.shm.types.SharedList;
@@ -30,7 +31,17 @@ public interface Library {
     }
 
     @Shared
+    interface Imprint extends Releasable {
+        long year();
+
+        void year(long value);
+    }
+
+    @Shared
     interface Book extends Releasable {
+        @Inline
+        Imprint imprint();
+
         String title();
 
         void title(String value);

@@ -21,6 +21,7 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeException;
 import dev.rackcall.shm.types.SharedList;
 import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import dev.rackcall.testkit.Await;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -254,6 +255,24 @@ public class SharedCallTest extends StoreContract {
             channel.release(library.write("later", 1));
             return isStale(space, ref);
         });
+    }
+
+    @Test
+    void shouldReleaseAResultOnceWithAnyObjectOfIt() {
+        Book book = library.write("released by its list of pages", 2);
+        Book same = SharedType.of(Book.class).attach(SharedObject.spaceOf(book), SharedObject.refOf(book));
+        Ref<Book> ref = SharedObject.toRef(book);
+        RefSpace space = SharedObject.spaceOf(book);
+        book.imprint().close();
+        channel.release(book.imprint());
+        assertThat(book.title()).isEqualTo("released by its list of pages");
+        channel.release(book.pages());
+        Await.until("a released result is stale", () -> {
+            channel.release(library.write("later", 1));
+            return isStale(space, ref);
+        });
+        same.close();
+        channel.release(book);
     }
 
     private static boolean isStale(RefSpace space, Ref<Book> ref) {
