@@ -11,6 +11,7 @@ import io.grpc.internal.GrpcUtil;
 import io.grpc.internal.InternalServer;
 import io.grpc.internal.ObjectPool;
 import io.grpc.internal.ServerListener;
+import io.grpc.internal.ServerTransportListener;
 import io.grpc.internal.SharedResourcePool;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -70,8 +71,27 @@ final class RackcallServer implements InternalServer {
             }
             transports.add(transport);
         }
-        transport.begin(listener.transportCreated(transport));
-        return transport;
+        ServerTransportListener created = null;
+        try {
+            created = listener.transportCreated(transport);
+            transport.begin(created);
+            return transport;
+        } catch (RuntimeException | Error e) {
+            // A filter of the application failed. gRPC's server ends only after all its transports.
+            refuse(transport, created, e);
+            throw e;
+        }
+    }
+
+    private void refuse(RackcallServerTransport transport, ServerTransportListener created, Throwable failure) {
+        try {
+            if (created != null) {
+                created.transportTerminated();
+            }
+        } catch (RuntimeException | Error e) {
+            failure.addSuppressed(e);
+        }
+        ended(transport);
     }
 
     void ended(RackcallServerTransport transport) {
