@@ -53,11 +53,13 @@ final class RackcallServer implements InternalServer {
     public void start(ServerListener given) throws IOException {
         listener = given;
         scheduler = schedulers.getObject();
-        loop = PipeLoop.start("rackcall-grpc-server");
         try {
+            loop = PipeLoop.start("rackcall-grpc-server");
             door = PipeListener.open(RuntimeDirectory.at(address.directory()), address.channel(), loop, this::accept);
         } catch (IOException | RuntimeException | Error e) {
-            loop.close();
+            if (loop != null) {
+                loop.close();
+            }
             scheduler = schedulers.returnObject(scheduler);
             throw e;
         }
