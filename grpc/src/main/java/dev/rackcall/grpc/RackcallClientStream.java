@@ -153,13 +153,14 @@ final class RackcallClientStream extends AbstractClientStream {
         tasks.execute(() -> state.abort(status, progress, stopDelivery));
     }
 
-    /** Ends the call from this side and tells the server. */
+    /** Ends the call from this side and tells the server, unless that has ended the call. */
     private void failed(Status status) {
         tasks.execute(() -> {
             if (!state.done) {
                 transport.connection().sender().reset(out, Status.Code.CANCELLED.value(), false, NOTHING);
-                state.abort(status, RpcProgress.PROCESSED, true);
             }
+            // Also after the trailers: the application hears of them only once it has requested all messages.
+            state.abort(status, RpcProgress.PROCESSED, true);
         });
     }
 

@@ -53,9 +53,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     private static final int MOST_STREAMS = 2_000_000_000;
 
     /** One thread receives for all channels of this process. */
-    private static final class Shared {
-        static final PipeLoop LOOP = PipeLoop.start("rackcall-grpc-client");
-    }
+    private static PipeLoop sharedLoop;
 
     private record Ping(PingCallback callback, Executor executor, long since) {}
 
@@ -143,41 +141,53 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
         return connecting::start;
     }
 
+    /** Tries again the next time if this process has no file descriptor left for it. */
+    private static synchronized PipeLoop loop() {
+        if (sharedLoop == null) {
+            sharedLoop = PipeLoop.start("rackcall-grpc-client");
+        }
+        return sharedLoop;
+    }
+
     private void connect() {
-        PipeConnection made;
+        PipeConnection made = null;
         try {
+            // First: whoever shuts this transport down needs it.
+            PipeLoop loop = loop();
             made = PipeDial.connect(RuntimeDirectory.at(address.directory()), address.channel(), address.server());
+            made.begin(this);
+            boolean late;
+            synchronized (lock) {
+                late = shutdown != null;
+                if (!late) {
+                    connection = made;
+                }
+            }
+            if (late) {
+                made.discard();
+                terminate();
+                return;
+            }
+            attributes = listener.filterTransport(RackcallAttributes.of(made, new ProcessAddress(myself()), address)
+                    .set(GrpcAttributes.ATTR_CLIENT_EAG_ATTRS, attributes.get(GrpcAttributes.ATTR_CLIENT_EAG_ATTRS))
+                    .build());
+            loop.add(made);
         } catch (RpcException e) {
-            over(
-                    Status.UNAVAILABLE.withDescription(e.status().description()).withCause(e),
-                    SimpleDisconnectError.SOCKET_ERROR);
+            notConnected(made, e, e.status().description(), SimpleDisconnectError.SOCKET_ERROR);
             return;
         } catch (RuntimeException | Error e) {
-            over(
-                    Status.UNAVAILABLE
-                            .withDescription("connecting failed: " + e)
-                            .withCause(e),
-                    SimpleDisconnectError.UNKNOWN);
+            notConnected(made, e, "connecting failed: " + e, SimpleDisconnectError.UNKNOWN);
             return;
         }
-        made.begin(this);
-        boolean late;
-        synchronized (lock) {
-            late = shutdown != null;
-            if (!late) {
-                connection = made;
-            }
-        }
-        if (late) {
-            made.discard();
-            terminate();
-            return;
-        }
-        attributes = listener.filterTransport(RackcallAttributes.of(made, new ProcessAddress(myself()), address)
-                .set(GrpcAttributes.ATTR_CLIENT_EAG_ATTRS, attributes.get(GrpcAttributes.ATTR_CLIENT_EAG_ATTRS))
-                .build());
-        Shared.LOOP.add(made);
         listener.transportReady();
+    }
+
+    private void notConnected(PipeConnection made, Throwable failure, String description, DisconnectError why) {
+        if (made != null) {
+            made.discard();
+        }
+        shutDown(Status.UNAVAILABLE.withDescription(description).withCause(failure), why);
+        terminate();
     }
 
     private static Peer myself() {
@@ -210,11 +220,6 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
         listener.transportShutdown(reason, why);
     }
 
-    private void over(Status reason, DisconnectError why) {
-        shutDown(reason, why);
-        terminate();
-    }
-
     private void terminateIfUnused() {
         PipeConnection current;
         synchronized (lock) {
@@ -224,7 +229,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             current = connection;
         }
         if (current != null) {
-            Shared.LOOP.close(current, "the channel was shut down");
+            loop().close(current, "the channel was shut down");
         }
         // Otherwise the connecting thread terminates it.
     }

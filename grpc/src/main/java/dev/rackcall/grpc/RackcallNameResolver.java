@@ -3,6 +3,7 @@ package dev.rackcall.grpc;
 import dev.rackcall.grpc.wire.PipeServers;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.shm.os.OsException;
 import io.grpc.EquivalentAddressGroup;
 import io.grpc.NameResolver;
 import io.grpc.StatusOr;
@@ -102,12 +103,14 @@ final class RackcallNameResolver extends NameResolver {
         }
     }
 
+    /** The ids of the living servers; if they cannot be found, the known ones, and the next look tries again. */
     private List<String> living() {
         try {
             return PipeServers.living(directory, address.channel());
-        } catch (RpcException e) {
-            // Connecting to the channel's own address fails in the same way, and tells callers.
-            return List.of();
+        } catch (RpcException | OsException e) {
+            // Servers that are known may live on, and without any, connecting fails in the same way and tells callers.
+            seen = NEVER;
+            return known;
         }
     }
 

@@ -11,6 +11,7 @@ import io.grpc.internal.GrpcUtil;
 import io.grpc.internal.InternalServer;
 import io.grpc.internal.ObjectPool;
 import io.grpc.internal.ServerListener;
+import io.grpc.internal.ServerTransportListener;
 import io.grpc.internal.SharedResourcePool;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -52,11 +53,13 @@ final class RackcallServer implements InternalServer {
     public void start(ServerListener given) throws IOException {
         listener = given;
         scheduler = schedulers.getObject();
-        loop = PipeLoop.start("rackcall-grpc-server");
         try {
+            loop = PipeLoop.start("rackcall-grpc-server");
             door = PipeListener.open(RuntimeDirectory.at(address.directory()), address.channel(), loop, this::accept);
         } catch (IOException | RuntimeException | Error e) {
-            loop.close();
+            if (loop != null) {
+                loop.close();
+            }
             scheduler = schedulers.returnObject(scheduler);
             throw e;
         }
@@ -70,8 +73,27 @@ final class RackcallServer implements InternalServer {
             }
             transports.add(transport);
         }
-        transport.begin(listener.transportCreated(transport));
-        return transport;
+        ServerTransportListener created = null;
+        try {
+            created = listener.transportCreated(transport);
+            transport.begin(created);
+            return transport;
+        } catch (RuntimeException | Error e) {
+            // A filter of the application failed. gRPC's server ends only after all its transports.
+            refuse(transport, created, e);
+            throw e;
+        }
+    }
+
+    private void refuse(RackcallServerTransport transport, ServerTransportListener created, Throwable failure) {
+        try {
+            if (created != null) {
+                created.transportTerminated();
+            }
+        } catch (RuntimeException | Error e) {
+            failure.addSuppressed(e);
+        }
+        ended(transport);
     }
 
     void ended(RackcallServerTransport transport) {

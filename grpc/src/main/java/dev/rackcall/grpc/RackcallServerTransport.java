@@ -5,6 +5,7 @@ import com.google.common.util.concurrent.ListenableFuture;
 import dev.rackcall.grpc.wire.Frame;
 import dev.rackcall.grpc.wire.FrameBreachException;
 import dev.rackcall.grpc.wire.PipeConnection;
+import dev.rackcall.rpc.spi.LogLimit;
 import io.grpc.Attributes;
 import io.grpc.Grpc;
 import io.grpc.InternalChannelz.SocketOptions;
@@ -24,9 +25,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A client's connection, as gRPC's server sees it. */
 final class RackcallServerTransport implements ServerTransport, PipeConnection.Receiver {
+    private static final Logger LOG = LoggerFactory.getLogger(RackcallServerTransport.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+
     private final InternalLogId logId;
     private final RackcallServer server;
     private final PipeConnection connection;
@@ -118,26 +124,33 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
             // After its GOAWAY, the client refuses the call itself.
             return;
         }
-        StatsTraceContext stats = StatsTraceContext.newServerContext(server.tracerFactories(), method, headers);
+        Status failure = null;
+        StatsTraceContext stats = StatsTraceContext.NOOP;
+        try {
+            stats = StatsTraceContext.newServerContext(server.tracerFactories(), method, headers);
+        } catch (RuntimeException | Error e) {
+            // The application's tracer is no reason to end the connection.
+            if (LOG_LIMIT.allows()) {
+                LOG.warn("{}: a call is refused, since its tracer failed{}", connection, LOG_LIMIT.skipped(), e);
+            }
+            failure = Status.INTERNAL.withDescription("the server failed to trace the call");
+        }
         RackcallServerStream stream =
                 new RackcallServerStream(this, number, authority, stats, tracer, server.maxInboundMessageSize());
         streams.put(number, stream);
         long size = MetadataFrames.size(headers);
         if (size > server.maxInboundMetadataSize()) {
-            Status status = Status.RESOURCE_EXHAUSTED.withDescription(String.format(
+            failure = Status.RESOURCE_EXHAUSTED.withDescription(String.format(
                     Locale.ROOT, "Request metadata larger than %d: %d", server.maxInboundMetadataSize(), size));
-            connection
-                    .sender()
-                    .reset(
-                            stream.out(),
-                            status.getCode().value(),
-                            false,
-                            status.getDescription().getBytes(StandardCharsets.UTF_8));
-            stats.streamClosed(status);
-            ended(number);
+        }
+        if (failure == null) {
+            stream.begin(listener, method, headers);
             return;
         }
-        stream.begin(listener, method, headers);
+        byte[] description = failure.getDescription().getBytes(StandardCharsets.UTF_8);
+        connection.sender().reset(stream.out(), failure.getCode().value(), false, description);
+        stats.streamClosed(failure);
+        ended(number);
     }
 
     void ended(int number) {

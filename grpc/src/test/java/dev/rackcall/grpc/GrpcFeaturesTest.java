@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
 import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientInterceptors;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.ForwardingServerCall;
@@ -226,6 +228,32 @@ class GrpcFeaturesTest {
         ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, BOUNDED, HELLO);
         assertThat(headers.get().getAll(WORD)).containsExactly("one!", "two!");
         assertThat(trailers.get().getAll(WORD)).containsExactly("one?", "two?");
+    }
+
+    /** A token that was read from a file often ends in a line feed, which no header may have. */
+    @Test
+    void shouldLeaveOutAHeaderThatIsNoText() throws Exception {
+        AtomicReference<Metadata> headers = new AtomicReference<>();
+        Metadata word = new Metadata();
+        word.put(WORD, "one");
+        Metadata token = new Metadata();
+        token.put(Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER), "secret\n");
+        start(
+                new Answering(),
+                builder -> builder.intercept(
+                        MetadataUtils.newAttachHeadersInterceptor(word),
+                        MetadataUtils.newCaptureMetadataInterceptor(headers, new AtomicReference<>())));
+        BlockingClientCall<byte[], byte[]> chat =
+                ClientCalls.blockingBidiStreamingCall(channel, BytesService.CHAT, BOUNDED);
+        assertThat(chat.write(HELLO)).isTrue();
+        assertThat(chat.read(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
+        Channel bad = ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(token));
+        assertThat(ClientCalls.blockingUnaryCall(bad, BytesService.ECHO, BOUNDED, HELLO))
+                .isEqualTo(HELLO);
+        assertThat(headers.get().getAll(WORD)).containsExactly("one!");
+        assertThat(chat.write(HELLO)).isTrue();
+        assertThat(chat.read(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
+        chat.halfClose();
     }
 
     /** A server that calls on passes on what is left of its caller's deadline, and its caller's cancellation. */

@@ -8,6 +8,7 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
+import io.grpc.ClientTransportFilter;
 import io.grpc.Context;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
@@ -19,6 +20,8 @@ import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.ServerStreamTracer;
+import io.grpc.ServerTransportFilter;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckRequest;
@@ -243,6 +246,67 @@ class RackcallChannelTest {
         caller.join();
         assertThat(why.get()).isNull();
         assertThat(failed).hasValue(0);
+    }
+
+    // ---- code of the application that fails
+
+    @Test
+    void shouldEndAServerWhoseTransportFilterFails() throws Exception {
+        server = serverBuilder()
+                .addTransportFilter(new ServerTransportFilter() {
+                    @Override
+                    public Attributes transportReady(Attributes attributes) {
+                        throw new IllegalStateException("planted");
+                    }
+                })
+                .build()
+                .start();
+        channel = connect();
+        assertThatThrownBy(() -> echo(channel, HELLO)).hasMessageContaining("UNAVAILABLE");
+        server.shutdown();
+        assertThat(server.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void shouldFailCallsOfAChannelWhoseTransportFilterFails() throws Exception {
+        server = serverBuilder().build().start();
+        channel = RackcallChannelBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, directory))
+                .addTransportFilter(new ClientTransportFilter() {
+                    @Override
+                    public Attributes transportReady(Attributes attributes) {
+                        throw new IllegalStateException("planted");
+                    }
+                })
+                .build();
+        assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(
+                        channel,
+                        BytesService.ECHO,
+                        CallOptions.DEFAULT.withDeadlineAfter(100, TimeUnit.SECONDS),
+                        HELLO))
+                .hasMessageContaining("UNAVAILABLE")
+                .hasMessageContaining("planted");
+    }
+
+    @Test
+    void shouldEndOnlyTheCallWhoseTracerFails() throws Exception {
+        server = serverBuilder()
+                .addStreamTracerFactory(new ServerStreamTracer.Factory() {
+                    @Override
+                    public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+                        if (method.equals(BytesService.ECHO.getFullMethodName())) {
+                            throw new IllegalStateException("planted");
+                        }
+                        return new ServerStreamTracer() {};
+                    }
+                })
+                .build()
+                .start();
+        channel = connect();
+        ListenableFuture<byte[]> held = hold(channel);
+        assertThat(service.held.tryAcquire(100, TimeUnit.SECONDS)).isTrue();
+        assertThatThrownBy(() -> echo(channel, HELLO)).hasMessageContaining("INTERNAL");
+        service.letGo.release();
+        assertThat(held.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
     }
 
     // ---- names and attributes

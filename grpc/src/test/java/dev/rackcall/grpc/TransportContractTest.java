@@ -216,7 +216,22 @@ class TransportContractTest {
         }
     }
 
+    private static final class PingEvents implements PingCallback {
+        private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+
+        @Override
+        public void onSuccess(long nanos) {
+            events.add(nanos > 0 ? "took time" : "took " + nanos);
+        }
+
+        @Override
+        public void onFailure(Status cause) {
+            events.add("failed " + cause.getCode());
+        }
+    }
+
     private final StreamEvents answers = new StreamEvents();
+    private final PingEvents pings = new PingEvents();
 
     private void connect() throws InterruptedException {
         client.start(clientEvents).run();
@@ -313,29 +328,17 @@ class TransportContractTest {
     @Test
     void shouldPing() throws Exception {
         connect();
-        BlockingQueue<String> pings = new LinkedBlockingQueue<>();
-        PingCallback callback = new PingCallback() {
-            @Override
-            public void onSuccess(long nanos) {
-                pings.add(nanos > 0 ? "took time" : "took " + nanos);
-            }
-
-            @Override
-            public void onFailure(Status cause) {
-                pings.add("failed " + cause.getCode());
-            }
-        };
-        client.ping(callback, MoreExecutors.directExecutor());
-        assertThat(take(pings)).isEqualTo("took time");
+        client.ping(pings, MoreExecutors.directExecutor());
+        assertThat(take(pings.events)).isEqualTo("took time");
         open(new Metadata());
         accepted();
         client.shutdown(Status.UNAVAILABLE);
-        client.ping(callback, MoreExecutors.directExecutor());
-        assertThat(take(pings)).isEqualTo("took time");
+        client.ping(pings, MoreExecutors.directExecutor());
+        assertThat(take(pings.events)).isEqualTo("took time");
         client.shutdownNow(Status.UNAVAILABLE);
         Await.until("its end", () -> clientEvents.events.contains("terminated"));
-        client.ping(callback, MoreExecutors.directExecutor());
-        assertThat(take(pings)).isEqualTo("failed UNAVAILABLE");
+        client.ping(pings, MoreExecutors.directExecutor());
+        assertThat(take(pings.events)).isEqualTo("failed UNAVAILABLE");
     }
 
     // ---- streams
@@ -379,6 +382,28 @@ class TransportContractTest {
         next.cancel(Status.INTERNAL);
         assertThat(answers.nextButReady()).startsWith("closed CANCELLED");
         assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed INTERNAL");
+    }
+
+    /** Flow control keeps the trailers from the application until it has requested all messages. */
+    @Test
+    void shouldCancelAStreamWhoseTrailersWaitBehindMessages() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        ServerStream served = accepted();
+        served.writeHeaders(new Metadata(), true);
+        for (int i = 0; i < 3; i++) {
+            served.writeMessage(message(10));
+        }
+        served.close(Status.OK, new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("headers");
+        stream.request(1);
+        assertThat(answers.nextButReady()).isEqualTo("message 10");
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed OK");
+        // The answer follows the trailers through the pipe.
+        client.ping(pings, MoreExecutors.directExecutor());
+        assertThat(take(pings.events)).isEqualTo("took time");
+        stream.cancel(Status.CANCELLED);
+        assertThat(answers.nextButReady()).isEqualTo("closed CANCELLED PROCESSED");
     }
 
     @Test

@@ -89,10 +89,12 @@ public final class PipeConnection {
         receiver = frames;
     }
 
-    /** Ends a connection that no loop was given. */
+    /** Ends a connection that no loop was given; nothing is sent any more. */
     public void discard() {
-        socket.close();
-        mapping.close();
+        if (sender.close()) {
+            socket.close();
+            mapping.close();
+        }
     }
 
     /** The process at the other end, as the kernel knew it when it connected. */

@@ -40,6 +40,9 @@ public final class PipeListener implements AutoCloseable {
     /** How long a process that cleans up after a dead server may hold the lock. */
     private static final long LOCK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+    /** Servers that start at the same time may draw the same id. */
+    private static final int MOST_DRAWS = 4;
+
     private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** Handles new connections. */
@@ -89,41 +92,50 @@ public final class PipeListener implements AutoCloseable {
      */
     public static PipeListener open(RuntimeDirectory directory, String channel, PipeLoop loop, Clients clients)
             throws IOException {
+        ServerInstance place = null;
         OwnerLock lock = null;
+        UnixSocket socket = null;
         PipeListener listener = null;
         try {
             RuntimeDirectory.checkName(channel);
             directory.create();
             PipeServers.cleanDead(directory, channel);
-            ServerInstance place = PipeServers.newPlace(directory, channel);
-            lock = acquire(directory, place);
+            for (int draws = 1; lock == null; draws++) {
+                place = PipeServers.newPlace(directory, channel);
+                lock = acquire(directory, place, draws == MOST_DRAWS);
+            }
             Files.deleteIfExists(place.socket());
-            UnixSocket socket = UnixSocket.listen(place.socket(), BACKLOG);
+            socket = UnixSocket.listen(place.socket(), BACKLOG);
             directory.cleanAtExit(place);
             listener = new PipeListener(directory, place, lock, socket, loop, clients);
             socket.watch(listener.events, DOOR);
             listener.thread.start();
             return listener;
         } catch (RuntimeException e) {
-            undo(listener, lock);
+            undo(listener, socket, lock, place);
             throw new IOException("channel " + channel + " cannot be served: " + e.getMessage(), e);
         } catch (IOException | Error e) {
-            undo(listener, lock);
+            undo(listener, socket, lock, place);
             throw e;
         }
     }
 
-    private static void undo(PipeListener listener, OwnerLock lock) {
+    private static void undo(PipeListener listener, UnixSocket socket, OwnerLock lock, ServerInstance place) {
         if (listener != null) {
-            listener.socket.close();
             listener.events.close();
+        }
+        if (socket != null) {
+            socket.close();
         }
         if (lock != null) {
             lock.close();
+            RuntimeDirectory.forgetAtExit(place);
         }
     }
 
-    private static OwnerLock acquire(RuntimeDirectory directory, ServerInstance place) throws IOException {
+    /** Returns null if another server has drawn the same place meanwhile; fails if this draw is the last. */
+    private static OwnerLock acquire(RuntimeDirectory directory, ServerInstance place, boolean lastDraw)
+            throws IOException {
         long end = System.nanoTime() + LOCK_NANOS;
         while (true) {
             boolean last = System.nanoTime() - end >= 0;
@@ -131,6 +143,9 @@ public final class PipeListener implements AutoCloseable {
                 Optional<OwnerLock> lock = OwnerLock.tryAcquire(place.lock());
                 if (lock.isPresent()) {
                     return lock.get();
+                }
+                if (last && !lastDraw) {
+                    return null;
                 }
                 if (last) {
                     throw new IOException("channel " + place.channel() + ": " + place.owner() + " keeps " + place.lock()

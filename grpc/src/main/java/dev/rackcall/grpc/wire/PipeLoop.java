@@ -171,8 +171,11 @@ public final class PipeLoop implements AutoCloseable {
             if (work > 0) {
                 connection.emptyTurns = 0;
                 connection.rests = 0;
-            } else if (connection.hungUp && connection.isDrained()) {
-                drop(connection, "the peer has ended");
+            } else if (connection.hungUp) {
+                // Nobody rings for it any more, so it stays watched while a caller takes its last frames.
+                if (connection.isDrained()) {
+                    drop(connection, "the peer has ended");
+                }
             } else if (++connection.emptyTurns > TURNS_WATCHED && watched.size() > 1) {
                 letRing(connection);
             }

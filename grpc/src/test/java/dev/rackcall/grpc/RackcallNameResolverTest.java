@@ -1,0 +1,121 @@
+package dev.rackcall.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.runtime.ServerInstance;
+import dev.rackcall.shm.os.file.OwnerLock;
+import io.grpc.EquivalentAddressGroup;
+import io.grpc.NameResolver;
+import io.grpc.Status;
+import io.grpc.SynchronizationContext;
+import io.grpc.internal.GrpcUtil;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RackcallNameResolverTest {
+    private static final String CHANNEL = "/test/names";
+    private static final FileTime OLD = FileTime.fromMillis(1);
+
+    @TempDir
+    private Path directory;
+
+    private final BlockingQueue<List<EquivalentAddressGroup>> told = new LinkedBlockingQueue<>();
+    private final AtomicReference<Throwable> panic = new AtomicReference<>();
+    private final SynchronizationContext context = new SynchronizationContext((thread, failure) -> panic.set(failure));
+
+    private ServerInstance server(String id) {
+        return RuntimeDirectory.at(directory).instance(CHANNEL, id);
+    }
+
+    /** A server whose lock file cannot be opened: the kernel follows no link there. */
+    private void breakServer(String id) throws IOException {
+        Files.createFile(server(id).socket());
+        Files.createSymbolicLink(server(id).lock(), Path.of("nowhere"));
+        Files.setLastModifiedTime(directory, OLD);
+    }
+
+    private void mend(String id) throws IOException {
+        Files.delete(server(id).lock());
+        Files.delete(server(id).socket());
+        // The next look has no other reason to try again than that the last one failed.
+        Files.setLastModifiedTime(directory, OLD);
+    }
+
+    private List<EquivalentAddressGroup> nextTold() throws InterruptedException {
+        return told.poll(100, TimeUnit.SECONDS);
+    }
+
+    private EquivalentAddressGroup group(String id) {
+        return new EquivalentAddressGroup(
+                RackcallSocketAddress.of(CHANNEL, directory).ofServer(id));
+    }
+
+    @Test
+    void shouldKeepWhatItKnowsWhileTheDirectoryCannotBeRead() throws Exception {
+        ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
+        RackcallNameResolver resolver = new RackcallNameResolver(
+                RackcallSocketAddress.of(CHANNEL, directory),
+                NameResolver.Args.newBuilder()
+                        .setDefaultPort(1)
+                        .setProxyDetector(GrpcUtil.NOOP_PROXY_DETECTOR)
+                        .setSynchronizationContext(context)
+                        .setServiceConfigParser(new NameResolver.ServiceConfigParser() {
+                            @Override
+                            public NameResolver.ConfigOrError parseServiceConfig(Map<String, ?> config) {
+                                return NameResolver.ConfigOrError.fromConfig(config);
+                            }
+                        })
+                        .setScheduledExecutorService(timers)
+                        .build());
+        try (OwnerLock one = OwnerLock.tryAcquire(server("grpcaa").lock()).orElseThrow()) {
+            breakServer("grpcbb");
+            context.execute(() -> resolver.start(new Listening()));
+            assertThat(nextTold())
+                    .isEqualTo(List.of(new EquivalentAddressGroup(RackcallSocketAddress.of(CHANNEL, directory))));
+            mend("grpcbb");
+            assertThat(nextTold()).isEqualTo(List.of(group("grpcaa")));
+            breakServer("grpcbb");
+            context.execute(resolver::refresh);
+            mend("grpcbb");
+            try (OwnerLock other = OwnerLock.tryAcquire(server("grpccc").lock()).orElseThrow()) {
+                assertThat(List.of(one.isAtPath(), other.isAtPath())).containsOnly(true);
+                assertThat(nextTold()).containsExactlyInAnyOrder(group("grpcaa"), group("grpccc"));
+            }
+        } finally {
+            context.execute(resolver::shutdown);
+            timers.shutdownNow();
+        }
+        assertThat(panic.get()).isNull();
+    }
+
+    private final class Listening extends NameResolver.Listener2 {
+        @Override
+        public void onResult(NameResolver.ResolutionResult result) {
+            told.add(result.getAddressesOrError().getValue());
+        }
+
+        @Override
+        public Status onResult2(NameResolver.ResolutionResult result) {
+            onResult(result);
+            return Status.OK;
+        }
+
+        @Override
+        public void onError(Status error) {
+            panic.set(error.asException());
+        }
+    }
+}
