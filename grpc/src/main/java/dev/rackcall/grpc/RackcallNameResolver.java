@@ -36,6 +36,9 @@ final class RackcallNameResolver extends NameResolver {
     private Listener2 listener;
     private SynchronizationContext.ScheduledHandle next;
     private FileTime seen = NEVER;
+    /** Whether the next look counts even if the folder's time stays the same. */
+    private boolean again;
+
     private List<String> known = List.of();
     private final int turn = ThreadLocalRandom.current().nextInt(MOST_TURNS);
 
@@ -54,6 +57,7 @@ final class RackcallNameResolver extends NameResolver {
     @Override
     public void start(Listener2 given) {
         listener = given;
+        again = true;
         seen = changed();
         known = living();
         tell();
@@ -82,16 +86,15 @@ final class RackcallNameResolver extends NameResolver {
 
     private void look() {
         FileTime now = changed();
-        if (!now.equals(seen)) {
-            // A server that has made its files may not have locked them yet, so the next look counts, too.
-            seen = isOld(now) ? now : NEVER;
+        boolean hasChanged = !now.equals(seen);
+        if (hasChanged || again) {
+            // A server that has made its files may not have locked them yet, and the time may be as coarse as some
+            // milliseconds, so the look after a change counts, too.
+            again = hasChanged;
+            seen = now;
             refresh();
         }
         lookLater();
-    }
-
-    private static boolean isOld(FileTime time) {
-        return System.currentTimeMillis() - time.toMillis() > LOOK_MILLIS;
     }
 
     private FileTime changed() {
@@ -109,7 +112,7 @@ final class RackcallNameResolver extends NameResolver {
             return PipeServers.living(directory, address.channel());
         } catch (RpcException | OsException e) {
             // Servers that are known may live on, and without any, connecting fails in the same way and tells callers.
-            seen = NEVER;
+            again = true;
             return known;
         }
     }
