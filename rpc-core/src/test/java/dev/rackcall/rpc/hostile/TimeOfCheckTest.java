@@ -130,6 +130,11 @@ class TimeOfCheckTest extends RpcFixture {
                             .isTrue();
                     verdicts.merge(judge(audit, root), 1, Integer::sum);
                 }
+                // An attacker that loses its processor in the middle of a change spoils every call until it has one
+                // again.
+                while (enough == null && !verdicts.containsKey(Verdict.SAME) && System.nanoTime() - end < 0) {
+                    verdicts.merge(judge(audit, root), 1, Integer::sum);
+                }
                 assertThat(attacker.isAlive())
                         .as("the attack went on to the end")
                         .isTrue();
