@@ -152,7 +152,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     private void connect() {
         PipeConnection made = null;
         try {
-            // First: whoever shuts this transport down needs it.
+            // First, because shutting this transport down needs the loop.
             PipeLoop loop = loop();
             made = PipeDial.connect(RuntimeDirectory.at(address.directory()), address.channel(), address.server());
             made.begin(this);

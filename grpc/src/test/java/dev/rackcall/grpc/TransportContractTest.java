@@ -417,7 +417,9 @@ class TransportContractTest {
             stream.writeMessage(message(32 * 1024));
             stream.flush();
             sent++;
-            assertThat(sent).as("messages of 32 KiB that nobody has requested").isLessThan(1000);
+            assertThat(sent)
+                    .as("messages of 32 KiB that the client has not requested")
+                    .isLessThan(1000);
         }
         assertThat(serverEvents.stream.events).doesNotContain("message 32768");
         served.request(sent);

@@ -227,7 +227,7 @@ class RoutesTest extends RoutesFixture {
         assertThat(channel("c").stub(Numbers.class).who()).isNotEmpty();
         stopped.pause();
         try {
-            // All of it would be spent at the socket in the runtime folder, at which nobody answers.
+            // All of it would be spent at the socket in the runtime folder, at which no process answers.
             RpcChannel channel = channel("a", byHandAddress(), Duration.ofSeconds(4));
             assertThat(channel.stub(Numbers.class).who()).isEqualTo("alive");
             assertThat(kinds(channel)).containsExactly(Kind.TCP);

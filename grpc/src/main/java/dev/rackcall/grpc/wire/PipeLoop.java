@@ -172,7 +172,7 @@ public final class PipeLoop implements AutoCloseable {
                 connection.emptyTurns = 0;
                 connection.rests = 0;
             } else if (connection.hungUp) {
-                // Nobody rings for it any more, so it stays watched while a caller takes its last frames.
+                // No ring will come any more, so the connection stays watched while a caller takes its last frames.
                 if (connection.isDrained()) {
                     drop(connection, "the peer has ended");
                 }

@@ -137,7 +137,7 @@ public final class RuntimeDirectory {
             if (!attributes.isDirectory() || mode.charAt(4) == 'w' || mode.charAt(7) == 'w' || uid != Uid.current()) {
                 throw Status.Code.PERMISSION_DENIED
                         .with(
-                                "the runtime folder %s must be a directory of uid %d that nobody else can write"
+                                "the runtime folder %s must be a directory of uid %d that no other user can write"
                                         + " (found %s, uid %d); chmod 700 it, or set RACKCALL_DIR",
                                 path, Uid.current(), mode, uid)
                         .asException();

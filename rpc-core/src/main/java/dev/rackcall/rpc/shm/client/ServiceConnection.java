@@ -4,17 +4,15 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
-import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ForwardingConnection;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.Scope;
-import java.util.Optional;
 
 /** A connection as calls to another service of its server use it. Lives as long as the connection. Thread-safe. */
-final class ServiceConnection extends ClientConnection {
+final class ServiceConnection extends ForwardingConnection {
     /** What begins the calls. */
     interface Base {
         /** As {@link ClientConnection#begin}, for that service. */
@@ -27,12 +25,11 @@ final class ServiceConnection extends ClientConnection {
                 CallObserver observer);
     }
 
-    private final ClientConnection connection;
     private final Base base;
     private final CalledService service;
 
     ServiceConnection(ClientConnection connection, Base base, CalledService service) {
-        this.connection = connection;
+        super(connection);
         this.base = base;
         this.service = service;
     }
@@ -51,55 +48,5 @@ final class ServiceConnection extends ClientConnection {
     @Override
     public ServedInterface service() {
         return service.served;
-    }
-
-    @Override
-    public Optional<ClientConnection> bind(String channel) {
-        return connection.bind(channel);
-    }
-
-    @Override
-    public boolean isUsable() {
-        return connection.isUsable();
-    }
-
-    @Override
-    public boolean hasEnded() {
-        return connection.hasEnded();
-    }
-
-    @Override
-    public Optional<Status> endCause() {
-        return connection.endCause();
-    }
-
-    @Override
-    public Scope newScope(long firstBytes) {
-        return connection.newScope(firstBytes);
-    }
-
-    @Override
-    public Scope newSharedScope(long firstBytes) {
-        return connection.newSharedScope(firstBytes);
-    }
-
-    @Override
-    public boolean release(Object result) {
-        return connection.release(result);
-    }
-
-    @Override
-    public boolean maps(Object sharedObject) {
-        return connection.maps(sharedObject);
-    }
-
-    @Override
-    public int callsUnderWay() {
-        return connection.callsUnderWay();
-    }
-
-    @Override
-    public void close() {
-        connection.close();
     }
 }

@@ -223,7 +223,7 @@ public final class PoolServer extends PolledServer {
             throw e;
         }
         try {
-            // Whoever maps the pool may use all channels in it.
+            // A process that maps the pool may use all channels in it.
             connection = factory.connect(
                     tenant.bell(), file, serverHello, knock.peer(), _ -> Optional.empty(), connections, tenant::leave);
         } catch (RuntimeException | Error e) {
