@@ -16,6 +16,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.EvolutionTest;
 import dev.rackcall.rpc.contract.Generation;
 import dev.rackcall.rpc.contract.GenerationChild;
+import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
@@ -24,6 +25,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +36,8 @@ class RoutedEvolutionTest extends EvolutionTest {
     private Path folder;
 
     private final AtomicInteger servers = new AtomicInteger();
+    /** By which clients reach servers; empty if they have none. */
+    private Optional<TwoHosts> hosts = Optional.empty();
 
     private URI members() {
         return folder.resolve("members").toUri();
@@ -46,6 +50,7 @@ class RoutedEvolutionTest extends EvolutionTest {
 
     @Override
     protected RpcChannel.Builder place(RpcChannel.Builder channel) {
+        hosts.ifPresent(both -> channel.pool(both.second()));
         return super.place(channel)
                 .directory(members())
                 .host("host-a")
@@ -74,6 +79,13 @@ class RoutedEvolutionTest extends EvolutionTest {
     @Test
     void shouldUpgradeServersOfAHostWithoutAFailedCall() throws Exception {
         upgradeOneByOne(Kind.HOST, directory);
+    }
+
+    @Test
+    void shouldUpgradeServersOfAPoolWithoutAFailedCall() throws Exception {
+        TwoHosts both = keep(TwoHosts.create());
+        hosts = Optional.of(both);
+        upgradeOneByOne(Kind.POOL, folder.resolve("other"), both.path().toString());
     }
 
     @Test
@@ -134,7 +146,7 @@ class RoutedEvolutionTest extends EvolutionTest {
 
         /**
          * Arguments: the folder of the version's classes, the directory, the host's name, by which kind of route it is
-         * to be reached, and for virtual queues the address of the meta server.
+         * to be reached, and for a pool its file, for virtual queues the address of the meta server.
          */
         public static void main(String[] args) throws Exception {
             String host = args[2];
@@ -144,6 +156,7 @@ class RoutedEvolutionTest extends EvolutionTest {
                     .arenaQuota(4 << 20);
             switch (Kind.valueOf(args[3])) {
                 case HOST -> GenerationChild.serve(args[0], server);
+                case POOL -> GenerationChild.serve(args[0], server.pool(TwoHosts.host(Path.of(args[4]), 0)));
                 case TCP -> GenerationChild.serve(args[0], server.listen(RoutesFixture.ANY_PORT));
                 case TCP_QUEUES -> {
                     AgentOptions options =
