@@ -94,9 +94,8 @@ public interface RpcServer extends AutoCloseable {
         <S> Builder service(Class<S> type, S implementation, String channel);
 
         /**
-         * Lets no other server serve the same channels from the same runtime folder: the server that starts later fails
+         * Lets no other server serve the same channels from the same runtime folder or pool: the server that starts later fails
          * with ALREADY_EXISTS if either of the two is exclusive. The restriction ends with the server's process.
-         * Servers of a {@link #pool} are always exclusive.
          */
         Builder exclusive();
 

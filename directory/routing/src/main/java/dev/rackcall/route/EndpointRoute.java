@@ -284,10 +284,15 @@ final class EndpointRoute {
     }
 
     private ClientConnection open(ClientSpec spec) {
-        Optional<String> server = kind == Kind.PROCESS || kind == Kind.HOST
-                ? announced(MemoryNames.SERVER).map(name -> name.substring(MemoryNames.SERVER.length()))
-                : Optional.empty();
-        // Other servers of the same channel may have their sockets in the same runtime folder.
+        if (!kind.isMemory()) {
+            return Transports.connect(spec);
+        }
+        // Other servers of the same channel may be in the same runtime folder or pool.
+        Optional<String> server =
+                announced(MemoryNames.SERVER).map(name -> name.substring(MemoryNames.SERVER.length()));
+        if (kind == Kind.POOL) {
+            return Transports.connectInPool(spec, server);
+        }
         return server.isPresent() ? HostServers.connect(spec, server.get()) : Transports.connect(spec);
     }
 

@@ -15,7 +15,7 @@ import java.util.Optional;
 final class MemoryNames {
     static final String HOST = "host:";
     static final String POOL = "pool:";
-    /** Identifies a server in a runtime folder. */
+    /** Identifies a server in a runtime folder or a pool. */
     static final String SERVER = "server:";
 
     private MemoryNames() {}

@@ -73,8 +73,19 @@ public final class Transports {
             return RemoteClient.connect(spec, spec.address().get());
         }
         return spec.pool().isPresent()
-                ? PoolClient.connect(spec, spec.pool().get())
+                ? PoolClient.connect(spec, spec.pool().get(), Optional.empty())
                 : HostServers.connectAny(spec).connection();
+    }
+
+    /**
+     * Connects to one of a channel's servers in the pool.
+     *
+     * @param server its {@link ServerEndpoint#instance}; empty for any one
+     * @throws RpcException as {@link #connect}; NOT_FOUND also if that server has ended
+     */
+    public static ClientConnection connectInPool(ClientSpec spec, Optional<String> server) {
+        SealEnforcement.requireNone(spec, "they protect memory of one host");
+        return PoolClient.connect(spec, spec.pool().orElseThrow(), server);
     }
 
     /**

@@ -22,7 +22,10 @@ public interface ServerEndpoint extends AutoCloseable {
         return List.of();
     }
 
-    /** The id of its sockets in the runtime directory; empty if it does not serve this host's memory. */
+    /**
+     * What tells it apart from other servers of its channels: the id of its sockets in the runtime directory, or of its
+     * doors in the pool; empty if it serves no memory.
+     */
     default Optional<String> instance() {
         return Optional.empty();
     }

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.pool;
 
 import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.client.ClientEnd;
 import dev.rackcall.rpc.shm.client.ClientMemory;
@@ -16,6 +17,13 @@ import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.pool.PoolCommons;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -28,18 +36,26 @@ public final class PoolClient {
 
     private final ClientSpec spec;
     private final PoolCommons pool;
+    private final Optional<String> server;
     private final long end;
 
-    private PoolClient(ClientSpec spec, PoolCommons pool) {
+    private PoolClient(ClientSpec spec, PoolCommons pool, Optional<String> server) {
         this.spec = spec;
+        this.server = server;
         this.pool = pool;
         this.end = System.nanoTime() + spec.connectTimeout().toNanos();
     }
 
-    public static ClientConnection connect(ClientSpec spec, Pool pool) {
+    /** The name of a server in its announcement. */
+    static String name(long server) {
+        return Long.toHexString(server);
+    }
+
+    /** @param server the {@linkplain #name name} of the server; empty for any one of the channel */
+    public static ClientConnection connect(ClientSpec spec, Pool pool, Optional<String> server) {
         PoolCommons commons = PoolServer.commons(pool);
         try {
-            return new PoolClient(spec, commons).connect();
+            return new PoolClient(spec, commons, server).connect();
         } catch (OutOfArenaException e) {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())
@@ -59,13 +75,51 @@ public final class PoolClient {
     }
 
     private ClientConnection connect() {
-        PoolDoor door = PoolDoor.find(pool, spec.channel())
-                .filter(each -> each.owner() != 0)
-                .orElseThrow(() -> Status.Code.NOT_FOUND
-                        .with(
-                                "no server has channel %s in this pool; start it on a host that maps the pool",
-                                spec.channel())
-                        .asException());
+        while (true) {
+            PoolDoor door = door();
+            long owner = door.owner();
+            try {
+                return connect(door, owner);
+            } catch (RpcException e) {
+                boolean isLeft = e.code() == Status.Code.UNAVAILABLE && door.owner() != owner;
+                if (!isLeft || System.nanoTime() - end >= 0) {
+                    throw e;
+                }
+                // Its server drains. Another one may have taken its place, or have a door of its own.
+            }
+        }
+    }
+
+    /** The door of a server that lives; of any server if none shows it. */
+    private PoolDoor door() {
+        List<PoolDoor> doors = new ArrayList<>(PoolDoor.owned(pool, spec.channel()));
+        doors.removeIf(door -> server.isPresent() && !server.get().equals(name(door.owner())));
+        if (doors.isEmpty()) {
+            throw Status.Code.NOT_FOUND
+                    .with(
+                            "no server%s has channel %s in this pool; start it on a host that maps the pool",
+                            server.map(each -> " " + each).orElse(""), spec.channel())
+                    .asException();
+        }
+        if (doors.size() == 1) {
+            return doors.getFirst();
+        }
+        // Otherwise all clients would go to one server.
+        Collections.shuffle(doors, ThreadLocalRandom.current());
+        Map<PoolDoor, Long> beats = new LinkedHashMap<>();
+        doors.forEach(door -> beats.put(door, door.beats()));
+        while (System.nanoTime() - end < 0) {
+            LockSupport.parkNanos(LOOK_NANOS);
+            for (PoolDoor door : doors) {
+                if (door.beats() != beats.get(door)) {
+                    return door;
+                }
+            }
+        }
+        return doors.getFirst();
+    }
+
+    private ClientConnection connect(PoolDoor door, long owner) {
         long place = pool.takeForHost(PoolHandshake.BYTES);
         boolean mayGive = true;
         try {
@@ -76,7 +130,13 @@ public final class PoolClient {
                     pool, place, hello, new Peer((int) ProcessHandle.current().pid(), Uid.current(), -1));
             int seat = sit(door, place);
             mayGive = false;
-            mayGive = awaitAnswer(door, seat, knock, place);
+            boolean isAnswered = awaitAnswer(door, owner, seat, knock, place);
+            mayGive = true;
+            if (!isAnswered) {
+                throw Status.Code.UNAVAILABLE
+                        .with("channel %s: its server has just shut down", spec.channel())
+                        .asException();
+            }
             return open(knock);
         } finally {
             if (mayGive) {
@@ -99,12 +159,15 @@ public final class PoolClient {
     /**
      * Waits for the answer, after which this side owns the handshake's memory again.
      *
-     * @return always true; a missing answer is thrown
+     * @return false if the server has left the door, and the hello was withdrawn; a missing answer is thrown
      */
-    private boolean awaitAnswer(PoolDoor door, int seat, PoolHandshake knock, long place) {
+    private boolean awaitAnswer(PoolDoor door, long owner, int seat, PoolHandshake knock, long place) {
         try {
             while (!knock.isAnswered()) {
                 requireTime("did not answer");
+                if (door.owner() != owner && door.stand(seat, place)) {
+                    return false;
+                }
                 LockSupport.parkNanos(LOOK_NANOS);
             }
             return true;

@@ -7,22 +7,25 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Where the clients of a channel find its server in a pool. The channel's first server makes the door, which stays as
- * long as the pool, so that a late client never writes into reused memory. The pool's roots are the places of all
- * doors, each set once from 0.
+ * Where the clients of a channel find a server in a pool. A channel has as many doors as it has had servers at a time;
+ * each stays as long as the pool, so that a late client never writes into reused memory. The pool's roots are the
+ * places of all doors, each set once from 0.
  *
  * <pre>
  *     0  magic    "RKDOOR01"                                           maker, before the door is among the roots
- *     8  owner    random number of the server that has it, 0: none     by compare-and-set
+ *     8  owner    random number of the server that has it, 0: none;    by compare-and-set
+ *                 odd: it shares the channel with no other server
  *    16  beat     moved by that server as long as it lives
- *    24  bytes of the channel's name (4), name
+ *    24  bytes of the name (4), name                                  the channel's; then 0 and a number, for all doors but its first
  *  1024  64 seats: place of a knock, 0: free                           by compare-and-set: from 0 by a client, to 0 by the server that
  *                                                                     takes the knock, or by the client that gives up
  * </pre>
@@ -51,8 +54,8 @@ final class PoolDoor {
         this.memory = memory;
     }
 
-    /** The channel's door, if a server has ever served it in this pool. */
-    static Optional<PoolDoor> find(PoolCommons pool, String channel) {
+    /** The door of that name, if a server has ever had it in this pool. */
+    static Optional<PoolDoor> find(PoolCommons pool, String name) {
         MemorySegment roots = pool.roots();
         for (long at = 0; at < roots.byteSize(); at += Long.BYTES) {
             // Acquire: pairs with the compare-and-set in make; a door among the roots is complete.
@@ -60,36 +63,54 @@ final class PoolDoor {
             if (place == 0) {
                 return Optional.empty();
             }
-            if (isOf(pool, place, channel)) {
+            if (isOf(pool, place, name)) {
                 return Optional.of(new PoolDoor(pool.memory().asSlice(place, BYTES)));
             }
         }
         return Optional.empty();
     }
 
-    private static boolean isOf(PoolCommons pool, long place, String channel) {
+    /** The name of the channel's door with that number. Doors are made in the order of their numbers. */
+    private static String name(String channel, int number) {
+        return number == 0 ? channel : channel + '\0' + number;
+    }
+
+    /** All doors of a channel that servers have now. */
+    static List<PoolDoor> owned(PoolCommons pool, String channel) {
+        List<PoolDoor> doors = new ArrayList<>();
+        Optional<PoolDoor> door = find(pool, channel);
+        for (int number = 1; door.isPresent(); number++) {
+            if (door.get().owner() != 0) {
+                doors.add(door.get());
+            }
+            door = find(pool, name(channel, number));
+        }
+        return doors;
+    }
+
+    private static boolean isOf(PoolCommons pool, long place, String doorName) {
         if (place < 0 || place > pool.memory().byteSize() - BYTES || place % BYTES != 0) {
             return false;
         }
         MemorySegment door = pool.memory().asSlice(place, BYTES);
-        byte[] name = channel.getBytes(StandardCharsets.UTF_8);
+        byte[] name = doorName.getBytes(StandardCharsets.UTF_8);
         return door.get(ValueLayout.JAVA_LONG, MAGIC_AT) == MAGIC
                 && door.get(ValueLayout.JAVA_INT, NAME_BYTES) == name.length
                 && Arrays.equals(door.asSlice(NAME, name.length).toArray(ValueLayout.JAVA_BYTE), name);
     }
 
     /**
-     * The channel's door, made if there is none.
+     * The door of that name, made if there is none.
      *
      * @throws IllegalStateException if the pool has no room for another door
      */
-    static PoolDoor findOrMake(PoolCommons pool, String channel) {
-        Optional<PoolDoor> present = find(pool, channel);
-        return present.isPresent() ? present.get() : make(pool, channel);
+    static PoolDoor findOrMake(PoolCommons pool, String name) {
+        Optional<PoolDoor> present = find(pool, name);
+        return present.isPresent() ? present.get() : make(pool, name);
     }
 
-    private static PoolDoor make(PoolCommons pool, String channel) {
-        byte[] name = channel.getBytes(StandardCharsets.UTF_8);
+    private static PoolDoor make(PoolCommons pool, String doorName) {
+        byte[] name = doorName.getBytes(StandardCharsets.UTF_8);
         long place = pool.takeForPool(BYTES);
         MemorySegment door = pool.memory().asSlice(place, BYTES).fill((byte) 0);
         door.set(ValueLayout.JAVA_LONG, MAGIC_AT, MAGIC);
@@ -102,7 +123,7 @@ final class PoolDoor {
             if (present == 0) {
                 return new PoolDoor(door);
             }
-            if (isOf(pool, present, channel)) {
+            if (isOf(pool, present, doorName)) {
                 // Another server of the channel was faster.
                 pool.give(place);
                 return new PoolDoor(pool.memory().asSlice(present, BYTES));
@@ -110,7 +131,7 @@ final class PoolDoor {
         }
         pool.give(place);
         throw new IllegalStateException("the pool has " + roots.byteSize() / Long.BYTES
-                + " channels already, which is as many as it can have; use another pool");
+                + " doors of channels already, which is as many as it can have; use another pool");
     }
 
     // ---- the server's side
@@ -139,34 +160,74 @@ final class PoolDoor {
         return true;
     }
 
+    /** A new number for a server, which is never 0. */
+    static long newOwner(boolean isExclusive) {
+        long random = ThreadLocalRandom.current().nextLong(2, Long.MAX_VALUE);
+        return isExclusive ? random | 1 : random & ~1L;
+    }
+
+    private static boolean isExclusive(long owner) {
+        return (owner & 1) != 0;
+    }
+
     /**
-     * Takes a door that has no owner, or whose owner has shown no sign of life for a lease.
+     * Takes a door of a channel: the first that has no owner, or whose owner has shown no sign of life for a lease.
      *
-     * @return the number of the new owner
-     * @throws RpcException ALREADY_EXISTS if a living server has it
+     * @param mine the number of the new owner
+     * @throws RpcException ALREADY_EXISTS if a living server has the channel, and that one or the new one is exclusive
+     * @throws IllegalStateException if the pool has no room for another door
      */
-    long acquire(String channel) {
-        long mine = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
-        long before = owner();
-        if (before != 0) {
-            long beats = beats();
-            long end = System.nanoTime() + PoolBell.LEASE_NANOS;
-            while (System.nanoTime() - end < 0 && owner() == before && beats() == beats) {
-                LockSupport.parkNanos(LOOK_NANOS);
-            }
-            if (beats() != beats && owner() == before) {
-                throw taken(channel);
-            }
+    static PoolDoor acquire(PoolCommons pool, String channel, long mine) {
+        int number = 0;
+        PoolDoor door = findOrMake(pool, channel);
+        while (!door.isTakenBy(mine, channel)) {
+            door = findOrMake(pool, name(channel, ++number));
         }
-        if (!change(owner() == 0 ? 0 : before, mine)) {
+        try {
+            for (PoolDoor other : owned(pool, channel)) {
+                long theirs = other.owner();
+                boolean meets = theirs != 0 && theirs != mine && (isExclusive(mine) || isExclusive(theirs));
+                if (meets && other.isAlive(theirs)) {
+                    throw taken(channel);
+                }
+            }
+            return door;
+        } catch (RuntimeException | Error e) {
+            door.change(mine, 0);
+            throw e;
+        }
+    }
+
+    private boolean isTakenBy(long mine, String channel) {
+        long before = owner();
+        if (before == 0) {
+            return change(0, mine);
+        }
+        if (!isAlive(before)) {
+            return change(owner() == 0 ? 0 : before, mine);
+        }
+        if (isExclusive(mine) || isExclusive(before)) {
             throw taken(channel);
         }
-        return mine;
+        return false;
+    }
+
+    /** Waits for a sign of life of the door's owner, for a lease at most. */
+    private boolean isAlive(long who) {
+        long beats = beats();
+        long end = System.nanoTime() + PoolBell.LEASE_NANOS;
+        while (System.nanoTime() - end < 0 && owner() == who && beats() == beats) {
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+        return beats() != beats && owner() == who;
     }
 
     private static RpcException taken(String channel) {
         return Status.Code.ALREADY_EXISTS
-                .with("channel %s already has a living server in this pool; stop it, or serve another channel", channel)
+                .with(
+                        "channel %s already has a living server in this pool, and one of the two is exclusive; stop it, or serve"
+                                + " another channel",
+                        channel)
                 .asException();
     }
 

@@ -35,16 +35,20 @@ public final class PoolServer extends PolledServer {
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final PoolCommons pool;
+    /** Its number at all its doors. */
+    private final long owner;
+
     private final List<Entrance> entrances = new ArrayList<>();
     private final Thread porter = new Thread(this::attend, "rackcall-porter");
     private volatile boolean stopping;
 
-    /** One channel: its door, the server's number as its owner, and what it serves. */
-    private record Entrance(PoolDoor door, long owner, ConnectionFactory factory, PoolMemory memory) {}
+    /** One channel: its door, and what it serves. */
+    private record Entrance(PoolDoor door, ConnectionFactory factory, PoolMemory memory) {}
 
     private PoolServer(ServerSpec spec, PoolCommons pool) {
         super(spec);
         this.pool = pool;
+        this.owner = PoolDoor.newOwner(spec.place().isExclusive());
         porter.setDaemon(true);
     }
 
@@ -74,11 +78,10 @@ public final class PoolServer extends PolledServer {
         String channel = service.channel();
         RuntimeDirectory.checkName(channel);
         try {
-            PoolDoor door = PoolDoor.findOrMake(pool, channel);
-            long owner = door.acquire(channel);
+            PoolDoor door = PoolDoor.acquire(pool, channel, owner);
             try {
                 PoolMemory memory = new PoolMemory(pool, spec.limits().sharedQuota());
-                entrances.add(new Entrance(door, owner, factory(service, memory), memory));
+                entrances.add(new Entrance(door, factory(service, memory), memory));
             } catch (RuntimeException | Error e) {
                 door.change(owner, 0);
                 throw e;
@@ -142,7 +145,11 @@ public final class PoolServer extends PolledServer {
     }
 
     private void attend(Entrance entrance) {
-        if (entrance.door().owner() != entrance.owner()) {
+        if (isDraining()) {
+            leave(entrance);
+            return;
+        }
+        if (entrance.door().owner() != owner) {
             if (LOG_LIMIT.allows()) {
                 LOG.warn(
                         "channel {}: another server has taken it, since this one had given no sign of life for 5 s{}",
@@ -152,6 +159,17 @@ public final class PoolServer extends PolledServer {
             return;
         }
         entrance.door().beat();
+        answer(entrance);
+    }
+
+    /** Lets clients go to other servers. Those that are at the door are refused, and need not wait for their time-outs. */
+    private void leave(Entrance entrance) {
+        if (entrance.door().change(owner, 0)) {
+            answer(entrance);
+        }
+    }
+
+    private void answer(Entrance entrance) {
         for (int seat = 0; seat < PoolDoor.SEATS; seat++) {
             long place = entrance.door().take(seat);
             if (place != 0) {
@@ -241,6 +259,11 @@ public final class PoolServer extends PolledServer {
         factory.shared().leave(number);
     }
 
+    @Override
+    public Optional<String> instance() {
+        return Optional.of(PoolClient.name(owner));
+    }
+
     // ---- the end
 
     @Override
@@ -248,7 +271,7 @@ public final class PoolServer extends PolledServer {
         admitNobody();
         stopping = true;
         join(porter);
-        entrances.forEach(entrance -> unlessClosed(() -> entrance.door().change(entrance.owner(), 0)));
+        entrances.forEach(entrance -> unlessClosed(() -> entrance.door().change(owner, 0)));
         endCalls();
         for (Entrance entrance : entrances) {
             unlessClosed(() -> entrance.memory().close(entrance.factory().shared()));

@@ -60,6 +60,32 @@ class PoolDoorTest extends RpcFixture {
         assertThat(PoolDoor.findOrMake(second, "/a").change(42, 43)).isTrue();
     }
 
+    @Test
+    void shouldGiveEachServerOfAChannelADoor() {
+        RpcServer old = serve();
+        RpcServer young = serve();
+        assertThat(PoolDoor.owned(second, "/test/echo")).hasSize(2);
+        assertFails(
+                Status.Code.ALREADY_EXISTS,
+                RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .pool(hosts.first())
+                        .exclusive()::start);
+        assertThat(PoolDoor.owned(second, "/test/echo")).hasSize(2);
+
+        assertThat(old.shutdown(Await.BOUND)).isTrue();
+        assertThat(PoolDoor.owned(second, "/test/echo")).hasSize(1);
+        try (RpcChannel channel = channelTo("/test/echo").open()) {
+            assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
+            assertThat(young.connections()).isOne();
+        }
+        serve();
+        assertThat(PoolDoor.find(second, "/test/echo"))
+                .hasValueSatisfying(door -> assertThat(door.owner())
+                        .as("of the first door, which is used again")
+                        .isNotZero());
+    }
+
     /** As after a pause that was longer than a lease. */
     @Test
     void shouldLeaveADoorAloneThatAnotherServerHasTaken() {

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.Concurrently;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,7 +28,9 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(120)
 public abstract class EvolutionTest extends RpcFixture {
-    private static final String CHANNEL = "/test/evolving";
+    protected static final String CHANNEL = "/test/evolving";
+    /** The class that implements {@link Generation.Ends}, in both versions. */
+    static final String ENDS = "evolving.Ends";
 
     private static final String OLD_SHOP = """
             package evolving;
@@ -296,9 +299,9 @@ public abstract class EvolutionTest extends RpcFixture {
     @BeforeAll
     static void compile() throws Exception {
         older = Generation.compile(
-                classes.resolve("old"), Map.of("evolving.Shop", OLD_SHOP, "evolving.Ends", OLD_ENDS), "evolving.Ends");
+                classes.resolve("old"), Map.of("evolving.Shop", OLD_SHOP, "evolving.Ends", OLD_ENDS), ENDS);
         newer = Generation.compile(
-                classes.resolve("new"), Map.of("evolving.Shop", NEW_SHOP, "evolving.Ends", NEW_ENDS), "evolving.Ends");
+                classes.resolve("new"), Map.of("evolving.Shop", NEW_SHOP, "evolving.Ends", NEW_ENDS), ENDS);
     }
 
     @AfterAll
@@ -469,7 +472,7 @@ public abstract class EvolutionTest extends RpcFixture {
         /** Makes some calls and returns whether they were answered. */
         @FunctionalInterface
         public interface Round {
-            boolean call(Generation.Client client, int number);
+            boolean call(Generation generation, Generation.Client client, int number);
         }
 
         private final Round round;
@@ -481,10 +484,11 @@ public abstract class EvolutionTest extends RpcFixture {
             this.round = round;
         }
 
-        /** Any calls, none of which may fail. */
+        /** Any calls, none of which may fail, except that a server of the other version may lack a method. */
         public static Load withoutFailure() {
-            return new Load((client, number) -> {
+            return new Load((generation, client, number) -> {
                 assertCommonCalls(client, number);
+                isOwnMethodAnswered(generation, client, number);
                 assertTypes(client);
                 return true;
             });
@@ -492,7 +496,7 @@ public abstract class EvolutionTest extends RpcFixture {
 
         /** Calls that a channel with several servers repeats if a server ends; none of them may fail. */
         public static Load ofRepeatableCalls() {
-            return new Load((client, number) -> {
+            return new Load((_, client, number) -> {
                 assertThat(client.call("plain", number)).isEqualTo("" + (number + 1));
                 assertThat(client.call("fill", number)).isEqualTo("a" + number + "2[" + number + "][1.5, 2.5]");
                 return true;
@@ -503,7 +507,7 @@ public abstract class EvolutionTest extends RpcFixture {
             Generation.Client client = generation.client(channel);
             callers.add(Concurrently.start(() -> {
                 for (int number = 0; !over.get(); number++) {
-                    if (round.call(client, number)) {
+                    if (round.call(generation, client, number)) {
                         answered.incrementAndGet();
                     }
                 }
@@ -513,9 +517,9 @@ public abstract class EvolutionTest extends RpcFixture {
 
         public void awaitMore() {
             int before = answered.get();
-            Await.until("30 more rounds of calls", () -> {
+            Await.until("10 more rounds of calls", () -> {
                 callers.stream().filter(CompletableFuture::isDone).forEach(CompletableFuture::join);
-                return answered.get() > before + 30;
+                return answered.get() > before + 10;
             });
         }
 
@@ -525,7 +529,64 @@ public abstract class EvolutionTest extends RpcFixture {
         }
     }
 
-    private static boolean isAnswered(Generation.Client client, int number) {
+    /**
+     * Calls a method that the other version lacks. That no server has it fails this call only.
+     *
+     * @return whether a server has it
+     */
+    protected static boolean isOwnMethodAnswered(Generation generation, Generation.Client client, int number) {
+        boolean isNew = generation == newer;
+        try {
+            assertThat(client.call(isNew ? "about" : "former", number))
+                    .isEqualTo(isNew ? "" + -number : "former " + number);
+            return true;
+        } catch (RpcException e) {
+            assertThat(e.code()).as("%s", e).isEqualTo(Status.Code.UNIMPLEMENTED);
+            return false;
+        }
+    }
+
+    /** A server in a process of its own; {@link GenerationChild} serves it. */
+    @FunctionalInterface
+    protected interface Launch {
+        ChildJvm start(Generation generation) throws Exception;
+    }
+
+    /**
+     * Two old servers are replaced by new ones, which start before the old ones leave, and one is rolled back, while old
+     * and new clients call: no call fails.
+     */
+    protected final void upgradeOneByOne(Launch launch) throws Exception {
+        ChildJvm first = launched(launch, older);
+        ChildJvm second = launched(launch, older);
+        RpcChannel channel = openChannel();
+        Generation.Client newClient = newer.client(channel);
+        assertThat(isOwnMethodAnswered(newer, newClient, 1)).isFalse();
+        Load load = Load.withoutFailure();
+        load.start(older, openChannel());
+        load.start(newer, channel);
+        load.awaitMore();
+        for (Generation next : new Generation[] {newer, newer, older}) {
+            ChildJvm third = launched(launch, next);
+            load.awaitMore();
+            GenerationChild.leave(first);
+            first = second;
+            second = third;
+            load.awaitMore();
+            if (next == newer) {
+                Await.until("a new server that has the method", () -> isOwnMethodAnswered(newer, newClient, 2));
+            }
+        }
+        load.end();
+    }
+
+    private ChildJvm launched(Launch launch, Generation generation) throws Exception {
+        ChildJvm child = keep(launch.start(generation));
+        child.awaitLine(GenerationChild.READY);
+        return child;
+    }
+
+    private static boolean isAnswered(Generation generation, Generation.Client client, int number) {
         try {
             assertCommonCalls(client, number);
             return true;

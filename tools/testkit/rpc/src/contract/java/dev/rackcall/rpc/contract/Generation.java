@@ -38,10 +38,12 @@ public final class Generation implements AutoCloseable {
         String call(String what, int number);
     }
 
+    private final Path folder;
     private final URLClassLoader loader;
     private final Ends ends;
 
-    private Generation(URLClassLoader loader, Ends ends) {
+    private Generation(Path folder, URLClassLoader loader, Ends ends) {
+        this.folder = folder;
         this.loader = loader;
         this.ends = ends;
     }
@@ -55,10 +57,15 @@ public final class Generation implements AutoCloseable {
      */
     public static Generation compile(Path folder, Map<String, String> sources, String ends) throws Exception {
         compile(folder, sources);
+        return load(folder, ends);
+    }
+
+    /** Loads what {@link #compile(Path, Map, String)} has compiled, perhaps in another process. */
+    public static Generation load(Path folder, String ends) throws Exception {
         URLClassLoader loader =
                 new URLClassLoader(new URL[] {folder.toUri().toURL()}, Generation.class.getClassLoader());
-        return new Generation(
-                loader, (Ends) loader.loadClass(ends).getDeclaredConstructor().newInstance());
+        return new Generation(folder, loader, (Ends)
+                loader.loadClass(ends).getDeclaredConstructor().newInstance());
     }
 
     /** Compiles sources into a folder. */
@@ -88,6 +95,11 @@ public final class Generation implements AutoCloseable {
                         files)
                 .call();
         assertThat(done).as("compiled: %s", out).isTrue();
+    }
+
+    /** Where its classes are. */
+    public Path folder() {
+        return folder;
     }
 
     public RpcServer.Builder serve(RpcServer.Builder server) {

@@ -1,0 +1,47 @@
+package dev.rackcall.rpc.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.testkit.ChildJvm;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** A server of one version of {@link EvolutionTest}'s service, in a process of its own. */
+public final class GenerationChild {
+    /** What it prints once it serves. */
+    public static final String READY = "READY";
+
+    private static final String LEFT = "LEFT ";
+    private static final Duration BOUND = Duration.ofSeconds(60);
+
+    private GenerationChild() {}
+
+    /** A server in the runtime folder of its environment. Argument: the folder of the version's classes. */
+    public static void main(String[] args) throws Exception {
+        serve(args[0], RpcServer.builder());
+    }
+
+    /** Serves until a line comes in, and drains then; or until the input ends. */
+    public static void serve(String classes, RpcServer.Builder place) throws Exception {
+        try (Generation generation = Generation.load(Path.of(classes), EvolutionTest.ENDS);
+                RpcServer server = generation.serve(place).start()) {
+            System.out.println(READY);
+            String line = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
+            if (line != null) {
+                System.out.println(LEFT + server.shutdown(BOUND));
+            }
+        }
+    }
+
+    /** Lets a child drain and end. */
+    static void leave(ChildJvm child) throws IOException, InterruptedException {
+        child.send("leave");
+        assertThat(child.awaitLine(LEFT, BOUND)).as("it drained").isEqualTo(LEFT + true);
+        assertThat(child.end()).isZero();
+    }
+}
