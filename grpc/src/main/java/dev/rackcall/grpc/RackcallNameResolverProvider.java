@@ -9,8 +9,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Resolves targets such as {@code rackcall:///shop/cart} to the living servers of that channel; found by the service
- * loader.
+ * Resolves targets such as {@code rackcall:///shop/cart} to the living servers of that channel, and {@code
+ * rackcall:///shop/cart?address=soft://host:18515} to that server; found by the service loader.
  */
 public final class RackcallNameResolverProvider extends NameResolverProvider {
     private static final int PRIORITY = 5;
@@ -45,7 +45,10 @@ public final class RackcallNameResolverProvider extends NameResolverProvider {
                     "the target " + target + " names a host; write rackcall:///name/of/channel, with three slashes");
         }
         try {
-            return new RackcallNameResolver(RackcallSocketAddress.ofTarget(target), args);
+            RackcallSocketAddress address = RackcallSocketAddress.ofTarget(target);
+            return address.remote().isPresent()
+                    ? new FixedNameResolver(address)
+                    : new RackcallNameResolver(address, args);
         } catch (RpcException e) {
             throw new IllegalArgumentException(
                     "the target " + target + ": " + e.status().description(), e);
