@@ -342,7 +342,9 @@ public final class PipeSender {
             stream.creditDue = 0;
         }
         for (OutboundStream.Chunk chunk = stream.queue.peek(); chunk != null; chunk = stream.queue.peek()) {
-            if (stream.id == 0 && stream != controls && !opens(stream)) {
+            boolean opens = stream.id == 0 && stream != controls;
+            if (opens && (opensNoMore || lastStream == Integer.MAX_VALUE)) {
+                stream.queue.clear();
                 return true;
             }
             int rest = chunk.length - stream.written;
@@ -360,6 +362,11 @@ public final class PipeSender {
                     return false;
                 }
                 length = WORTH_BYTES;
+            }
+            if (opens) {
+                // Not before there is room: the streams behind this one may be written before it.
+                stream.id = ++lastStream;
+                stream.opening(stream.id);
             }
             boolean last = length == rest;
             int flags = chunk.flags;
@@ -386,17 +393,6 @@ public final class PipeSender {
                 stream.over = true;
             }
         }
-        return true;
-    }
-
-    /** Gives a stream its number, in the order in which the OPEN frames are written. */
-    private boolean opens(OutboundStream stream) {
-        if (opensNoMore || lastStream == Integer.MAX_VALUE) {
-            stream.queue.clear();
-            return false;
-        }
-        stream.id = ++lastStream;
-        stream.opening(stream.id);
         return true;
     }
 
