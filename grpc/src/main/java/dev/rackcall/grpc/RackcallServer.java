@@ -21,6 +21,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -29,6 +30,7 @@ final class RackcallServer implements InternalServer {
     private final RackcallSocketAddress address;
     private final List<URI> listens;
     private final boolean insecure;
+    private final Optional<URI> directory;
     private final int maxInboundMessageSize;
     private final int maxInboundMetadataSize;
     private final List<? extends ServerStreamTracer.Factory> tracerFactories;
@@ -42,6 +44,9 @@ final class RackcallServer implements InternalServer {
     private PipeLoop deviceLoop;
 
     private final List<CarrierListener> remoteDoors = new ArrayList<>();
+    /** The server's entry in the directory; null without one. */
+    private DirectoryEntry entry;
+
     private ServerListener listener;
 
     private final Object lock = new Object();
@@ -52,12 +57,14 @@ final class RackcallServer implements InternalServer {
             RackcallSocketAddress address,
             List<URI> listens,
             boolean insecure,
+            Optional<URI> directory,
             int maxInboundMessageSize,
             int maxInboundMetadataSize,
             List<? extends ServerStreamTracer.Factory> tracerFactories) {
         this.address = address;
         this.listens = listens;
         this.insecure = insecure;
+        this.directory = directory;
         this.maxInboundMessageSize = maxInboundMessageSize;
         this.maxInboundMetadataSize = maxInboundMetadataSize;
         this.tracerFactories = tracerFactories;
@@ -71,6 +78,7 @@ final class RackcallServer implements InternalServer {
             loop = PipeLoop.start("rackcall-grpc-server");
             door = PipeListener.open(RuntimeDirectory.at(address.directory()), address.channel(), loop, this::accept);
             listenToOthers();
+            announce();
         } catch (RpcException e) {
             undo();
             throw new IOException(
@@ -88,6 +96,21 @@ final class RackcallServer implements InternalServer {
         deviceLoop = PipeLoop.startForDevices("rackcall-grpc-device");
         for (URI each : listens) {
             remoteDoors.add(CarrierListener.open(each, insecure, address.channel(), deviceLoop, this::accept));
+        }
+    }
+
+    private void announce() throws IOException {
+        if (directory.isEmpty()) {
+            return;
+        }
+        List<URI> addresses = remoteDoors.stream().map(CarrierListener::address).toList();
+        try {
+            entry = DirectoryEntry.announce(directory.get(), address.channel(), door.id(), addresses);
+        } catch (NoClassDefFoundError e) {
+            throw new IOException(
+                    "channel " + address.channel() + ": directory(" + directory.get()
+                            + ") needs Rackcall's module directory on the class path",
+                    e);
         }
     }
 
@@ -163,6 +186,9 @@ final class RackcallServer implements InternalServer {
             }
             shutdown = true;
             unused = transports.isEmpty();
+        }
+        if (entry != null) {
+            entry.close();
         }
         closeDoors();
         listener.serverShutdown();

@@ -10,6 +10,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * Builds a gRPC server that clients of this host call over shared memory, and others over RDMA ({@link #listen}):
@@ -27,6 +28,7 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
     private final ServerImplBuilder builder;
     private final List<URI> listens = new ArrayList<>();
     private boolean insecure;
+    private URI directory;
     private int maxInboundMessageSize = GrpcUtil.DEFAULT_MAX_MESSAGE_SIZE;
     private int maxInboundMetadataSize = GrpcUtil.DEFAULT_MAX_HEADER_LIST_SIZE;
 
@@ -35,6 +37,7 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
                 address,
                 List.copyOf(listens),
                 insecure,
+                Optional.ofNullable(directory),
                 maxInboundMessageSize,
                 maxInboundMetadataSize,
                 tracerFactories));
@@ -76,6 +79,18 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
     /** Every process that reaches the addresses may call: only trusted hosts reach them. */
     public RackcallServerBuilder insecure() {
         insecure = true;
+        return this;
+    }
+
+    /**
+     * Announces the server in a directory, until it shuts down, with the addresses of {@link #listen}. Needs the module
+     * {@code directory}.
+     *
+     * @param address {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code
+     *     directory-zookeeper}
+     */
+    public RackcallServerBuilder directory(URI address) {
+        directory = Objects.requireNonNull(address, "address");
         return this;
     }
 

@@ -20,6 +20,7 @@ public final class RackcallSocketAddress extends SocketAddress {
 
     private static final String FOLDER = "folder=";
     private static final String ADDRESS = "address=";
+    private static final String DIRECTORY = "directory=";
 
     private final String channel;
     private final String directory;
@@ -74,9 +75,25 @@ public final class RackcallSocketAddress extends SocketAddress {
         return server;
     }
 
+    /** What a channel's builder resolves for the servers that a directory names. */
+    static String targetOf(String channel, URI directory) {
+        RuntimeDirectory.checkName(channel);
+        return target(channel, DIRECTORY + directory);
+    }
+
+    /** The directory that a target names; empty if it names none. */
+    static Optional<URI> directoryOf(URI target) {
+        return Optional.ofNullable(target.getQuery())
+                .filter(query -> query.startsWith(DIRECTORY))
+                .map(query -> URI.create(query.substring(DIRECTORY.length())));
+    }
+
     /** What a channel's builder resolves: the channel's name, and the folder where it is not the default one. */
     String target() {
-        String query = query();
+        return target(channel, query());
+    }
+
+    private static String target(String channel, String query) {
         try {
             return new URI(SCHEME, "", channel, query, null).toString();
         } catch (URISyntaxException e) {
@@ -106,7 +123,8 @@ public final class RackcallSocketAddress extends SocketAddress {
         }
         if (!query.startsWith(FOLDER)) {
             throw new IllegalArgumentException("the target " + target + " has the query " + query + "; only " + FOLDER
-                    + "/the/runtime/folder and " + ADDRESS + "soft://host:port are known");
+                    + "/the/runtime/folder, " + ADDRESS + "soft://host:port and " + DIRECTORY
+                    + "file:///a/folder are known");
         }
         return of(target.getPath(), Path.of(query.substring(FOLDER.length())));
     }

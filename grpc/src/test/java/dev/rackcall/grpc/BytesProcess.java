@@ -9,7 +9,7 @@ import java.io.OutputStream;
 import java.net.URI;
 
 /**
- * A server or a client of {@link BytesService} in a process of its own: {@code serve CHANNEL [URI]} or {@code hold
+ * A server or a client of {@link BytesService} in a process of its own: {@code serve CHANNEL [URI [DIRECTORY]]} or {@code hold
  * CHANNEL [URI]}.
  */
 final class BytesProcess {
@@ -21,6 +21,9 @@ final class BytesProcess {
                     RackcallServerBuilder.forChannel(args[1]).addService(new BytesService());
             if (args.length > 2) {
                 builder.listen(URI.create(args[2]));
+            }
+            if (args.length > 3) {
+                builder.directory(URI.create(args[3]));
             }
             Server server = builder.build().start();
             if (args.length > 2) {

@@ -30,6 +30,7 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -67,7 +68,7 @@ class TransportContractTest {
 
     @BeforeEach
     void start() throws IOException {
-        server = new RackcallServer(address(), listens(), false, 1 << 20, MOST_METADATA, List.of());
+        server = new RackcallServer(address(), listens(), false, Optional.empty(), 1 << 20, MOST_METADATA, List.of());
         server.start(serverEvents);
         client = transport();
     }

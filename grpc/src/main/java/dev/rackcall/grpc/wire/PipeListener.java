@@ -162,6 +162,11 @@ public final class PipeListener implements AutoCloseable {
         }
     }
 
+    /** The server's id in the runtime folder. */
+    public String id() {
+        return place.id();
+    }
+
     private void run() {
         while (!stopping) {
             try {

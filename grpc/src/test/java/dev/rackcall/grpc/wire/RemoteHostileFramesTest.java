@@ -164,11 +164,7 @@ class RemoteHostileFramesTest {
     private static byte[] open(String method) {
         byte[] name = method.getBytes(StandardCharsets.UTF_8);
         ByteBuffer out = ByteBuffer.allocate(name.length + 2 * Integer.BYTES + Short.BYTES);
-        return out.putInt(name.length)
-                .put(name)
-                .putInt(0)
-                .putShort((short) 0)
-                .array();
+        return out.putInt(name.length).put(name).putInt(0).putShort((short) 0).array();
     }
 
     /** More publications than the server has receive requests for, of which it reads none but breaches. */
