@@ -38,7 +38,7 @@ public final class CarrierDial {
                     address,
                     new CarrierProvider.Memory(file, mapping.memory()),
                     ByteBuffer.wrap(PipeHello.ofClient(channel)),
-                    CarrierLink.PUBLICATIONS,
+                    CarrierPeer.PUBLICATIONS,
                     PATIENCE);
             carrier = greeted.carrier();
             Optional<Status> refusal = PipeHello.refusalIn(bytes(greeted.welcome()), channel);

@@ -55,7 +55,7 @@ public final class CarrierListener implements AutoCloseable {
         @Override
         public CarrierProvider.Inspection inspect(ByteBuffer hello, Set<String> names) {
             return PipeHello.isClient(CarrierDial.bytes(hello), channel)
-                    ? CarrierProvider.Inspection.passed(CarrierLink.PUBLICATIONS)
+                    ? CarrierProvider.Inspection.passed(CarrierPeer.PUBLICATIONS)
                     : CarrierProvider.Inspection.refused(ByteBuffer.wrap(PipeHello.refusal(PipeHello.strange())));
         }
 

@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
  * One end of a connection: its life, and its receiving half, in which one thread at a time takes frames. Its {@link
  * PipeSender} is the other half.
  *
- * <p>The peer's death ends its {@link PipeLink}, and the loop then ends the connection. What the peer wrote before its
+ * <p>The peer's death ends its socket or carrier, and the loop then ends the connection. What the peer wrote before its
  * end still arrives.
  */
 public final class PipeConnection {
@@ -52,7 +52,7 @@ public final class PipeConnection {
         void closed(String reason);
     }
 
-    private final PipeLink link;
+    private final PipePeer other;
     private final Optional<PeerCredentials> peer;
     private final String peerName;
     private final PipeReader reader;
@@ -76,7 +76,7 @@ public final class PipeConnection {
     /** A connection between two processes of this host, which share the memory. */
     static PipeConnection ofMemory(UnixSocket socket, Mapping mapping, Side side, PeerCredentials peer, PipeLoop loop) {
         return new PipeConnection(
-                new MemoryLink(socket, mapping, side),
+                new MemoryPeer(socket, mapping, side),
                 mapping.memory(),
                 side,
                 Optional.of(peer),
@@ -91,22 +91,22 @@ public final class PipeConnection {
      */
     static PipeConnection ofCarrier(Carrier carrier, Mapping mapping, Side side, String peerName, PipeLoop loop) {
         return new PipeConnection(
-                new CarrierLink(carrier, mapping, side), mapping.memory(), side, Optional.empty(), peerName, loop);
+                new CarrierPeer(carrier, mapping, side), mapping.memory(), side, Optional.empty(), peerName, loop);
     }
 
     private PipeConnection(
-            PipeLink link,
+            PipePeer other,
             MemorySegment memory,
             Side side,
             Optional<PeerCredentials> peer,
             String peerName,
             PipeLoop loop) {
-        this.link = link;
+        this.other = other;
         this.peer = peer;
         this.peerName = peerName;
         this.loop = loop;
         this.reader = new PipeReader(memory, side.peer());
-        this.sender = new PipeSender(link, new PipeWriter(memory, side), side, failure -> loop.fail(this, failure));
+        this.sender = new PipeSender(other, new PipeWriter(memory, side), side, failure -> loop.fail(this, failure));
     }
 
     /** Sets what takes the frames, before a loop receives them. */
@@ -117,7 +117,7 @@ public final class PipeConnection {
     /** Ends a connection that no loop was given; nothing is sent any more. */
     public void discard() {
         if (sender.close()) {
-            link.close();
+            other.close();
         }
     }
 
@@ -154,7 +154,7 @@ public final class PipeConnection {
      * @return how much was done; 0 if there was nothing to do
      */
     int turn() {
-        link.look();
+        other.look();
         int taken = receive();
         return sender.pump() ? taken + 1 : taken;
     }
@@ -195,13 +195,13 @@ public final class PipeConnection {
         }
         boolean leave = false;
         try {
-            link.callerPolls();
+            other.callerPolls();
             leave = takeUntil(spinning, over);
         } catch (RuntimeException | Error e) {
             // The frame at fault is taken already, so the loop would not find it.
             sender.fail(e);
         } finally {
-            leave |= link.callerLeaves() && (reader.hasFrames() || sender.isBacklogged());
+            leave |= other.callerLeaves() && (reader.hasFrames() || sender.isBacklogged());
             receiving.set(false);
         }
         if (leave) {
@@ -217,7 +217,7 @@ public final class PipeConnection {
         int polls = 0;
         // The peer does not ring while this thread polls, not even when it has made room: that is for the loop to see.
         while (sender.isOpen() && !sender.isBacklogged() && !over.getAsBoolean()) {
-            link.look();
+            other.look();
             if (reader.next()) {
                 if (taken == FRAMES_PER_HELP || !receiver.isHarmless(reader.stream())) {
                     leaves = true;
@@ -237,8 +237,8 @@ public final class PipeConnection {
     }
 
     private void tellRoom(boolean now) {
-        if (reader.release(now && !link.isRoomDear())) {
-            link.madeRoom(reader.released());
+        if (reader.release(now && !other.isRoomDear())) {
+            other.madeRoom(reader.released());
         }
     }
 
@@ -283,20 +283,20 @@ public final class PipeConnection {
     // ---- the loop's view
 
     boolean watch(EventPoll poll) {
-        return link.watch(poll, this);
+        return other.watch(poll, this);
     }
 
     void unwatch(EventPoll poll) {
-        link.unwatch(poll);
+        other.unwatch(poll);
     }
 
     int drainRings() {
-        return link.drainRings();
+        return other.drainRings();
     }
 
     /** Says that the loop does not poll, so that the peer has to ring; or that it does. */
     void asleep(boolean value) {
-        link.loopPolls(!value);
+        other.loopPolls(!value);
     }
 
     /** Whether a turn would do something. */
@@ -319,7 +319,7 @@ public final class PipeConnection {
             // A caller that helps leaves after the frame that it is taking.
             Thread.onSpinWait();
         }
-        link.close();
+        other.close();
         receiver.closed(reason);
     }
 

@@ -45,7 +45,7 @@ public final class PipeSender {
         protected void ended() {}
     }
 
-    private final PipeLink link;
+    private final PipePeer other;
     private final Side side;
     /** Hears of failures, also under the lock; only notes them. */
     private final Consumer<Throwable> failed;
@@ -72,8 +72,8 @@ public final class PipeSender {
     /** Whether the backlog has streams. */
     private volatile boolean backlogged;
 
-    PipeSender(PipeLink link, PipeWriter writer, Side side, Consumer<Throwable> failed) {
-        this.link = link;
+    PipeSender(PipePeer other, PipeWriter writer, Side side, Consumer<Throwable> failed) {
+        this.other = other;
         this.writer = writer;
         this.side = side;
         this.failed = failed;
@@ -291,7 +291,7 @@ public final class PipeSender {
                 backlog.add(backlog.remove());
             }
             backlogged = !backlog.isEmpty();
-            link.waitsForRoom(backlogged);
+            other.waitsForRoom(backlogged);
             left = new long[moved.size()];
             over = new boolean[moved.size()];
             for (int i = 0; i < moved.size(); i++) {
@@ -307,7 +307,7 @@ public final class PipeSender {
             finish(moved.get(i), left[i], over[i], false);
         }
         if (ring) {
-            link.ring();
+            other.ring();
         }
         return true;
     }
@@ -323,12 +323,12 @@ public final class PipeSender {
         stream.listed = true;
         backlog.add(stream);
         backlogged = true;
-        link.waitsForRoom(true);
+        other.waitsForRoom(true);
         if (backlog.size() == 1 && mine && drain(stream)) {
             backlog.remove(stream);
             stream.listed = false;
             backlogged = false;
-            link.waitsForRoom(false);
+            other.waitsForRoom(false);
         }
     }
 
@@ -402,12 +402,12 @@ public final class PipeSender {
             return false;
         }
         long from = writer.published();
-        return link.published(from, writer.publish());
+        return other.published(from, writer.publish());
     }
 
     private void finish(OutboundStream stream, long left, boolean over, boolean ring) {
         if (ring) {
-            link.ring();
+            other.ring();
         }
         if (left > 0) {
             stream.left((int) left);

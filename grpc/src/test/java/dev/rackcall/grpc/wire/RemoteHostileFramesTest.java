@@ -78,7 +78,7 @@ class RemoteHostileFramesTest {
         final Mapping mapping;
         final Carrier carrier;
         final PipeWriter writer;
-        final PipeLink link;
+        final PipePeer other;
         final CountDownLatch hungUp = new CountDownLatch(1);
 
         Attacker() {
@@ -89,20 +89,20 @@ class RemoteHostileFramesTest {
                                 address,
                                 new CarrierProvider.Memory(file, mapping.memory()),
                                 ByteBuffer.wrap(PipeHello.ofClient(CHANNEL)),
-                                CarrierLink.PUBLICATIONS,
+                                CarrierPeer.PUBLICATIONS,
                                 BOUND)
                         .carrier()
                         .orElseThrow();
             }
             writer = new PipeWriter(mapping.memory(), Side.CLIENT);
-            link = new CarrierLink(carrier, mapping, Side.CLIENT);
+            other = new CarrierPeer(carrier, mapping, Side.CLIENT);
             carrier.start(this);
         }
 
         void send(int kind, int flags, int stream, byte[] payload) {
             writer.write(kind, flags, stream, 0, payload, 0, payload.length);
             long from = writer.published();
-            link.published(from, writer.publish());
+            other.published(from, writer.publish());
         }
 
         @Override
@@ -171,7 +171,7 @@ class RemoteHostileFramesTest {
     @Test
     void shouldSurviveAFloodOfPublications() {
         try (Attacker attacker = new Attacker()) {
-            for (int i = 0; i < 3 * CarrierLink.PUBLICATIONS; i++) {
+            for (int i = 0; i < 3 * CarrierPeer.PUBLICATIONS; i++) {
                 if (!attacker.carrier.publish(PipeLayout.headOffset(Side.SERVER), 0)) {
                     break;
                 }

@@ -6,7 +6,7 @@ import dev.rackcall.shm.os.socket.EventPoll;
  * How one end of a connection makes its peer see frames and room, and learns of the peer's: through memory that both
  * map, or through memory that a device mirrors.
  */
-interface PipeLink {
+interface PipePeer {
     /**
      * Frames were published in this end's pipe. Called under the sender's lock, in order.
      *

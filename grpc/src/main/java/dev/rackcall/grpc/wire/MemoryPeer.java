@@ -6,12 +6,12 @@ import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.UnixSocket;
 
 /** Two processes of a host map the same memory; a socket between them carries rings, and its end proves a death. */
-final class MemoryLink implements PipeLink {
+final class MemoryPeer implements PipePeer {
     private final UnixSocket socket;
     private final Mapping mapping;
     private final PipeBell bell;
 
-    MemoryLink(UnixSocket socket, Mapping mapping, Side side) {
+    MemoryPeer(UnixSocket socket, Mapping mapping, Side side) {
         this.socket = socket;
         this.mapping = mapping;
         this.bell = new PipeBell(mapping.memory(), side);

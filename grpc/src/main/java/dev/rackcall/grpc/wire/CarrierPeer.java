@@ -9,7 +9,7 @@ import dev.rackcall.shm.os.socket.EventPoll;
  * Each end has memory of its own, and a carrier writes this end's frames and heads into the peer's. The words by which
  * ends that share memory say that they sleep are not used: each publication reaches a peer that listens.
  */
-final class CarrierLink implements PipeLink {
+final class CarrierPeer implements PipePeer {
     /** Frames in flight have a header at least, and notices of room are a quarter of a pipe apart. */
     static final int PUBLICATIONS = PipeLayout.PIPE_BYTES / Frame.HEADER_BYTES + 8;
 
@@ -24,8 +24,8 @@ final class CarrierLink implements PipeLink {
 
     private boolean helped;
 
-    /** @param mapping of this end's memory, which the link closes after the carrier */
-    CarrierLink(Carrier carrier, Mapping mapping, Side side) {
+    /** @param mapping of this end's memory, which this object closes after the carrier */
+    CarrierPeer(Carrier carrier, Mapping mapping, Side side) {
         this.carrier = carrier;
         this.mapping = mapping;
         this.side = side;
