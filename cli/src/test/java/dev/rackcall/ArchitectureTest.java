@@ -176,10 +176,13 @@ class ArchitectureTest {
         mayUseOnly(CONTROL_PLANE, CONTROL_PLANE, VERBS, DIRECTORY, MEMORY);
     }
 
-    /** A separate transport for grpc-java: names and handshake come from the runtime, calls do not. */
+    /**
+     * A separate transport for grpc-java: names and handshake come from the runtime and the directory, and devices by the
+     * SPI; calls do not.
+     */
     @Test
     void shouldLetGrpcUseTheRuntimeAndMemory() {
-        mayUseOnly(GRPC, GRPC, "dev.rackcall.rpc", SPI, "dev.rackcall.rpc.runtime", MEMORY);
+        mayUseOnly(GRPC, GRPC, "dev.rackcall.rpc", SPI, "dev.rackcall.rpc.runtime", DIRECTORY, MEMORY);
     }
 
     @Test
