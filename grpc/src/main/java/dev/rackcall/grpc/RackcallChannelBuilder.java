@@ -11,21 +11,22 @@ import io.grpc.internal.GrpcUtil;
 import io.grpc.internal.ManagedChannelImplBuilder;
 import io.grpc.internal.SharedResourceHolder;
 import java.net.SocketAddress;
+import java.net.URI;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Builds a gRPC channel to a server of this host over shared memory:
+ * Builds a gRPC channel to a server of this host over shared memory, or of another host over RDMA:
  *
  * <pre>{@code
  * ManagedChannel channel = RackcallChannelBuilder.forChannel("/shop/cart").build();
  * }</pre>
  *
  * <p>{@code Grpc.newChannelBuilder("rackcall:///shop/cart", InsecureChannelCredentials.create())} gives the same.
- * Stubs, interceptors, executors, retries and limits are gRPC's own. Keep-alive does nothing: the kernel reports a dead
- * server at once. Builders are for one thread.
+ * Stubs, interceptors, executors, retries and limits are gRPC's own. Keep-alive does nothing: the kernel or the device
+ * reports a dead server. Builders are for one thread.
  */
 public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<RackcallChannelBuilder> {
     /** Authority of all channels: a channel's name is not a valid host name. */
@@ -57,6 +58,18 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
     /** A channel to a target such as {@code rackcall:///shop/cart}, or one of a name resolver that gives such addresses. */
     public static RackcallChannelBuilder forTarget(String target) {
         return new RackcallChannelBuilder(target);
+    }
+
+    /**
+     * A channel to the servers of that name which a directory announces, as {@code RackcallServerBuilder.directory}
+     * does: over memory to a server in this process's runtime folder, and over its addresses to another. Needs the
+     * module {@code directory}, and {@code rdma-fallback} to reach other hosts.
+     *
+     * @param directory as given to the server
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if the name is invalid
+     */
+    public static RackcallChannelBuilder forDirectory(String channel, URI directory) {
+        return new RackcallChannelBuilder(RackcallSocketAddress.targetOf(channel, directory));
     }
 
     /** Not supported: channels have names instead of ports. */

@@ -2,6 +2,7 @@ package dev.rackcall.grpc;
 
 import com.google.common.util.concurrent.Futures;
 import com.google.common.util.concurrent.ListenableFuture;
+import dev.rackcall.grpc.wire.CarrierDial;
 import dev.rackcall.grpc.wire.Frame;
 import dev.rackcall.grpc.wire.FrameBreachException;
 import dev.rackcall.grpc.wire.PipeConnection;
@@ -52,8 +53,10 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     /** Far enough from the last number that calls that begin at the same time get theirs. */
     private static final int MOST_STREAMS = 2_000_000_000;
 
-    /** One thread receives for all channels of this process. */
+    /** One thread receives for all channels of this process to servers of this host, and one for all others. */
     private static PipeLoop sharedLoop;
+
+    private static PipeLoop sharedDeviceLoop;
 
     private record Ping(PingCallback callback, Executor executor, long since) {}
 
@@ -65,7 +68,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     private final int maxInboundMetadataSize;
     private final TransportTracer tracer = new TransportTracer();
     private final Map<Integer, RackcallClientStream> byNumber = new ConcurrentHashMap<>();
-    private final SpinTime spinTime = SpinTime.ofMemory();
+    private final SpinTime spinTime;
     /** The highest number of a stream. Written under the connection's lock. */
     private volatile int lastNumber;
 
@@ -105,6 +108,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             int maxInboundMessageSize,
             int maxInboundMetadataSize) {
         this.address = address;
+        this.spinTime = address.remote().isPresent() ? SpinTime.ofDevice() : SpinTime.ofMemory();
         this.authority = authority;
         this.userAgent = GrpcUtil.getGrpcUserAgent("rackcall", userAgent);
         this.maxInboundMessageSize = maxInboundMessageSize;
@@ -149,12 +153,24 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
         return sharedLoop;
     }
 
+    private static synchronized PipeLoop deviceLoop() {
+        if (sharedDeviceLoop == null) {
+            sharedDeviceLoop = PipeLoop.startForDevices("rackcall-grpc-client-device");
+        }
+        return sharedDeviceLoop;
+    }
+
+    private PipeConnection dial() {
+        if (address.remote().isPresent()) {
+            return CarrierDial.connect(address.remote().get(), address.channel(), deviceLoop());
+        }
+        return PipeDial.connect(RuntimeDirectory.at(address.directory()), address.channel(), address.server(), loop());
+    }
+
     private void connect() {
         PipeConnection made = null;
         try {
-            // First, because shutting this transport down needs the loop.
-            PipeLoop loop = loop();
-            made = PipeDial.connect(RuntimeDirectory.at(address.directory()), address.channel(), address.server());
+            made = dial();
             made.begin(this);
             boolean late;
             synchronized (lock) {
@@ -168,10 +184,10 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
                 terminate();
                 return;
             }
-            attributes = listener.filterTransport(RackcallAttributes.of(made, new ProcessAddress(myself()), address)
+            attributes = listener.filterTransport(RackcallAttributes.of(made, PeerAddress.of(myself()), address)
                     .set(GrpcAttributes.ATTR_CLIENT_EAG_ATTRS, attributes.get(GrpcAttributes.ATTR_CLIENT_EAG_ATTRS))
                     .build());
-            loop.add(made);
+            made.start();
         } catch (RpcException e) {
             notConnected(made, e, e.status().description(), SimpleDisconnectError.SOCKET_ERROR);
             return;
@@ -229,7 +245,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             current = connection;
         }
         if (current != null) {
-            loop().close(current, "the channel was shut down");
+            current.end("the channel was shut down");
         }
         // Otherwise the connecting thread terminates it.
     }

@@ -7,10 +7,12 @@ import java.net.SocketAddress;
 import java.net.URI;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 
 /**
- * Resolves targets such as {@code rackcall:///shop/cart} to the living servers of that channel; found by the service
- * loader.
+ * Resolves targets such as {@code rackcall:///shop/cart} to the living servers of that channel, and {@code
+ * rackcall:///shop/cart?address=soft://host:18515} to that server, and {@code
+ * rackcall:///shop/cart?directory=file:///a/folder} to those that a directory names; found by the service loader.
  */
 public final class RackcallNameResolverProvider extends NameResolverProvider {
     private static final int PRIORITY = 5;
@@ -45,7 +47,17 @@ public final class RackcallNameResolverProvider extends NameResolverProvider {
                     "the target " + target + " names a host; write rackcall:///name/of/channel, with three slashes");
         }
         try {
-            return new RackcallNameResolver(RackcallSocketAddress.ofTarget(target), args);
+            Optional<URI> directory = RackcallSocketAddress.directoryOf(target);
+            if (directory.isPresent()) {
+                return new DirectoryNameResolver(target.getPath(), directory.get(), args);
+            }
+            RackcallSocketAddress address = RackcallSocketAddress.ofTarget(target);
+            return address.remote().isPresent()
+                    ? new FixedNameResolver(address)
+                    : new RackcallNameResolver(address, args);
+        } catch (NoClassDefFoundError e) {
+            throw new IllegalArgumentException(
+                    "the target " + target + " needs Rackcall's module directory on the class path", e);
         } catch (RpcException e) {
             throw new IllegalArgumentException(
                     "the target " + target + ": " + e.status().description(), e);

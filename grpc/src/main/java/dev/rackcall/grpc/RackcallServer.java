@@ -1,8 +1,10 @@
 package dev.rackcall.grpc;
 
+import dev.rackcall.grpc.wire.CarrierListener;
 import dev.rackcall.grpc.wire.PipeConnection;
 import dev.rackcall.grpc.wire.PipeListener;
 import dev.rackcall.grpc.wire.PipeLoop;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import io.grpc.InternalChannelz.SocketStats;
 import io.grpc.InternalInstrumented;
@@ -15,14 +17,20 @@ import io.grpc.internal.ServerTransportListener;
 import io.grpc.internal.SharedResourcePool;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.net.URI;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ScheduledExecutorService;
 
-/** The listening side: a socket, and one thread that receives the frames of all clients. */
+/** The listening side: a socket, and one thread that receives the frames of all clients; another for all devices. */
 final class RackcallServer implements InternalServer {
     private final RackcallSocketAddress address;
+    private final List<URI> listens;
+    private final boolean insecure;
+    private final Optional<URI> directory;
     private final int maxInboundMessageSize;
     private final int maxInboundMetadataSize;
     private final List<? extends ServerStreamTracer.Factory> tracerFactories;
@@ -32,6 +40,13 @@ final class RackcallServer implements InternalServer {
     private ScheduledExecutorService scheduler;
     private PipeLoop loop;
     private PipeListener door;
+    /** Null without addresses. A loop of its own, because looking at a device takes longer than looking at memory. */
+    private PipeLoop deviceLoop;
+
+    private final List<CarrierListener> remoteDoors = new ArrayList<>();
+    /** The server's entry in the directory; null without one. */
+    private DirectoryEntry entry;
+
     private ServerListener listener;
 
     private final Object lock = new Object();
@@ -40,10 +55,16 @@ final class RackcallServer implements InternalServer {
 
     RackcallServer(
             RackcallSocketAddress address,
+            List<URI> listens,
+            boolean insecure,
+            Optional<URI> directory,
             int maxInboundMessageSize,
             int maxInboundMetadataSize,
             List<? extends ServerStreamTracer.Factory> tracerFactories) {
         this.address = address;
+        this.listens = listens;
+        this.insecure = insecure;
+        this.directory = directory;
         this.maxInboundMessageSize = maxInboundMessageSize;
         this.maxInboundMetadataSize = maxInboundMetadataSize;
         this.tracerFactories = tracerFactories;
@@ -56,12 +77,62 @@ final class RackcallServer implements InternalServer {
         try {
             loop = PipeLoop.start("rackcall-grpc-server");
             door = PipeListener.open(RuntimeDirectory.at(address.directory()), address.channel(), loop, this::accept);
+            listenToOthers();
+            announce();
+        } catch (RpcException e) {
+            undo();
+            throw new IOException(
+                    "channel " + address.channel() + ": " + e.status().description(), e);
         } catch (IOException | RuntimeException | Error e) {
-            if (loop != null) {
-                loop.close();
-            }
-            scheduler = schedulers.returnObject(scheduler);
+            undo();
             throw e;
+        }
+    }
+
+    private void listenToOthers() {
+        if (listens.isEmpty()) {
+            return;
+        }
+        deviceLoop = PipeLoop.startForDevices("rackcall-grpc-device");
+        for (URI each : listens) {
+            remoteDoors.add(CarrierListener.open(each, insecure, address.channel(), deviceLoop, this::accept));
+        }
+    }
+
+    private void announce() throws IOException {
+        if (directory.isEmpty()) {
+            return;
+        }
+        List<URI> addresses = remoteDoors.stream().map(CarrierListener::address).toList();
+        try {
+            entry = DirectoryEntry.announce(directory.get(), address.channel(), door.id(), addresses);
+        } catch (NoClassDefFoundError e) {
+            throw new IOException(
+                    "channel " + address.channel() + ": directory(" + directory.get()
+                            + ") needs Rackcall's module directory on the class path",
+                    e);
+        }
+    }
+
+    private void undo() {
+        closeDoors();
+        closeLoops();
+        scheduler = schedulers.returnObject(scheduler);
+    }
+
+    private void closeDoors() {
+        if (door != null) {
+            door.close();
+        }
+        remoteDoors.forEach(CarrierListener::close);
+    }
+
+    private void closeLoops() {
+        if (loop != null) {
+            loop.close();
+        }
+        if (deviceLoop != null) {
+            deviceLoop.close();
         }
     }
 
@@ -116,7 +187,10 @@ final class RackcallServer implements InternalServer {
             shutdown = true;
             unused = transports.isEmpty();
         }
-        door.close();
+        if (entry != null) {
+            entry.close();
+        }
+        closeDoors();
         listener.serverShutdown();
         if (unused) {
             release();
@@ -124,12 +198,8 @@ final class RackcallServer implements InternalServer {
     }
 
     private void release() {
-        loop.close();
+        closeLoops();
         schedulers.returnObject(scheduler);
-    }
-
-    PipeLoop loop() {
-        return loop;
     }
 
     ScheduledExecutorService scheduler() {
@@ -155,7 +225,10 @@ final class RackcallServer implements InternalServer {
 
     @Override
     public List<? extends SocketAddress> getListenSocketAddresses() {
-        return List.of(address);
+        List<SocketAddress> all = new ArrayList<>();
+        all.add(address);
+        remoteDoors.forEach(each -> all.add(RackcallSocketAddress.of(address.channel(), each.address())));
+        return all;
     }
 
     @Override

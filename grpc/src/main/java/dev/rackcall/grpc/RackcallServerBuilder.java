@@ -6,26 +6,41 @@ import io.grpc.ServerBuilder;
 import io.grpc.internal.GrpcUtil;
 import io.grpc.internal.ServerImplBuilder;
 import java.io.File;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 
 /**
- * Builds a gRPC server that clients of this host call over shared memory:
+ * Builds a gRPC server that clients of this host call over shared memory, and others over RDMA ({@link #listen}):
  *
  * <pre>{@code
  * Server server = RackcallServerBuilder.forChannel("/shop/cart").addService(new CartService()).build().start();
  * }</pre>
  *
- * <p>Services, interceptors, executors and limits are gRPC's own. The server accepts clients of its own user only.
+ * <p>Services, interceptors, executors and limits are gRPC's own. On this host, the server accepts clients of its own
+ * user only.
  * Several servers may serve one channel; gRPC's load balancing at the client chooses among them. Builders are for one
  * thread.
  */
 public final class RackcallServerBuilder extends ForwardingServerBuilder<RackcallServerBuilder> {
     private final ServerImplBuilder builder;
+    private final List<URI> listens = new ArrayList<>();
+    private boolean insecure;
+    private URI directory;
     private int maxInboundMessageSize = GrpcUtil.DEFAULT_MAX_MESSAGE_SIZE;
     private int maxInboundMetadataSize = GrpcUtil.DEFAULT_MAX_HEADER_LIST_SIZE;
 
     private RackcallServerBuilder(RackcallSocketAddress address) {
-        builder = new ServerImplBuilder((tracerFactories, metrics) ->
-                new RackcallServer(address, maxInboundMessageSize, maxInboundMetadataSize, tracerFactories));
+        builder = new ServerImplBuilder((tracerFactories, metrics) -> new RackcallServer(
+                address,
+                List.copyOf(listens),
+                insecure,
+                Optional.ofNullable(directory),
+                maxInboundMessageSize,
+                maxInboundMetadataSize,
+                tracerFactories));
     }
 
     /**
@@ -46,6 +61,37 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
     @DoNotCall("Use forChannel instead")
     public static RackcallServerBuilder forPort(int port) {
         throw new UnsupportedOperationException("channels have names, not ports such as " + port + "; use forChannel");
+    }
+
+    /**
+     * Also serves processes that share no memory with this one, at an address such as {@code rdma://0.0.0.0:18515} or
+     * {@code soft://0.0.0.0:0}; needs the module {@code rdma-fallback}. May be called several times. {@code
+     * Server.getListenSockets()} names the chosen ports.
+     *
+     * <p>At an address that is not loopback, the server starts only with TLS ({@code RdmaSettings.tls}), or after
+     * {@link #insecure}.
+     */
+    public RackcallServerBuilder listen(URI address) {
+        listens.add(Objects.requireNonNull(address, "address"));
+        return this;
+    }
+
+    /** Every process that reaches the addresses may call: only trusted hosts reach them. */
+    public RackcallServerBuilder insecure() {
+        insecure = true;
+        return this;
+    }
+
+    /**
+     * Announces the server in a directory, until it shuts down, with the addresses of {@link #listen}. Needs the module
+     * {@code directory}.
+     *
+     * @param address {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code
+     *     directory-zookeeper}
+     */
+    public RackcallServerBuilder directory(URI address) {
+        directory = Objects.requireNonNull(address, "address");
+        return this;
     }
 
     @Override
@@ -71,11 +117,12 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
         return this;
     }
 
-    /** Not supported: bytes leave neither the two processes nor the kernel. */
+    /** Not supported: inside a host there is no need, and {@code RdmaSettings.tls} serves {@link #listen}. */
     @Override
     public RackcallServerBuilder useTransportSecurity(File certChain, File privateKey) {
         throw new UnsupportedOperationException(
-                "TLS protects no bytes that only two processes of one user share; leave it out");
+                "TLS protects no bytes that only two processes of one user share; leave it out, and use RdmaSettings.tls"
+                        + " for addresses of listen");
     }
 
     void setStatsEnabled(boolean value) {

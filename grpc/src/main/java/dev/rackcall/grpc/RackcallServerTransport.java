@@ -60,11 +60,9 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
     /** The server knows this transport; on the accepting thread, before any frame is received. */
     void begin(ServerTransportListener given) {
         listener = given;
-        attributes = given.transportReady(RackcallAttributes.of(
-                        connection,
-                        server.getListenSocketAddress(),
-                        new ProcessAddress(RackcallAttributes.peer(connection)))
-                .build());
+        attributes = given.transportReady(
+                RackcallAttributes.of(connection, server.getListenSocketAddress(), PeerAddress.ofPeer(connection))
+                        .build());
     }
 
     PipeConnection connection() {
@@ -162,7 +160,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
             last = --open == 0 && draining;
         }
         if (last) {
-            server.loop().close(connection, "the server was shut down");
+            connection.end("the server was shut down");
         }
     }
 
@@ -212,7 +210,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         }
         connection.sender().control(Frame.GOAWAY, last, new byte[0]);
         if (unused) {
-            server.loop().close(connection, "the server was shut down");
+            connection.end("the server was shut down");
         }
     }
 
@@ -222,7 +220,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         for (RackcallServerStream stream : liveStreams()) {
             stream.cancel(reason);
         }
-        server.loop().close(connection, "the server was shut down");
+        connection.end("the server was shut down");
     }
 
     // ---- what else gRPC asks

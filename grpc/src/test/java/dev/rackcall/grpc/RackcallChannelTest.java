@@ -39,6 +39,7 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -143,6 +144,20 @@ class RackcallChannelTest {
                             CallOptions.DEFAULT.withDeadlineAfter(100, TimeUnit.SECONDS),
                             large))
                     .isEqualTo(large);
+        }
+    }
+
+    /** Calls that wait for room have no number yet, so that later ones may be written before them. */
+    @Test
+    void shouldBeginMoreCallsThanThePipeHasRoomFor() throws Exception {
+        start();
+        List<ListenableFuture<byte[]>> calls = new ArrayList<>();
+        for (int i = 0; i < 5000; i++) {
+            calls.add(ClientCalls.futureUnaryCall(
+                    channel.newCall(BytesService.ECHO, CallOptions.DEFAULT), new byte[i % 1000]));
+        }
+        for (int i = 0; i < calls.size(); i++) {
+            assertThat(calls.get(i).get(100, TimeUnit.SECONDS)).hasSize(i % 1000);
         }
     }
 

@@ -27,8 +27,10 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -66,17 +68,37 @@ class TransportContractTest {
 
     @BeforeEach
     void start() throws IOException {
-        server = new RackcallServer(address(), 1 << 20, MOST_METADATA, List.of());
+        server = new RackcallServer(address(), listens(), false, Optional.empty(), 1 << 20, MOST_METADATA, List.of());
         server.start(serverEvents);
         client = transport();
+    }
+
+    /** Addresses for clients that share no memory with the server. */
+    List<URI> listens() {
+        return List.of();
     }
 
     private RackcallSocketAddress address() {
         return RackcallSocketAddress.of("/test/contract", directory);
     }
 
+    /** Where clients connect. */
+    RackcallSocketAddress address(RackcallServer started) {
+        return address();
+    }
+
+    /** Where no server is. */
+    RackcallSocketAddress nobody() {
+        return RackcallSocketAddress.of("/test/nobody", directory);
+    }
+
+    SecurityLevel security() {
+        return SecurityLevel.PRIVACY_AND_INTEGRITY;
+    }
+
     private RackcallClientTransport transport() {
-        return new RackcallClientTransport(address(), "localhost", null, Attributes.EMPTY, 1 << 20, MOST_METADATA);
+        return new RackcallClientTransport(
+                address(server), "localhost", null, Attributes.EMPTY, 1 << 20, MOST_METADATA);
     }
 
     @AfterEach
@@ -261,7 +283,7 @@ class TransportContractTest {
     void shouldStartAndStop() throws Exception {
         connect();
         assertThat(client.getAttributes().get(GrpcAttributes.ATTR_SECURITY_LEVEL))
-                .isEqualTo(SecurityLevel.PRIVACY_AND_INTEGRITY);
+                .isEqualTo(security());
         client.shutdown(Status.UNAVAILABLE);
         assertThat(clientEvents.next()).isEqualTo("shutdown UNAVAILABLE");
         assertThat(clientEvents.next()).isEqualTo("terminated");
@@ -278,8 +300,7 @@ class TransportContractTest {
 
     @Test
     void shouldFailWithoutAServer() throws Exception {
-        client = new RackcallClientTransport(
-                RackcallSocketAddress.of("/test/nobody", directory), "localhost", null, Attributes.EMPTY, 1, 1);
+        client = new RackcallClientTransport(nobody(), "localhost", null, Attributes.EMPTY, 1, 1);
         client.start(clientEvents).run();
         assertThat(clientEvents.next()).isEqualTo("shutdown UNAVAILABLE");
         assertThat(clientEvents.next()).isEqualTo("terminated");

@@ -4,14 +4,10 @@ import dev.rackcall.directory.Announcement;
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.Endpoint;
-import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.rpc.spi.HostAddress;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
-import java.net.Inet4Address;
-import java.net.InetAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -104,22 +100,9 @@ final class Announcer implements Router.Announcement {
             endpoint = endpoint.withPool(MemoryNames.SERVER + server.instance().get());
         }
         Map<Boolean, List<URI>> byHardware = server.addresses().stream()
-                .map(HostAddress::reachable)
-                .map(Announcer::announced)
-                .collect(Collectors.partitioningBy(Announcer::isHardware));
+                .map(HostAddress::announced)
+                .collect(Collectors.partitioningBy(HostAddress::isHardware));
         return endpoint.withRdma(byHardware.get(true)).withTcp(byHardware.get(false));
-    }
-
-    private static URI announced(URI listening) {
-        return CarrierProvider.of(listening)
-                .map(provider -> provider.announced(listening))
-                .orElse(listening);
-    }
-
-    private static boolean isHardware(URI address) {
-        return CarrierProvider.of(address)
-                .filter(provider -> provider.isHardware(address))
-                .isPresent();
     }
 
     private void lookAtLoad() {
@@ -202,49 +185,6 @@ final class Announcer implements Router.Announcement {
          */
         static boolean isNews(int told, int now) {
             return Math.abs((long) now - told) > 1 && (2L * now > 3L * told || 3L * now < 2L * told);
-        }
-    }
-
-    /** The announced form of a listening address. */
-    private static final class HostAddress {
-        private HostAddress() {}
-
-        /** The same address; a wildcard address becomes the first address of this host that other hosts can reach. */
-        static URI reachable(URI listening) {
-            if (!isAnyLocal(listening.getHost())) {
-                return listening;
-            }
-            String host = firstOfThisHost().map(InetAddress::getHostAddress).orElse("127.0.0.1");
-            return URI.create(listening.getScheme() + "://" + host + ":" + listening.getPort());
-        }
-
-        /** Does not resolve names: a name of the control plane may be unknown to DNS. */
-        private static boolean isAnyLocal(String host) {
-            try {
-                return InetAddress.ofLiteral(host).isAnyLocalAddress();
-            } catch (IllegalArgumentException e) {
-                return false;
-            }
-        }
-
-        private static Optional<InetAddress> firstOfThisHost() {
-            try {
-                return NetworkInterface.networkInterfaces()
-                        .filter(HostAddress::isUp)
-                        .flatMap(NetworkInterface::inetAddresses)
-                        .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress())
-                        .findFirst();
-            } catch (SocketException e) {
-                return Optional.empty();
-            }
-        }
-
-        private static boolean isUp(NetworkInterface each) {
-            try {
-                return each.isUp() && !each.isLoopback();
-            } catch (SocketException e) {
-                return false;
-            }
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.rackcall.grpc.wire;
 
 import dev.rackcall.grpc.wire.PipeLayout.Side;
+import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.PeerCredentials;
@@ -8,6 +9,7 @@ import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.shm.waiting.Spinning;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
@@ -15,8 +17,8 @@ import java.util.function.BooleanSupplier;
  * One end of a connection: its life, and its receiving half, in which one thread at a time takes frames. Its {@link
  * PipeSender} is the other half.
  *
- * <p>The kernel closes the socket when the peer dies, and the loop then ends the connection. What the peer wrote before
- * its end still arrives.
+ * <p>The peer's death ends its {@link PipeLink}, and the loop then ends the connection. What the peer wrote before its
+ * end still arrives.
  */
 public final class PipeConnection {
     /** Frames taken before the loop's next connection has its turn. */
@@ -50,22 +52,20 @@ public final class PipeConnection {
         void closed(String reason);
     }
 
-    private final UnixSocket socket;
-    private final Mapping mapping;
-    private final PeerCredentials peer;
+    private final PipeLink link;
+    private final Optional<PeerCredentials> peer;
+    private final String peerName;
     private final PipeReader reader;
-    private final PipeBell bell;
     private final PipeSender sender;
     private final FrameAssembler assembler = new FrameAssembler();
     /** Whether a thread is reading frames. */
     private final AtomicBoolean receiving = new AtomicBoolean();
+    /** Receives its frames. */
+    private final PipeLoop loop;
     /** Set before the loop knows this connection. */
     private Receiver receiver;
 
     // ---- the loop's
-
-    /** Set before it is shared. */
-    PipeLoop loop;
 
     long tag;
     boolean watched;
@@ -73,15 +73,40 @@ public final class PipeConnection {
     int rests;
     boolean hungUp;
 
-    PipeConnection(UnixSocket socket, Mapping mapping, Side side, PeerCredentials peer) {
-        MemorySegment memory = mapping.memory();
-        this.socket = socket;
-        this.mapping = mapping;
+    /** A connection between two processes of this host, which share the memory. */
+    static PipeConnection ofMemory(UnixSocket socket, Mapping mapping, Side side, PeerCredentials peer, PipeLoop loop) {
+        return new PipeConnection(
+                new MemoryLink(socket, mapping, side),
+                mapping.memory(),
+                side,
+                Optional.of(peer),
+                "process " + peer.pid() + " of uid " + peer.uid(),
+                loop);
+    }
+
+    /**
+     * A connection to a process that shares no memory with this one.
+     *
+     * @param peerName for the log
+     */
+    static PipeConnection ofCarrier(Carrier carrier, Mapping mapping, Side side, String peerName, PipeLoop loop) {
+        return new PipeConnection(
+                new CarrierLink(carrier, mapping, side), mapping.memory(), side, Optional.empty(), peerName, loop);
+    }
+
+    private PipeConnection(
+            PipeLink link,
+            MemorySegment memory,
+            Side side,
+            Optional<PeerCredentials> peer,
+            String peerName,
+            PipeLoop loop) {
+        this.link = link;
         this.peer = peer;
+        this.peerName = peerName;
+        this.loop = loop;
         this.reader = new PipeReader(memory, side.peer());
-        this.bell = new PipeBell(memory, side);
-        this.sender =
-                new PipeSender(socket, new PipeWriter(memory, side), side, bell, failure -> loop.fail(this, failure));
+        this.sender = new PipeSender(link, new PipeWriter(memory, side), side, failure -> loop.fail(this, failure));
     }
 
     /** Sets what takes the frames, before a loop receives them. */
@@ -92,14 +117,28 @@ public final class PipeConnection {
     /** Ends a connection that no loop was given; nothing is sent any more. */
     public void discard() {
         if (sender.close()) {
-            socket.close();
-            mapping.close();
+            link.close();
         }
     }
 
-    /** The process at the other end, as the kernel knew it when it connected. */
-    public PeerCredentials peer() {
+    /** The process at the other end, as the kernel knew it when it connected; empty if it shares no memory. */
+    public Optional<PeerCredentials> peer() {
         return peer;
+    }
+
+    /** The process at the other end, for a person to read. */
+    public String peerName() {
+        return peerName;
+    }
+
+    /** The loop receives frames from now on. Any thread, once; after {@link #begin}. */
+    public void start() {
+        loop.add(this);
+    }
+
+    /** Ends it soon. Any thread. */
+    public void end(String reason) {
+        loop.close(this, reason);
     }
 
     /** Sends this end's frames; for any thread, as long as the connection lives. */
@@ -115,6 +154,7 @@ public final class PipeConnection {
      * @return how much was done; 0 if there was nothing to do
      */
     int turn() {
+        link.look();
         int taken = receive();
         return sender.pump() ? taken + 1 : taken;
     }
@@ -155,13 +195,13 @@ public final class PipeConnection {
         }
         boolean leave = false;
         try {
-            bell.callerPolls();
+            link.callerPolls();
             leave = takeUntil(spinning, over);
         } catch (RuntimeException | Error e) {
             // The frame at fault is taken already, so the loop would not find it.
             sender.fail(e);
         } finally {
-            leave |= bell.callerLeaves() && (reader.hasFrames() || sender.isBacklogged());
+            leave |= link.callerLeaves() && (reader.hasFrames() || sender.isBacklogged());
             receiving.set(false);
         }
         if (leave) {
@@ -177,6 +217,7 @@ public final class PipeConnection {
         int polls = 0;
         // The peer does not ring while this thread polls, not even when it has made room: that is for the loop to see.
         while (sender.isOpen() && !sender.isBacklogged() && !over.getAsBoolean()) {
+            link.look();
             if (reader.next()) {
                 if (taken == FRAMES_PER_HELP || !receiver.isHarmless(reader.stream())) {
                     leaves = true;
@@ -196,8 +237,8 @@ public final class PipeConnection {
     }
 
     private void tellRoom(boolean now) {
-        if (reader.release(now) && bell.claimRingForRoom()) {
-            socket.ring();
+        if (reader.release(now && !link.isRoomDear())) {
+            link.madeRoom(reader.released());
         }
     }
 
@@ -227,23 +268,35 @@ public final class PipeConnection {
         return ByteBuffer.wrap(payload).getLong();
     }
 
+    // ---- news of a carrier, on its threads
+
+    /** Something has arrived while this end listened. */
+    void arrived() {
+        loop.arrived(this);
+    }
+
+    /** The peer has ended, and nothing arrives any more. */
+    void peerEnded() {
+        loop.peerEnded(this);
+    }
+
     // ---- the loop's view
 
     boolean watch(EventPoll poll) {
-        return socket.watch(poll, tag);
+        return link.watch(poll, this);
     }
 
     void unwatch(EventPoll poll) {
-        socket.unwatch(poll);
+        link.unwatch(poll);
     }
 
     int drainRings() {
-        return socket.drain();
+        return link.drainRings();
     }
 
     /** Says that the loop does not poll, so that the peer has to ring; or that it does. */
     void asleep(boolean value) {
-        bell.loopPolls(!value);
+        link.loopPolls(!value);
     }
 
     /** Whether a turn would do something. */
@@ -266,13 +319,12 @@ public final class PipeConnection {
             // A caller that helps leaves after the frame that it is taking.
             Thread.onSpinWait();
         }
-        socket.close();
-        mapping.close();
+        link.close();
         receiver.closed(reason);
     }
 
     @Override
     public String toString() {
-        return "connection with process " + peer.pid() + " of uid " + peer.uid();
+        return "connection with " + peerName;
     }
 }

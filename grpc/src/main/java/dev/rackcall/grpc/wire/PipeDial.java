@@ -26,10 +26,11 @@ public final class PipeDial {
      * Connects; blocks for some seconds at most.
      *
      * @param server the server's id, or empty for any living one
+     * @param loop receives the connection's frames, once it is {@linkplain PipeConnection#start started}
      * @throws RpcException UNAVAILABLE if no server listens or answers, PERMISSION_DENIED if another user's does,
      *     FAILED_PRECONDITION if it speaks another protocol, or what the server says
      */
-    public static PipeConnection connect(RuntimeDirectory directory, String channel, String server) {
+    public static PipeConnection connect(RuntimeDirectory directory, String channel, String server, PipeLoop loop) {
         RuntimeDirectory.checkName(channel);
         UnixSocket socket = null;
         try {
@@ -53,7 +54,7 @@ public final class PipeDial {
                                 answer.isEmpty() ? "did not answer within " + PATIENCE : "hung up instead of answering")
                         .asException();
             }
-            return open(socket, owner, answer.get(), channel);
+            return open(socket, owner, answer.get(), channel, loop);
         } catch (OsException e) {
             close(socket);
             throw whyNot(directory, channel, e);
@@ -96,7 +97,8 @@ public final class PipeDial {
                 .asException(e);
     }
 
-    private static PipeConnection open(UnixSocket socket, PeerCredentials server, Message answer, String channel) {
+    private static PipeConnection open(
+            UnixSocket socket, PeerCredentials server, Message answer, String channel, PipeLoop loop) {
         try {
             Optional<Status> refusal = PipeHello.refusalIn(answer.bytes(), channel);
             if (refusal.isPresent()) {
@@ -114,7 +116,7 @@ public final class PipeDial {
                             .asException();
                 }
                 file.reserve(0, file.bytes());
-                return new PipeConnection(socket, file.map(), PipeLayout.Side.CLIENT, server);
+                return PipeConnection.ofMemory(socket, file.map(), PipeLayout.Side.CLIENT, server, loop);
             }
         } finally {
             answer.closeFds();

@@ -33,6 +33,13 @@ final class PipeHello {
         return answer(Status.Code.OK, "");
     }
 
+    /** Why a client is refused that {@link #isClient} does not know. */
+    static Status strange() {
+        return Status.Code.FAILED_PRECONDITION.with(
+                "it is served to gRPC clients of another version, or of another channel; use one version of rackcall-grpc"
+                        + " at both ends");
+    }
+
     static byte[] refusal(Status status) {
         String text = status.description();
         return answer(status.code(), text.substring(0, Math.min(text.length(), MOST_TEXT / 4)));

@@ -20,6 +20,9 @@ import java.lang.invoke.VarHandle;
  *   4096  the client's pipe, then the server's
  * </pre>
  *
+ * <p>Ends that share no memory have such a memory each. An end's pipe, tail and head are carried into its peer's memory;
+ * the words of sleep and of room are not.
+ *
  * <p>Heads and tails count bytes since the beginning. Publishing is a release store to a tail, taking an acquire load
  * of it. An end that is about to sleep sets its word, fences, and checks once more; a peer that has published fences,
  * and then reads that word.
@@ -58,24 +61,32 @@ final class PipeLayout {
         return PIPES + (long) writer.ordinal() * PIPE_BYTES;
     }
 
+    static long tailOffset(Side writer) {
+        return 2 * LINE * writer.ordinal();
+    }
+
+    static long headOffset(Side writer) {
+        return tailOffset(writer) + LINE;
+    }
+
     /** Acquire: pairs with {@link #tail(MemorySegment, Side, long)}, so that the frames before it are visible. */
     static long tail(MemorySegment memory, Side writer) {
-        return (long) LONG.getAcquire(memory, 2 * LINE * writer.ordinal());
+        return (long) LONG.getAcquire(memory, tailOffset(writer));
     }
 
     /** Release: pairs with the acquire load above. */
     static void tail(MemorySegment memory, Side writer, long tail) {
-        LONG.setRelease(memory, 2 * LINE * writer.ordinal(), tail);
+        LONG.setRelease(memory, tailOffset(writer), tail);
     }
 
     /** Acquire: pairs with {@link #head(MemorySegment, Side, long)}, so that the reader has copied what is overwritten. */
     static long head(MemorySegment memory, Side writer) {
-        return (long) LONG.getAcquire(memory, 2 * LINE * writer.ordinal() + LINE);
+        return (long) LONG.getAcquire(memory, headOffset(writer));
     }
 
     /** Release: pairs with the acquire load above. */
     static void head(MemorySegment memory, Side writer, long head) {
-        LONG.setRelease(memory, 2 * LINE * writer.ordinal() + LINE, head);
+        LONG.setRelease(memory, headOffset(writer), head);
     }
 
     static void asleep(MemorySegment memory, Side side, boolean value) {

@@ -162,6 +162,11 @@ public final class PipeListener implements AutoCloseable {
         }
     }
 
+    /** The server's id in the runtime folder. */
+    public String id() {
+        return place.id();
+    }
+
     private void run() {
         while (!stopping) {
             try {
@@ -240,16 +245,13 @@ public final class PipeListener implements AutoCloseable {
 
     private boolean greet(Guest guest, byte[] hello) {
         if (!PipeHello.isClient(hello, channel)) {
-            Status refusal = Status.Code.FAILED_PRECONDITION.with(
-                    "it is served to gRPC clients of another version, or of another channel; use one version of rackcall-grpc"
-                            + " at both ends");
-            guest.socket().send(PipeHello.refusal(refusal), Duration.ZERO);
+            guest.socket().send(PipeHello.refusal(PipeHello.strange()), Duration.ZERO);
             return false;
         }
         try (SharedFile file = SharedFile.memfd("rackcall-grpc", PipeLayout.FILE_BYTES)) {
             file.reserve(0, file.bytes());
             PipeConnection connection =
-                    new PipeConnection(guest.socket(), file.map(), PipeLayout.Side.SERVER, guest.peer());
+                    PipeConnection.ofMemory(guest.socket(), file.map(), PipeLayout.Side.SERVER, guest.peer(), loop);
             // From here on, the loop closes the socket.
             try {
                 connection.begin(clients.accept(connection));
@@ -257,12 +259,12 @@ public final class PipeListener implements AutoCloseable {
                 connection.discard();
                 throw e;
             }
-            loop.add(connection);
+            connection.start();
             try {
                 guest.socket().send(PipeHello.ofServer(), Duration.ZERO, file.fd());
             } catch (OsException | IllegalStateException e) {
                 LOG.debug("a client hung up before it was connected: {}", e.getMessage());
-                loop.close(connection, "the client hung up before it was connected");
+                connection.end("the client hung up before it was connected");
             }
             return true;
         }

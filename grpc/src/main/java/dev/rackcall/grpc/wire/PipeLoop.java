@@ -45,7 +45,7 @@ public final class PipeLoop implements AutoCloseable {
     private final Map<Long, PipeConnection> connections = new HashMap<>();
     private final List<PipeConnection> watched = new ArrayList<>();
     private final Queue<Runnable> mail = new ConcurrentLinkedQueue<>();
-    private final Spinning spinning = new Spinning(WaitStrategy.adaptive(), SpinTime.ofMemory());
+    private final Spinning spinning;
     private final Thread thread;
 
     private long lastTag;
@@ -55,26 +55,35 @@ public final class PipeLoop implements AutoCloseable {
     private volatile boolean sleeping;
     private volatile boolean stopping;
 
-    private PipeLoop(String name) {
+    private PipeLoop(String name, SpinTime time) {
+        spinning = new Spinning(WaitStrategy.adaptive(), time);
         thread = new Thread(this::run, name);
         thread.setDaemon(true);
     }
 
-    /** Starts a loop; its thread is a daemon of that name. */
+    /** Starts a loop for connections inside this host; its thread is a daemon of that name. */
     public static PipeLoop start(String name) {
-        PipeLoop loop = new PipeLoop(name);
+        return start(name, SpinTime.ofMemory());
+    }
+
+    /** Starts a loop for connections over devices; its thread is a daemon of that name. */
+    public static PipeLoop startForDevices(String name) {
+        return start(name, SpinTime.ofDevice());
+    }
+
+    private static PipeLoop start(String name, SpinTime time) {
+        PipeLoop loop = new PipeLoop(name, time);
         loop.thread.start();
         return loop;
     }
 
     /** Begins to receive the frames of a connection. Any thread. */
-    public void add(PipeConnection connection) {
-        connection.loop = this;
+    void add(PipeConnection connection) {
         post(() -> adopt(connection));
     }
 
     /** Ends a connection soon. Any thread. */
-    public void close(PipeConnection connection, String reason) {
+    void close(PipeConnection connection, String reason) {
         post(() -> drop(connection, reason));
     }
 
@@ -91,6 +100,26 @@ public final class PipeLoop implements AutoCloseable {
     void wake(PipeConnection connection) {
         post(() -> {
             if (connections.containsKey(connection.tag)) {
+                watch(connection);
+            }
+        });
+    }
+
+    /** Something has arrived for a connection without a socket. Any thread. */
+    void arrived(PipeConnection connection) {
+        post(() -> {
+            if (connections.containsKey(connection.tag) && !connection.watched) {
+                // Polls it, or listens again: what has arrived may be what a caller has taken.
+                letRing(connection);
+            }
+        });
+    }
+
+    /** The peer of a connection without a socket has ended. Any thread. */
+    void peerEnded(PipeConnection connection) {
+        post(() -> {
+            if (connections.containsKey(connection.tag)) {
+                hungUp(connection);
                 watch(connection);
             }
         });
@@ -271,11 +300,15 @@ public final class PipeLoop implements AutoCloseable {
 
     private void rung(PipeConnection connection) {
         if (connection.drainRings() < 0) {
-            // A later turn drops it, once it finds no more frames.
-            connection.hungUp = true;
-            connection.unwatch(events);
+            hungUp(connection);
         }
         watch(connection);
+    }
+
+    /** A later turn drops it, once it finds no more frames. */
+    private void hungUp(PipeConnection connection) {
+        connection.hungUp = true;
+        connection.unwatch(events);
     }
 
     private void runMail() {

@@ -67,6 +67,11 @@ final class PipeReader {
         return true;
     }
 
+    /** How much was read, as last stored. */
+    long released() {
+        return published;
+    }
+
     int length() {
         return length;
     }
@@ -100,7 +105,7 @@ final class PipeReader {
         return payload;
     }
 
-    /** Tells the peer how much was read: at once, or only when it is worth it. Returns whether the peer was told. */
+    /** Stores how much was read: at once, or only when that is worth a notice. Returns whether it was stored. */
     boolean release(boolean now) {
         if (head == published || (!now && head - published < LAZY_BYTES)) {
             return false;

@@ -1,7 +1,6 @@
 package dev.rackcall.grpc.wire;
 
 import dev.rackcall.grpc.wire.PipeLayout.Side;
-import dev.rackcall.shm.os.socket.UnixSocket;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -46,9 +45,8 @@ public final class PipeSender {
         protected void ended() {}
     }
 
-    private final UnixSocket socket;
+    private final PipeLink link;
     private final Side side;
-    private final PipeBell bell;
     /** Hears of failures, also under the lock; only notes them. */
     private final Consumer<Throwable> failed;
 
@@ -74,11 +72,10 @@ public final class PipeSender {
     /** Whether the backlog has streams. */
     private volatile boolean backlogged;
 
-    PipeSender(UnixSocket socket, PipeWriter writer, Side side, PipeBell bell, Consumer<Throwable> failed) {
-        this.socket = socket;
+    PipeSender(PipeLink link, PipeWriter writer, Side side, Consumer<Throwable> failed) {
+        this.link = link;
         this.writer = writer;
         this.side = side;
-        this.bell = bell;
         this.failed = failed;
     }
 
@@ -294,24 +291,23 @@ public final class PipeSender {
                 backlog.add(backlog.remove());
             }
             backlogged = !backlog.isEmpty();
-            bell.waitsForRoom(backlogged);
+            link.waitsForRoom(backlogged);
             left = new long[moved.size()];
             over = new boolean[moved.size()];
             for (int i = 0; i < moved.size(); i++) {
                 left[i] = moved.get(i).settle();
                 over[i] = moved.get(i).endsNow();
             }
-            boolean published = writer.publish();
-            ring = published && bell.claimRing();
-            if (!published) {
+            if (!writer.hasUnpublished()) {
                 return false;
             }
+            ring = publish();
         }
         for (int i = 0; i < moved.size(); i++) {
             finish(moved.get(i), left[i], over[i], false);
         }
         if (ring) {
-            socket.ring();
+            link.ring();
         }
         return true;
     }
@@ -327,12 +323,12 @@ public final class PipeSender {
         stream.listed = true;
         backlog.add(stream);
         backlogged = true;
-        bell.waitsForRoom(true);
+        link.waitsForRoom(true);
         if (backlog.size() == 1 && mine && drain(stream)) {
             backlog.remove(stream);
             stream.listed = false;
             backlogged = false;
-            bell.waitsForRoom(false);
+            link.waitsForRoom(false);
         }
     }
 
@@ -346,7 +342,9 @@ public final class PipeSender {
             stream.creditDue = 0;
         }
         for (OutboundStream.Chunk chunk = stream.queue.peek(); chunk != null; chunk = stream.queue.peek()) {
-            if (stream.id == 0 && stream != controls && !opens(stream)) {
+            boolean opens = stream.id == 0 && stream != controls;
+            if (opens && (opensNoMore || lastStream == Integer.MAX_VALUE)) {
+                stream.queue.clear();
                 return true;
             }
             int rest = chunk.length - stream.written;
@@ -364,6 +362,11 @@ public final class PipeSender {
                     return false;
                 }
                 length = WORTH_BYTES;
+            }
+            if (opens) {
+                // Not before there is room: the streams behind this one may be written before it.
+                stream.id = ++lastStream;
+                stream.opening(stream.id);
             }
             boolean last = length == rest;
             int flags = chunk.flags;
@@ -393,25 +396,18 @@ public final class PipeSender {
         return true;
     }
 
-    /** Gives a stream its number, in the order in which the OPEN frames are written. */
-    private boolean opens(OutboundStream stream) {
-        if (opensNoMore || lastStream == Integer.MAX_VALUE) {
-            stream.queue.clear();
-            return false;
-        }
-        stream.id = ++lastStream;
-        stream.opening(stream.id);
-        return true;
-    }
-
     /** Shows the peer what was written; returns whether this thread has to ring. */
     private boolean publish() {
-        return writer.publish() && bell.claimRing();
+        if (!writer.hasUnpublished()) {
+            return false;
+        }
+        long from = writer.published();
+        return link.published(from, writer.publish());
     }
 
     private void finish(OutboundStream stream, long left, boolean over, boolean ring) {
         if (ring) {
-            socket.ring();
+            link.ring();
         }
         if (left > 0) {
             stream.left((int) left);

@@ -59,13 +59,20 @@ final class PipeWriter {
         memory.set(JAVA_LONG, pipe + (position & MASK), value);
     }
 
-    /** Shows the peer all frames; returns whether there are new ones. */
-    boolean publish() {
-        if (tail == published) {
-            return false;
-        }
+    /** Whether there are frames that the peer does not see. */
+    boolean hasUnpublished() {
+        return tail != published;
+    }
+
+    /** Up to which byte of the pipe the peer sees frames. */
+    long published() {
+        return published;
+    }
+
+    /** Shows the peer all frames; returns {@link #published}. */
+    long publish() {
         published = tail;
         PipeLayout.tail(memory, side, tail);
-        return true;
+        return tail;
     }
 }

@@ -88,6 +88,24 @@ public interface CarrierProvider {
     }
 
     /**
+     * Refuses to listen where that would serve strangers, unless that is wanted.
+     *
+     * @param insecure whether it is
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION
+     */
+    default void requireSecure(URI address, boolean insecure) {
+        Optional<String> open = openness(address);
+        if (open.isPresent() && !insecure) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "listening at %s would serve every process of any host that reaches it: %s; give it certificates by"
+                                    + " RdmaSettings.tls(certificates, key, authority), or write insecure() if only trusted hosts reach it",
+                            address, open.get())
+                    .asException();
+        }
+    }
+
+    /**
      * Listens until it is closed.
      *
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it cannot listen there
@@ -158,6 +176,21 @@ public interface CarrierProvider {
 
         /** The peer could not be connected. */
         void leave();
+    }
+
+    /**
+     * The provider for an address.
+     *
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if there is none
+     */
+    static CarrierProvider require(URI address) {
+        return of(address)
+                .orElseThrow(() -> Status.Code.INVALID_ARGUMENT
+                        .with(
+                                "no module here understands the address %s; rdma://host:port needs the module rdma-fallback on the class"
+                                        + " path, vq://host:port also krcore-cp",
+                                address)
+                        .asException());
     }
 
     /** The provider for an address; also empty if the provider lacks a module that it needs. */

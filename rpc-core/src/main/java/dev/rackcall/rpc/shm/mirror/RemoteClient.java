@@ -50,18 +50,8 @@ public final class RemoteClient {
         return new RemoteClient(spec, address).connect();
     }
 
-    static CarrierProvider provider(URI address) {
-        return CarrierProvider.of(address)
-                .orElseThrow(() -> Status.Code.INVALID_ARGUMENT
-                        .with(
-                                "no module here understands the address %s; rdma://host:port needs the module rdma-fallback on the class"
-                                        + " path, vq://host:port also krcore-cp",
-                                address)
-                        .asException());
-    }
-
     private ClientConnection connect() {
-        CarrierProvider provider = provider(address);
+        CarrierProvider provider = CarrierProvider.require(address);
         SharedFile file = null;
         Mapping mapping = null;
         CarrierProvider.Greeted greeted = null;

@@ -65,25 +65,14 @@ public final class RemoteServer extends PolledServer {
             server.guardian.start();
             Guests guests = server.new Guests();
             for (URI address : spec.place().addresses()) {
-                server.requireSecure(address);
-                server.listeners.add(RemoteClient.provider(address).listen(address, guests));
+                CarrierProvider provider = CarrierProvider.require(address);
+                provider.requireSecure(address, spec.place().insecure());
+                server.listeners.add(provider.listen(address, guests));
             }
             return server;
         } catch (RuntimeException | Error e) {
             server.close();
             throw e;
-        }
-    }
-
-    private void requireSecure(URI address) {
-        Optional<String> open = RemoteClient.provider(address).openness(address);
-        if (open.isPresent() && !spec.place().insecure()) {
-            throw Status.Code.FAILED_PRECONDITION
-                    .with(
-                            "listening at %s would serve every process of any host that reaches it: %s; give it certificates by"
-                                    + " RdmaSettings.tls(certificates, key, authority), or write insecure() if only trusted hosts reach it",
-                            address, open.get())
-                    .asException();
         }
     }
 

@@ -1,0 +1,87 @@
+package dev.rackcall.grpc;
+
+import dev.rackcall.directory.Announcement;
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.spi.HostAddress;
+import java.io.IOException;
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A server's entry in a directory, until it is closed. Its id is that of the server in its runtime folder, so that
+ * clients there find it in memory.
+ */
+final class DirectoryEntry implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryEntry.class);
+    /** Clients of Rackcall's own API that follow a channel must not find servers that speak gRPC only. */
+    private static final String PREFIX = "/grpc";
+
+    private static final long PATIENCE_MILLIS = 1_000;
+
+    private final Directory directory;
+    private final Announcement announcement;
+
+    private DirectoryEntry(Directory directory, Announcement announcement) {
+        this.directory = directory;
+        this.announcement = announcement;
+    }
+
+    /** The name of a channel in directories. */
+    static ChannelName name(String channel) {
+        return ChannelName.of(PREFIX + channel);
+    }
+
+    /**
+     * Announces a server.
+     *
+     * @param listening its addresses for clients that share no memory with it
+     * @throws IOException if the directory refuses or does not answer
+     */
+    static DirectoryEntry announce(URI address, String channel, String id, List<URI> listening) throws IOException {
+        Directory directory = null;
+        try {
+            directory = Directory.open(address);
+            Map<Boolean, List<URI>> byHardware = listening.stream()
+                    .map(HostAddress::announced)
+                    .collect(Collectors.partitioningBy(HostAddress::isHardware));
+            Endpoint endpoint = Endpoint.of(id, RuntimeDirectory.hostName(), 0)
+                    .withRdma(byHardware.get(true))
+                    .withTcp(byHardware.get(false));
+            return new DirectoryEntry(directory, directory.announce(name(channel), endpoint));
+        } catch (DirectoryException e) {
+            if (directory != null) {
+                directory.close();
+            }
+            throw new IOException("channel " + channel + " is not announced at " + address + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Returns when the entry is withdrawn, or after a moment if the directory does not answer. */
+    @Override
+    public void close() {
+        Thread withdrawing = new Thread(this::withdraw, "rackcall-grpc-withdraw");
+        withdrawing.setDaemon(true);
+        withdrawing.start();
+        try {
+            withdrawing.join(PATIENCE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void withdraw() {
+        try (directory) {
+            announcement.close();
+        } catch (DirectoryException e) {
+            LOG.info("{} is withdrawn when its lease ends: {}", announcement.channel(), e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package dev.rackcall.grpc;
+
+import dev.rackcall.directory.ChannelView;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.grpc.wire.PipeServers;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.shm.os.OsException;
+import io.grpc.EquivalentAddressGroup;
+import io.grpc.NameResolver;
+import io.grpc.Status;
+import io.grpc.StatusOr;
+import io.grpc.SynchronizationContext;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Gives gRPC the servers of a channel that a directory names, each at its best address: in memory if it runs in this
+ * process's runtime folder. Methods run in the channel's synchronisation context, and a thread of its own waits for the
+ * directory.
+ */
+final class DirectoryNameResolver extends NameResolver {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final int MOST_TURNS = 1 << 10;
+
+    private final String channel;
+    private final URI address;
+    private final SynchronizationContext context;
+    private final int turn = ThreadLocalRandom.current().nextInt(MOST_TURNS);
+    private Listener2 listener;
+    private boolean opening;
+    private boolean closed;
+    /** Null while the directory is not open. */
+    private Directory directory;
+
+    private ChannelView view;
+
+    DirectoryNameResolver(String channel, URI address, NameResolver.Args args) {
+        RuntimeDirectory.checkName(channel);
+        this.channel = channel;
+        this.address = address;
+        this.context = args.getSynchronizationContext();
+    }
+
+    @Override
+    public String getServiceAuthority() {
+        return RackcallChannelBuilder.AUTHORITY;
+    }
+
+    @Override
+    public void start(Listener2 given) {
+        listener = given;
+        open();
+    }
+
+    private void open() {
+        opening = true;
+        Thread thread = new Thread(this::join, "rackcall-grpc-directory");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void join() {
+        Directory joined = null;
+        try {
+            joined = Directory.open(address);
+            Directory made = joined;
+            ChannelView followed = made.follow(DirectoryEntry.name(channel));
+            followed.await(PATIENCE);
+            context.execute(() -> opened(made, followed));
+        } catch (DirectoryException e) {
+            leave(joined);
+            context.execute(() -> failed(e.getMessage()));
+        } catch (RuntimeException e) {
+            leave(joined);
+            context.execute(() -> failed(e.toString()));
+        } catch (NoClassDefFoundError e) {
+            context.execute(() -> failed("Rackcall's module directory is not on the class path: " + e.getMessage()));
+        } catch (InterruptedException e) {
+            leave(joined);
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void leave(Directory joined) {
+        if (joined != null) {
+            joined.close();
+        }
+    }
+
+    private void opened(Directory made, ChannelView followed) {
+        opening = false;
+        directory = made;
+        view = followed;
+        if (closed) {
+            close();
+            return;
+        }
+        tell();
+        followed.listen(change -> context.execute(this::tell));
+    }
+
+    private void failed(String why) {
+        opening = false;
+        if (!closed) {
+            fail("the directory " + address + ": " + why);
+        }
+    }
+
+    @Override
+    public void refresh() {
+        if (view != null) {
+            tell();
+        } else if (!opening) {
+            open();
+        }
+    }
+
+    @Override
+    public void shutdown() {
+        closed = true;
+        if (directory != null) {
+            close();
+        }
+    }
+
+    /** Leaves the directory, which may take a moment. */
+    private void close() {
+        Directory left = directory;
+        ChannelView followed = view;
+        Thread.ofVirtual().start(() -> {
+            followed.close();
+            left.close();
+        });
+    }
+
+    private void tell() {
+        if (closed) {
+            return;
+        }
+        List<Endpoint> endpoints = view.endpoints();
+        List<EquivalentAddressGroup> groups = new ArrayList<>();
+        List<String> near = near();
+        for (Endpoint each : endpoints) {
+            best(each, near).map(EquivalentAddressGroup::new).ifPresent(groups::add);
+        }
+        if (groups.isEmpty()) {
+            fail(
+                    endpoints.isEmpty()
+                            ? "no gRPC server of channel " + channel + " is announced at " + address
+                            : "none of the " + endpoints.size() + " servers of channel " + channel + " at " + address
+                                    + " is reachable from here; other hosts are reached over addresses of listen(URI), with"
+                                    + " the module rdma-fallback");
+            return;
+        }
+        // gRPC's default policy takes the first that it reaches; different clients should not take the same one.
+        Collections.rotate(groups, turn);
+        listener.onResult2(ResolutionResult.newBuilder()
+                .setAddressesOrError(StatusOr.fromValue(groups))
+                .build());
+    }
+
+    private List<String> near() {
+        try {
+            return PipeServers.living(RuntimeDirectory.at(RuntimeDirectory.defaultPath()), channel);
+        } catch (RpcException | OsException e) {
+            // Their other addresses remain.
+            return List.of();
+        }
+    }
+
+    private Optional<RackcallSocketAddress> best(Endpoint endpoint, List<String> near) {
+        if (near.contains(endpoint.id())) {
+            return Optional.of(RackcallSocketAddress.of(channel).ofServer(endpoint.id()));
+        }
+        return firstUsable(endpoint.rdma(), true)
+                .or(() -> firstUsable(endpoint.tcp(), false))
+                .map(remote -> RackcallSocketAddress.of(channel, remote));
+    }
+
+    private static Optional<URI> firstUsable(List<URI> addresses, boolean hardware) {
+        return addresses.stream()
+                .filter(each -> CarrierProvider.of(each)
+                        .filter(provider -> provider.isAlike(each, hardware)
+                                && provider.obstacle(each).isEmpty())
+                        .isPresent())
+                .findFirst();
+    }
+
+    private void fail(String description) {
+        listener.onResult2(ResolutionResult.newBuilder()
+                .setAddressesOrError(StatusOr.fromStatus(Status.UNAVAILABLE.withDescription(description)))
+                .build());
+    }
+}

@@ -1,0 +1,89 @@
+package dev.rackcall.grpc.wire;
+
+import dev.rackcall.grpc.wire.PipeLayout.Side;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Connects a client to a server that shares no memory with it. */
+public final class CarrierDial {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private CarrierDial() {}
+
+    /**
+     * Connects; blocks for some seconds at most.
+     *
+     * @param address such as {@code soft://host:port}
+     * @param loop receives the connection's frames, once it is {@linkplain PipeConnection#start started}
+     * @throws RpcException UNAVAILABLE if no server answers there, INVALID_ARGUMENT if no module knows such addresses,
+     *     FAILED_PRECONDITION if it speaks another protocol, RESOURCE_EXHAUSTED if there is no memory, or what the
+     *     server says
+     */
+    public static PipeConnection connect(URI address, String channel, PipeLoop loop) {
+        CarrierProvider provider = CarrierProvider.require(address);
+        Mapping mapping = null;
+        Optional<Carrier> carrier = Optional.empty();
+        try (SharedFile file = memory()) {
+            mapping = file.map();
+            CarrierProvider.Greeted greeted = provider.connect(
+                    address,
+                    new CarrierProvider.Memory(file, mapping.memory()),
+                    ByteBuffer.wrap(PipeHello.ofClient(channel)),
+                    CarrierLink.PUBLICATIONS,
+                    PATIENCE);
+            carrier = greeted.carrier();
+            Optional<Status> refusal = PipeHello.refusalIn(bytes(greeted.welcome()), channel);
+            if (refusal.isPresent()) {
+                throw refusal.get().asException();
+            }
+            if (carrier.isEmpty()) {
+                throw Status.Code.FAILED_PRECONDITION
+                        .with("channel %s at %s: the server accepts, but provides no memory", channel, address)
+                        .asException();
+            }
+            return PipeConnection.ofCarrier(carrier.get(), mapping, Side.CLIENT, "the server at " + address, loop);
+        } catch (OsException e) {
+            discard(carrier, mapping);
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("channel %s at %s: no memory for a connection: %s", channel, address, e.getMessage())
+                    .asException(e);
+        } catch (RuntimeException | Error e) {
+            discard(carrier, mapping);
+            throw e;
+        }
+    }
+
+    private static void discard(Optional<Carrier> carrier, Mapping mapping) {
+        carrier.ifPresent(Carrier::close);
+        if (mapping != null) {
+            mapping.close();
+        }
+    }
+
+    /** The memory of one end, all of it reserved: a device could not report a lack. */
+    static SharedFile memory() {
+        SharedFile file = SharedFile.memfd("rackcall-grpc", PipeLayout.FILE_BYTES);
+        try {
+            file.reserve(0, file.bytes());
+            return file;
+        } catch (RuntimeException | Error e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    static byte[] bytes(ByteBuffer packet) {
+        byte[] bytes = new byte[packet.remaining()];
+        packet.get(bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,142 @@
+package dev.rackcall.grpc.wire;
+
+import dev.rackcall.grpc.wire.PipeLayout.Side;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.socket.EventPoll;
+
+/**
+ * Each end has memory of its own, and a carrier writes this end's frames and heads into the peer's. The words by which
+ * ends that share memory say that they sleep are not used: each publication reaches a peer that listens.
+ */
+final class CarrierLink implements PipeLink {
+    /** Frames in flight have a header at least, and notices of room are a quarter of a pipe apart. */
+    static final int PUBLICATIONS = PipeLayout.PIPE_BYTES / Frame.HEADER_BYTES + 8;
+
+    private static final int MASK = PipeLayout.PIPE_BYTES - 1;
+
+    private final Carrier carrier;
+    private final Mapping mapping;
+    private final Side side;
+
+    /** Guarded by this object: a caller that leaves sees a loop that polls, or listens for it. */
+    private boolean polled;
+
+    private boolean helped;
+
+    /** @param mapping of this end's memory, which the link closes after the carrier */
+    CarrierLink(Carrier carrier, Mapping mapping, Side side) {
+        this.carrier = carrier;
+        this.mapping = mapping;
+        this.side = side;
+    }
+
+    // A carrier that has lost its peer reports that as the end; so nothing depends on what its methods return.
+
+    @Override
+    public boolean published(long from, long to) {
+        long pipe = PipeLayout.pipe(side);
+        int at = (int) from & MASK;
+        int length = (int) (to - from);
+        int first = Math.min(length, PipeLayout.PIPE_BYTES - at);
+        carrier.carry(pipe + at, first);
+        if (first < length) {
+            carrier.carry(pipe, length - first);
+        }
+        carrier.publish(PipeLayout.tailOffset(side), to);
+        return false;
+    }
+
+    @Override
+    public void ring() {
+        throw new IllegalStateException("a publication over a device rings by itself");
+    }
+
+    @Override
+    public void madeRoom(long head) {
+        carrier.publish(PipeLayout.headOffset(side.peer()), head);
+    }
+
+    @Override
+    public boolean isRoomDear() {
+        return true;
+    }
+
+    @Override
+    public void waitsForRoom(boolean waits) {
+        // The peer's notice of room is a publication, and always reaches this end.
+    }
+
+    @Override
+    public void look() {
+        carrier.look();
+    }
+
+    @Override
+    public synchronized void loopPolls(boolean polls) {
+        polled = polls;
+        if (!polls && !helped) {
+            carrier.listen();
+        }
+    }
+
+    @Override
+    public synchronized void callerPolls() {
+        helped = true;
+    }
+
+    @Override
+    public synchronized boolean callerLeaves() {
+        helped = false;
+        if (polled) {
+            return false;
+        }
+        carrier.listen();
+        PipeBell.fence();
+        return true;
+    }
+
+    @Override
+    public boolean watch(EventPoll poll, PipeConnection connection) {
+        carrier.start(new Carrier.Arrivals() {
+            @Override
+            public void published() {
+                connection.arrived();
+            }
+
+            @Override
+            public void told(long number) {
+                // No end of this protocol tells numbers.
+            }
+
+            @Override
+            public void ended() {
+                connection.peerEnded();
+            }
+        });
+        return true;
+    }
+
+    @Override
+    public void unwatch(EventPoll poll) {
+        // Only the carrier's threads notice the peer, until it is closed.
+    }
+
+    @Override
+    public int drainRings() {
+        return 0;
+    }
+
+    /** On a thread of its own, because the last frames may take a second to arrive, and the JVM waits for them. */
+    @Override
+    public void close() {
+        Thread closing = new Thread(
+                () -> {
+                    carrier.close();
+                    mapping.close();
+                },
+                "rackcall-grpc-close");
+        closing.setDaemon(false);
+        closing.start();
+    }
+}

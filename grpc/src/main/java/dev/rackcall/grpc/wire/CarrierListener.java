@@ -1,0 +1,115 @@
+package dev.rackcall.grpc.wire;
+
+import dev.rackcall.grpc.wire.PipeLayout.Side;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.Set;
+
+/** Where clients connect to one channel that share no memory with its server. */
+public final class CarrierListener implements AutoCloseable {
+    private final CarrierProvider.Listener listener;
+
+    private CarrierListener(CarrierProvider.Listener listener) {
+        this.listener = listener;
+    }
+
+    /**
+     * Begins to listen.
+     *
+     * @param address such as {@code soft://0.0.0.0:18515}; port 0 for any
+     * @param insecure whether a listener is wanted that serves every process that reaches it
+     * @param loop receives the frames of all clients
+     * @param clients called by the listener's threads
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it cannot listen there or would be open to all,
+     *     INVALID_ARGUMENT if no module knows such addresses
+     */
+    public static CarrierListener open(
+            URI address, boolean insecure, String channel, PipeLoop loop, PipeListener.Clients clients) {
+        CarrierProvider provider = CarrierProvider.require(address);
+        provider.requireSecure(address, insecure);
+        String peerName = "a client over " + address.getScheme();
+        return new CarrierListener(provider.listen(address, new Guests(channel, peerName, loop, clients)));
+    }
+
+    /** Its address, with the chosen port. */
+    public URI address() {
+        return listener.address();
+    }
+
+    /** Accepts no new clients. Connections live on. */
+    @Override
+    public void close() {
+        listener.close();
+    }
+
+    /** Clients that are not connected yet. */
+    private record Guests(String channel, String peerName, PipeLoop loop, PipeListener.Clients clients)
+            implements CarrierProvider.Reception {
+        @Override
+        public CarrierProvider.Inspection inspect(ByteBuffer hello, Set<String> names) {
+            return PipeHello.isClient(CarrierDial.bytes(hello), channel)
+                    ? CarrierProvider.Inspection.passed(CarrierLink.PUBLICATIONS)
+                    : CarrierProvider.Inspection.refused(ByteBuffer.wrap(PipeHello.refusal(PipeHello.strange())));
+        }
+
+        @Override
+        public CarrierProvider.Answer greet(ByteBuffer hello) {
+            try {
+                SharedFile file = CarrierDial.memory();
+                try {
+                    return new CarrierProvider.Answer(
+                            ByteBuffer.wrap(PipeHello.ofServer()), Optional.of(new Seat(this, file, file.map())));
+                } catch (RuntimeException | Error e) {
+                    file.close();
+                    throw e;
+                }
+            } catch (OsException e) {
+                return new CarrierProvider.Answer(
+                        refusal(Status.Code.RESOURCE_EXHAUSTED.with(
+                                "the server has no memory for a connection: %s", e.getMessage())),
+                        Optional.empty());
+            }
+        }
+
+        @Override
+        public ByteBuffer refusal(Status why) {
+            return ByteBuffer.wrap(PipeHello.refusal(why));
+        }
+    }
+
+    /** Memory for one client, and then its connection. */
+    private record Seat(Guests guests, SharedFile file, Mapping mapping) implements CarrierProvider.Seat {
+        @Override
+        public CarrierProvider.Memory memory() {
+            return new CarrierProvider.Memory(file, mapping.memory());
+        }
+
+        @Override
+        public void take(Carrier carrier) {
+            file.close();
+            PipeConnection connection =
+                    PipeConnection.ofCarrier(carrier, mapping, Side.SERVER, guests.peerName, guests.loop);
+            // From here on, the connection closes the carrier.
+            try {
+                connection.begin(guests.clients.accept(connection));
+            } catch (RuntimeException | Error e) {
+                connection.discard();
+                throw e;
+            }
+            connection.start();
+        }
+
+        @Override
+        public void leave() {
+            mapping.close();
+            file.close();
+        }
+    }
+}

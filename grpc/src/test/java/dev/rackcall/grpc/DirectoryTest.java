@@ -1,0 +1,116 @@
+package dev.rackcall.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import io.grpc.CallOptions;
+import io.grpc.ConnectivityState;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.stub.ClientCalls;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Channels that find their servers in a directory. The runtime folders of the servers are not the client's. */
+class DirectoryTest {
+    private static final String CHANNEL = "/test/named";
+    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
+    private static final byte[] HELLO = "hello".getBytes(StandardCharsets.UTF_8);
+
+    @TempDir
+    private Path folder;
+
+    private URI names;
+    private ManagedChannel channel;
+    private Server first;
+    private Server second;
+
+    @BeforeEach
+    void start() throws Exception {
+        names = folder.resolve("names").toUri();
+        first = serve("first");
+        channel = RackcallChannelBuilder.forDirectory(CHANNEL, names).build();
+    }
+
+    private Server serve(String host) throws Exception {
+        return RackcallServerBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, folder.resolve(host)))
+                .addService(new BytesService())
+                .listen(ANY_PORT)
+                .directory(names)
+                .build()
+                .start();
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        channel.shutdownNow();
+        assertThat(channel.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
+        for (Server each : new Server[] {first, second}) {
+            if (each != null) {
+                each.shutdownNow();
+                assertThat(each.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
+            }
+        }
+    }
+
+    private byte[] echo() {
+        return ClientCalls.blockingUnaryCall(
+                channel,
+                BytesService.ECHO,
+                CallOptions.DEFAULT.withWaitForReady().withDeadlineAfter(100, TimeUnit.SECONDS),
+                HELLO);
+    }
+
+    private void stopFirst() throws InterruptedException {
+        first.shutdown();
+        assertThat(first.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void shouldFollowAServerToItsSuccessor() throws Exception {
+        assertThat(echo()).isEqualTo(HELLO);
+        stopFirst();
+        second = serve("second");
+        assertThat(echo()).isEqualTo(HELLO);
+    }
+
+    @Test
+    void shouldLeaveAKilledServerForAnother() throws Exception {
+        stopFirst();
+        try (ChildJvm child = ChildJvm.start(BytesProcess.class, folder, "serve", CHANNEL, ANY_PORT, names)) {
+            child.awaitLine("serving");
+            assertThat(echo()).isEqualTo(HELLO);
+            second = serve("second");
+            child.kill();
+            Await.until("the end of the connection", () -> {
+                try {
+                    echo();
+                    return true;
+                } catch (RuntimeException e) {
+                    assertThat(Status.fromThrowable(e).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+                    return false;
+                }
+            });
+        }
+    }
+
+    @Test
+    void shouldSayThatNoServerIsAnnounced() throws Exception {
+        stopFirst();
+        Await.until("its failure", () -> channel.getState(true) == ConnectivityState.TRANSIENT_FAILURE);
+        assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, CallOptions.DEFAULT, HELLO))
+                .satisfies(failure -> {
+                    assertThat(Status.fromThrowable(failure).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+                    assertThat(failure).hasMessageContaining("no gRPC server of channel " + CHANNEL);
+                });
+    }
+}
