@@ -326,6 +326,11 @@ public final class PipeLoop implements AutoCloseable {
     }
 
     private void adopt(PipeConnection connection) {
+        if (stopping || !connection.sender().isOpen()) {
+            // It was closed or has failed before. A closed one has no memory to look at any more.
+            drop(connection, stopping ? "this end has shut down" : "this end failed before it began to receive");
+            return;
+        }
         connection.tag = ++lastTag;
         connections.put(connection.tag, connection);
         boolean open;
