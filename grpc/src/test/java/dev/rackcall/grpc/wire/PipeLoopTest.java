@@ -75,4 +75,13 @@ class PipeLoopTest {
             assertThat(failed.called).doesNotContain("start");
         }
     }
+
+    @Test
+    void shouldEndAConnectionThatStartsAfterItsLoop() {
+        loop.close();
+        Connected late = new Connected();
+        late.connection.start();
+        Await.latch(late.closed);
+        assertThat(late.called).doesNotContain("start");
+    }
 }
