@@ -112,7 +112,8 @@ final class RackcallServer implements InternalServer {
         }
         List<URI> addresses = remoteDoors.stream().map(CarrierListener::address).toList();
         try {
-            entry = DirectoryEntry.announce(directory.get(), address.channel(), door.id(), addresses);
+            String mark = DirectoryEntry.mark(address.directory(), door.id());
+            entry = DirectoryEntry.announce(directory.get(), address.channel(), mark, addresses);
         } catch (NoClassDefFoundError e) {
             throw new IOException(
                     "channel " + address.channel() + ": directory(" + directory.get()

@@ -3,18 +3,26 @@ package dev.rackcall.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rpc.Peer;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import io.grpc.CallOptions;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -60,6 +68,41 @@ class DirectoryTest {
                 assertThat(each.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
             }
         }
+    }
+
+    @Test
+    void shouldPreferMemory() throws Exception {
+        stopFirst();
+        AtomicReference<Peer> peer = new AtomicReference<>();
+        second = RackcallServerBuilder.forChannel(CHANNEL)
+                .addService(new BytesService())
+                .intercept(new ServerInterceptor() {
+                    @Override
+                    public <Q, A> ServerCall.Listener<Q> interceptCall(
+                            ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                        peer.set(call.getAttributes().get(RackcallAttributes.PEER));
+                        return next.startCall(call, headers);
+                    }
+                })
+                .listen(ANY_PORT)
+                .directory(names)
+                .build()
+                .start();
+        assertThat(echo()).isEqualTo(HELLO);
+        assertThat(peer.get().pid()).isEqualTo((int) ProcessHandle.current().pid());
+    }
+
+    /** Servers draw their ids in their folders only. */
+    @Test
+    void shouldTellServersOfTheSameIdApart() throws Exception {
+        String mark = DirectoryEntry.mark(folder, "grpcaa");
+        String other = DirectoryEntry.mark(Files.createDirectory(folder.resolve("other")), "grpcaa");
+        Endpoint here = DirectoryEntry.endpoint(mark);
+        assertThat(DirectoryEntry.isOf(here, mark)).isTrue();
+        assertThat(DirectoryEntry.isOf(here, other)).isFalse();
+        assertThat(DirectoryEntry.isOf(Endpoint.of(here.id(), "elsewhere", 0), mark))
+                .isFalse();
+        assertThat(DirectoryEntry.endpoint(mark).id()).isNotEqualTo(here.id());
     }
 
     private byte[] echo() {
