@@ -80,22 +80,24 @@ final class DirectoryNameResolver extends NameResolver {
             followed.await(PATIENCE);
             context.execute(() -> opened(made, followed));
         } catch (DirectoryException e) {
-            leave(joined);
-            context.execute(() -> failed(e.getMessage()));
-        } catch (RuntimeException e) {
-            leave(joined);
-            context.execute(() -> failed(e.toString()));
+            leave(joined, e.getMessage());
         } catch (NoClassDefFoundError e) {
-            context.execute(() -> failed("Rackcall's module directory is not on the class path: " + e.getMessage()));
+            leave(joined, "Rackcall's module directory is not on the class path: " + e.getMessage());
+        } catch (RuntimeException | Error e) {
+            leave(joined, e.toString());
         } catch (InterruptedException e) {
-            leave(joined);
+            leave(joined, "this thread was interrupted");
             Thread.currentThread().interrupt();
         }
     }
 
-    private static void leave(Directory joined) {
-        if (joined != null) {
-            joined.close();
+    private void leave(Directory joined, String why) {
+        try {
+            if (joined != null) {
+                joined.close();
+            }
+        } finally {
+            context.execute(() -> failed(why));
         }
     }
 

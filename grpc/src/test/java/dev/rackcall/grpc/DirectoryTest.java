@@ -3,7 +3,10 @@ package dev.rackcall.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.directory.DirectoryOptions;
+import dev.rackcall.directory.DirectoryStore;
 import dev.rackcall.directory.Endpoint;
+import dev.rackcall.directory.StoreProvider;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
@@ -21,7 +24,9 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ServiceConfigurationError;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -103,6 +108,35 @@ class DirectoryTest {
         assertThat(DirectoryEntry.isOf(Endpoint.of(here.id(), "elsewhere", 0), mark))
                 .isFalse();
         assertThat(DirectoryEntry.endpoint(mark).id()).isNotEqualTo(here.id());
+    }
+
+    /** A store whose class or library is missing. */
+    public static final class BrokenStore implements StoreProvider {
+        static final AtomicInteger opened = new AtomicInteger();
+
+        @Override
+        public String scheme() {
+            return "broken";
+        }
+
+        @Override
+        public DirectoryStore open(URI address, DirectoryOptions options) {
+            opened.incrementAndGet();
+            throw new ServiceConfigurationError("a part is missing");
+        }
+    }
+
+    @Test
+    void shouldSayThatADirectoryFailsAndTryAgain() throws Exception {
+        ManagedChannel lost = RackcallChannelBuilder.forDirectory(CHANNEL, URI.create("broken:store"))
+                .build();
+        try {
+            assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(lost, BytesService.ECHO, CallOptions.DEFAULT, HELLO))
+                    .hasMessageContaining("a part is missing");
+            Await.until("the next attempt", () -> BrokenStore.opened.get() > 1);
+        } finally {
+            lost.shutdownNow();
+        }
     }
 
     private byte[] echo() {
