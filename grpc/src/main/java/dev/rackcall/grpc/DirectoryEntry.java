@@ -9,6 +9,8 @@ import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.spi.HostAddress;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -16,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server's entry in a directory, until it is closed. Its id is that of the server in its runtime folder, so that
- * clients there find it in memory.
+ * A server's entry in a directory, until it is closed. Its id begins with that of the server in its runtime folder, and
+ * with the folder's, so that clients there find it in memory. Neither is unique among hosts, so more follows.
  */
 final class DirectoryEntry implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryEntry.class);
@@ -40,21 +42,40 @@ final class DirectoryEntry implements AutoCloseable {
     }
 
     /**
+     * How the ids of a server's entries begin.
+     *
+     * @param folder in which the server listens
+     * @throws IOException if it is not there
+     */
+    static String mark(Path folder, String server) throws IOException {
+        return server + "-" + Long.toHexString((Long) Files.getAttribute(folder, "unix:ino")) + "-";
+    }
+
+    /** Whether an endpoint is the server of this host whose entries have that {@link #mark}. */
+    static boolean isOf(Endpoint endpoint, String mark) {
+        return endpoint.id().startsWith(mark) && endpoint.host().equals(RuntimeDirectory.hostName());
+    }
+
+    /** An endpoint that no other server has. */
+    static Endpoint endpoint(String mark) {
+        return Endpoint.of(mark + RuntimeDirectory.newId() + RuntimeDirectory.newId(), RuntimeDirectory.hostName(), 0);
+    }
+
+    /**
      * Announces a server.
      *
+     * @param mark as in {@link #mark}
      * @param listening its addresses for clients that share no memory with it
      * @throws IOException if the directory refuses or does not answer
      */
-    static DirectoryEntry announce(URI address, String channel, String id, List<URI> listening) throws IOException {
+    static DirectoryEntry announce(URI address, String channel, String mark, List<URI> listening) throws IOException {
         Directory directory = null;
         try {
             directory = Directory.open(address);
             Map<Boolean, List<URI>> byHardware = listening.stream()
                     .map(HostAddress::announced)
                     .collect(Collectors.partitioningBy(HostAddress::isHardware));
-            Endpoint endpoint = Endpoint.of(id, RuntimeDirectory.hostName(), 0)
-                    .withRdma(byHardware.get(true))
-                    .withTcp(byHardware.get(false));
+            Endpoint endpoint = endpoint(mark).withRdma(byHardware.get(true)).withTcp(byHardware.get(false));
             return new DirectoryEntry(directory, directory.announce(name(channel), endpoint));
         } catch (DirectoryException e) {
             if (directory != null) {

@@ -14,11 +14,14 @@ import io.grpc.NameResolver;
 import io.grpc.Status;
 import io.grpc.StatusOr;
 import io.grpc.SynchronizationContext;
+import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -77,22 +80,24 @@ final class DirectoryNameResolver extends NameResolver {
             followed.await(PATIENCE);
             context.execute(() -> opened(made, followed));
         } catch (DirectoryException e) {
-            leave(joined);
-            context.execute(() -> failed(e.getMessage()));
-        } catch (RuntimeException e) {
-            leave(joined);
-            context.execute(() -> failed(e.toString()));
+            leave(joined, e.getMessage());
         } catch (NoClassDefFoundError e) {
-            context.execute(() -> failed("Rackcall's module directory is not on the class path: " + e.getMessage()));
+            leave(joined, "Rackcall's module directory is not on the class path: " + e.getMessage());
+        } catch (RuntimeException | Error e) {
+            leave(joined, e.toString());
         } catch (InterruptedException e) {
-            leave(joined);
+            leave(joined, "this thread was interrupted");
             Thread.currentThread().interrupt();
         }
     }
 
-    private static void leave(Directory joined) {
-        if (joined != null) {
-            joined.close();
+    private void leave(Directory joined, String why) {
+        try {
+            if (joined != null) {
+                joined.close();
+            }
+        } finally {
+            context.execute(() -> failed(why));
         }
     }
 
@@ -148,7 +153,7 @@ final class DirectoryNameResolver extends NameResolver {
         }
         List<Endpoint> endpoints = view.endpoints();
         List<EquivalentAddressGroup> groups = new ArrayList<>();
-        List<String> near = near();
+        Map<String, RackcallSocketAddress> near = near();
         for (Endpoint each : endpoints) {
             best(each, near).map(EquivalentAddressGroup::new).ifPresent(groups::add);
         }
@@ -168,18 +173,26 @@ final class DirectoryNameResolver extends NameResolver {
                 .build());
     }
 
-    private List<String> near() {
+    /** The servers in this process's runtime folder by their marks. */
+    private Map<String, RackcallSocketAddress> near() {
+        Map<String, RackcallSocketAddress> servers = new HashMap<>();
         try {
-            return PipeServers.living(RuntimeDirectory.at(RuntimeDirectory.defaultPath()), channel);
-        } catch (RpcException | OsException e) {
+            RackcallSocketAddress any = RackcallSocketAddress.of(channel);
+            for (String id : PipeServers.living(RuntimeDirectory.at(any.directory()), channel)) {
+                servers.put(DirectoryEntry.mark(any.directory(), id), any.ofServer(id));
+            }
+        } catch (RpcException | OsException | IOException e) {
             // Their other addresses remain.
-            return List.of();
+            return Map.of();
         }
+        return servers;
     }
 
-    private Optional<RackcallSocketAddress> best(Endpoint endpoint, List<String> near) {
-        if (near.contains(endpoint.id())) {
-            return Optional.of(RackcallSocketAddress.of(channel).ofServer(endpoint.id()));
+    private Optional<RackcallSocketAddress> best(Endpoint endpoint, Map<String, RackcallSocketAddress> near) {
+        for (Map.Entry<String, RackcallSocketAddress> each : near.entrySet()) {
+            if (DirectoryEntry.isOf(endpoint, each.getKey())) {
+                return Optional.of(each.getValue());
+            }
         }
         return firstUsable(endpoint.rdma(), true)
                 .or(() -> firstUsable(endpoint.tcp(), false))

@@ -24,9 +24,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 
 /** The listening side: a socket, and one thread that receives the frames of all clients; another for all devices. */
 final class RackcallServer implements InternalServer {
+    private static final long FILTER_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final RackcallSocketAddress address;
     private final List<URI> listens;
     private final boolean insecure;
@@ -52,6 +55,8 @@ final class RackcallServer implements InternalServer {
     private final Object lock = new Object();
     private final Set<RackcallServerTransport> transports = new HashSet<>();
     private boolean shutdown;
+    /** Clients on their way to {@link #listener}. */
+    private int accepting;
 
     RackcallServer(
             RackcallSocketAddress address,
@@ -79,6 +84,8 @@ final class RackcallServer implements InternalServer {
             door = PipeListener.open(RuntimeDirectory.at(address.directory()), address.channel(), loop, this::accept);
             listenToOthers();
             announce();
+            // The last step: gRPC's server has locked itself, which a client's first step waits for.
+            door.start();
         } catch (RpcException e) {
             undo();
             throw new IOException(
@@ -105,7 +112,8 @@ final class RackcallServer implements InternalServer {
         }
         List<URI> addresses = remoteDoors.stream().map(CarrierListener::address).toList();
         try {
-            entry = DirectoryEntry.announce(directory.get(), address.channel(), door.id(), addresses);
+            String mark = DirectoryEntry.mark(address.directory(), door.id());
+            entry = DirectoryEntry.announce(directory.get(), address.channel(), mark, addresses);
         } catch (NoClassDefFoundError e) {
             throw new IOException(
                     "channel " + address.channel() + ": directory(" + directory.get()
@@ -114,10 +122,20 @@ final class RackcallServer implements InternalServer {
         }
     }
 
+    /** Clients over devices may be waiting for gRPC's server; each is refused once it goes on. */
     private void undo() {
+        boolean unused;
+        synchronized (lock) {
+            shutdown = true;
+            unused = transports.isEmpty();
+        }
+        if (entry != null) {
+            entry.close();
+        }
         closeDoors();
-        closeLoops();
-        scheduler = schedulers.returnObject(scheduler);
+        if (unused) {
+            release();
+        }
     }
 
     private void closeDoors() {
@@ -136,23 +154,54 @@ final class RackcallServer implements InternalServer {
         }
     }
 
-    private PipeConnection.Receiver accept(PipeConnection connection) {
+    private void accept(PipeConnection connection) {
         RackcallServerTransport transport = new RackcallServerTransport(this, connection);
         synchronized (lock) {
-            if (shutdown) {
-                throw new IllegalStateException("the server is shutting down");
-            }
+            requireOpen();
             transports.add(transport);
+            accepting++;
         }
         ServerTransportListener created = null;
         try {
             created = listener.transportCreated(transport);
+            synchronized (lock) {
+                requireOpen();
+            }
             transport.begin(created);
-            return transport;
+            connection.begin(transport);
         } catch (RuntimeException | Error e) {
             // A filter of the application failed. gRPC's server ends only after all its transports.
             refuse(transport, created, e);
             throw e;
+        } finally {
+            synchronized (lock) {
+                accepting--;
+                lock.notifyAll();
+            }
+        }
+    }
+
+    private void requireOpen() {
+        if (shutdown) {
+            throw new IllegalStateException("the server is shutting down");
+        }
+    }
+
+    /** gRPC's server ends the transports that it knows; after this, it knows all, unless a filter takes very long. */
+    private void awaitAccepting() {
+        long end = System.nanoTime() + FILTER_NANOS;
+        boolean interrupted = false;
+        synchronized (lock) {
+            for (long left = FILTER_NANOS; accepting > 0 && left > 0; left = end - System.nanoTime()) {
+                try {
+                    TimeUnit.NANOSECONDS.timedWait(lock, left);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -191,6 +240,7 @@ final class RackcallServer implements InternalServer {
             entry.close();
         }
         closeDoors();
+        awaitAccepting();
         listener.serverShutdown();
         if (unused) {
             release();

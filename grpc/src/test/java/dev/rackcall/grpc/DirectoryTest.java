@@ -3,18 +3,31 @@ package dev.rackcall.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.directory.DirectoryOptions;
+import dev.rackcall.directory.DirectoryStore;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.directory.StoreProvider;
+import dev.rackcall.rpc.Peer;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import io.grpc.CallOptions;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ServiceConfigurationError;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -59,6 +72,70 @@ class DirectoryTest {
                 each.shutdownNow();
                 assertThat(each.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
             }
+        }
+    }
+
+    @Test
+    void shouldPreferMemory() throws Exception {
+        stopFirst();
+        AtomicReference<Peer> peer = new AtomicReference<>();
+        second = RackcallServerBuilder.forChannel(CHANNEL)
+                .addService(new BytesService())
+                .intercept(new ServerInterceptor() {
+                    @Override
+                    public <Q, A> ServerCall.Listener<Q> interceptCall(
+                            ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                        peer.set(call.getAttributes().get(RackcallAttributes.PEER));
+                        return next.startCall(call, headers);
+                    }
+                })
+                .listen(ANY_PORT)
+                .directory(names)
+                .build()
+                .start();
+        assertThat(echo()).isEqualTo(HELLO);
+        assertThat(peer.get().pid()).isEqualTo((int) ProcessHandle.current().pid());
+    }
+
+    /** Servers draw their ids in their folders only. */
+    @Test
+    void shouldTellServersOfTheSameIdApart() throws Exception {
+        String mark = DirectoryEntry.mark(folder, "grpcaa");
+        String other = DirectoryEntry.mark(Files.createDirectory(folder.resolve("other")), "grpcaa");
+        Endpoint here = DirectoryEntry.endpoint(mark);
+        assertThat(DirectoryEntry.isOf(here, mark)).isTrue();
+        assertThat(DirectoryEntry.isOf(here, other)).isFalse();
+        assertThat(DirectoryEntry.isOf(Endpoint.of(here.id(), "elsewhere", 0), mark))
+                .isFalse();
+        assertThat(DirectoryEntry.endpoint(mark).id()).isNotEqualTo(here.id());
+    }
+
+    /** A store whose class or library is missing. */
+    public static final class BrokenStore implements StoreProvider {
+        static final AtomicInteger opened = new AtomicInteger();
+
+        @Override
+        public String scheme() {
+            return "broken";
+        }
+
+        @Override
+        public DirectoryStore open(URI address, DirectoryOptions options) {
+            opened.incrementAndGet();
+            throw new ServiceConfigurationError("a part is missing");
+        }
+    }
+
+    @Test
+    void shouldSayThatADirectoryFailsAndTryAgain() throws Exception {
+        ManagedChannel lost = RackcallChannelBuilder.forDirectory(CHANNEL, URI.create("broken:store"))
+                .build();
+        try {
+            assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(lost, BytesService.ECHO, CallOptions.DEFAULT, HELLO))
+                    .hasMessageContaining("a part is missing");
+            Await.until("the next attempt", () -> BrokenStore.opened.get() > 1);
+        } finally {
+            lost.shutdownNow();
         }
     }
 

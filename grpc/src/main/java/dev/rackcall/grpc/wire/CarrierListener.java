@@ -98,7 +98,7 @@ public final class CarrierListener implements AutoCloseable {
                     PipeConnection.ofCarrier(carrier, mapping, Side.SERVER, guests.peerName, guests.loop);
             // From here on, the connection closes the carrier.
             try {
-                connection.begin(guests.clients.accept(connection));
+                guests.clients.accept(connection);
             } catch (RuntimeException | Error e) {
                 connection.discard();
                 throw e;

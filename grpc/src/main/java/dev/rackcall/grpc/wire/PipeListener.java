@@ -47,8 +47,8 @@ public final class PipeListener implements AutoCloseable {
 
     /** Handles new connections. */
     public interface Clients {
-        /** Makes the receiver of its frames, or throws to refuse it. On the accepting thread. */
-        PipeConnection.Receiver accept(PipeConnection connection);
+        /** {@linkplain PipeConnection#begin Begins} it, or throws to refuse it. On the accepting thread. */
+        void accept(PipeConnection connection);
     }
 
     private record Guest(UnixSocket socket, PeerCredentials peer, long since) {}
@@ -85,7 +85,8 @@ public final class PipeListener implements AutoCloseable {
     }
 
     /**
-     * Begins to listen, beside the channel's other servers.
+     * Begins to listen, beside the channel's other servers. Clients that connect wait until it is {@linkplain #start
+     * started}.
      *
      * @param loop receives the frames of all clients
      * @throws IOException if this host does not permit it
@@ -109,7 +110,6 @@ public final class PipeListener implements AutoCloseable {
             directory.cleanAtExit(place);
             listener = new PipeListener(directory, place, lock, socket, loop, clients);
             socket.watch(listener.events, DOOR);
-            listener.thread.start();
             return listener;
         } catch (RuntimeException e) {
             undo(listener, socket, lock, place);
@@ -160,6 +160,11 @@ public final class PipeListener implements AutoCloseable {
             }
             LockSupport.parkNanos(LOCK_POLL_NANOS);
         }
+    }
+
+    /** Begins to accept clients. Called once at most. */
+    public void start() {
+        thread.start();
     }
 
     /** The server's id in the runtime folder. */
@@ -254,7 +259,7 @@ public final class PipeListener implements AutoCloseable {
                     PipeConnection.ofMemory(guest.socket(), file.map(), PipeLayout.Side.SERVER, guest.peer(), loop);
             // From here on, the loop closes the socket.
             try {
-                connection.begin(clients.accept(connection));
+                clients.accept(connection);
             } catch (RuntimeException | Error e) {
                 connection.discard();
                 throw e;
@@ -292,6 +297,18 @@ public final class PipeListener implements AutoCloseable {
     @Override
     public void close() {
         stopping = true;
+        if (thread.getState() == Thread.State.NEW) {
+            events.close();
+        } else {
+            awaitThread();
+        }
+        socket.close();
+        lock.close();
+        RuntimeDirectory.forgetAtExit(place);
+        directory.removeIfEmpty();
+    }
+
+    private void awaitThread() {
         events.wakeUp();
         boolean interrupted = false;
         while (thread.isAlive()) {
@@ -304,9 +321,5 @@ public final class PipeListener implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        socket.close();
-        lock.close();
-        RuntimeDirectory.forgetAtExit(place);
-        directory.removeIfEmpty();
     }
 }

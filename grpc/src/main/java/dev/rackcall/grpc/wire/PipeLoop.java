@@ -54,6 +54,8 @@ public final class PipeLoop implements AutoCloseable {
     private volatile boolean mailed;
     private volatile boolean sleeping;
     private volatile boolean stopping;
+    /** Whether the thread is over; then those that post run the mail themselves, which closes what they add. */
+    private volatile boolean ended;
 
     private PipeLoop(String name, SpinTime time) {
         spinning = new Spinning(WaitStrategy.adaptive(), time);
@@ -132,6 +134,13 @@ public final class PipeLoop implements AutoCloseable {
         if (sleeping) {
             events.wakeUp();
         }
+        if (ended) {
+            runLastMail();
+        }
+    }
+
+    private synchronized void runLastMail() {
+        runMail();
     }
 
     /** Ends all connections and the thread; returns soon. */
@@ -157,6 +166,12 @@ public final class PipeLoop implements AutoCloseable {
                 LockSupport.parkNanos(FAILED_TURN_NANOS);
             }
         }
+        end();
+    }
+
+    private synchronized void end() {
+        // Before the mail: a thread that posts later sees it.
+        ended = true;
         runMail();
         for (PipeConnection connection : new ArrayList<>(connections.values())) {
             drop(connection, "this end has shut down");
@@ -326,6 +341,11 @@ public final class PipeLoop implements AutoCloseable {
     }
 
     private void adopt(PipeConnection connection) {
+        if (stopping || !connection.sender().isOpen()) {
+            // It was closed or has failed before. A closed one has no memory to look at any more.
+            drop(connection, stopping ? "this end has shut down" : "this end failed before it began to receive");
+            return;
+        }
         connection.tag = ++lastTag;
         connections.put(connection.tag, connection);
         boolean open;

@@ -1,0 +1,87 @@
+package dev.rackcall.grpc.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.grpc.wire.PipeLayout.Side;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.testkit.Await;
+import java.lang.reflect.Proxy;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** Ends of connections and loops that come at the wrong time. */
+class PipeLoopTest {
+    private final PipeLoop loop = PipeLoop.startForDevices("test-loop");
+
+    /** A connection over a device that does nothing. */
+    private final class Connected implements PipeConnection.Receiver {
+        final Set<String> called = ConcurrentHashMap.newKeySet();
+        final CountDownLatch closed = new CountDownLatch(1);
+        final PipeConnection connection;
+
+        Connected() {
+            Carrier carrier = (Carrier) Proxy.newProxyInstance(
+                    Carrier.class.getClassLoader(), new Class<?>[] {Carrier.class}, (proxy, method, arguments) -> {
+                        called.add(method.getName());
+                        return method.getReturnType() == boolean.class ? true : null;
+                    });
+            try (SharedFile file = CarrierDial.memory()) {
+                connection = PipeConnection.ofCarrier(carrier, file.map(), Side.SERVER, "a test", loop);
+            }
+            connection.begin(this);
+        }
+
+        @Override
+        public void frame(int kind, int flags, int stream, int extra, byte[] payload) {}
+
+        @Override
+        public void credit(int stream, long consumed) {}
+
+        @Override
+        public boolean isHarmless(int stream) {
+            return false;
+        }
+
+        @Override
+        public void closed(String reason) {
+            closed.countDown();
+        }
+    }
+
+    @Test
+    void shouldNotReceiveForAConnectionThatEndedBeforeItStarted() {
+        try (loop) {
+            Connected early = new Connected();
+            early.connection.end("too early");
+            early.connection.start();
+            Connected later = new Connected();
+            later.connection.end("in turn");
+            Await.latch(later.closed);
+            assertThat(early.called).doesNotContain("start");
+            assertThat(early.closed.getCount()).isZero();
+        }
+    }
+
+    @Test
+    void shouldEndAConnectionThatFailedBeforeItStarted() {
+        try (loop) {
+            Connected failed = new Connected();
+            failed.connection.sender().fail(new IllegalStateException("no reason"));
+            failed.connection.start();
+            Await.latch(failed.closed);
+            assertThat(failed.called).doesNotContain("start");
+        }
+    }
+
+    @Test
+    void shouldEndAConnectionThatStartsAfterItsLoop() {
+        loop.close();
+        Connected late = new Connected();
+        late.connection.start();
+        Await.latch(late.closed);
+        assertThat(late.called).doesNotContain("start");
+    }
+}
