@@ -20,7 +20,6 @@ import java.util.AbstractList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,15 +34,15 @@ class FailedStartTest {
     private final CountDownLatch arrived = new CountDownLatch(1);
     private final CountDownLatch terminated = new CountDownLatch(1);
     /** As gRPC's server, which holds a lock while it starts, and takes it for each client. */
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Object lock = new Object();
 
     private final class Listening implements ServerListener, ServerTransportListener {
         @Override
         public ServerTransportListener transportCreated(ServerTransport transport) {
             arrived.countDown();
-            lock.lock();
-            lock.unlock();
-            return this;
+            synchronized (lock) {
+                return this;
+            }
         }
 
         @Override
@@ -97,13 +96,10 @@ class FailedStartTest {
         RackcallServer server = new RackcallServer(
                 RackcallSocketAddress.of(CHANNEL, directory), listens, false, Optional.empty(), 1000, 1000, List.of());
         try {
-            lock.lock();
-            try {
+            synchronized (lock) {
                 assertThatThrownBy(() -> server.start(new Listening()))
                         .isInstanceOf(IOException.class)
                         .hasMessageContaining("carrier-pigeon");
-            } finally {
-                lock.unlock();
             }
             Await.latch(terminated);
             assertThat(directory).doesNotExist();
