@@ -34,6 +34,8 @@ final class ClientReactor {
 
     /** Consecutive polls before the reactor checks deadlines and sockets, even while answers keep arriving. */
     private static final int POLLS_PER_LOOK = 20_000;
+    /** Of the polls of a turn, every so often one takes the connections whose callers poll, too. */
+    private static final int POLLS_PER_FULL_LOOK = 64;
 
     /** Pause after a failed turn, so that a permanent failure does not occupy a processor. */
     private static final long FAILED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -197,10 +199,12 @@ final class ClientReactor {
         // Waiting callers poll themselves. Give them time to show it before the reactor competes with them for a core.
         handle(poll.await(GRACE_NANOS));
         int polls = 0;
+        long began = System.nanoTime();
         spinning.begin();
         do {
-            // Each turn polls all once: a caller that polls may take its own answer only.
-            if ((polls == 0 ? pollAll() : pollUnhelped()) > 0) {
+            // All are polled now and then: a caller that polls may take its own answer only, and may stop.
+            boolean isLook = polls % POLLS_PER_FULL_LOOK == 0;
+            if ((isLook ? pollAll() : pollUnhelped()) > 0) {
                 spinning.met();
                 spinning.begin();
             }
@@ -211,7 +215,8 @@ final class ClientReactor {
                 handle(poll.await(HELPED_NANOS));
                 return;
             }
-            if (++polls >= POLLS_PER_LOOK) {
+            boolean isLate = isLook && isAnyHelped() && System.nanoTime() - began > HELPED_NANOS;
+            if (++polls >= POLLS_PER_LOOK || isLate) {
                 expireAll();
                 return;
             }
@@ -287,6 +292,15 @@ final class ClientReactor {
             failed(e);
             return 0;
         }
+    }
+
+    private boolean isAnyHelped() {
+        for (Watched connection : connections.values()) {
+            if (connection.isHelped()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether callers poll, and there is no other connection on which a call is awaited. */

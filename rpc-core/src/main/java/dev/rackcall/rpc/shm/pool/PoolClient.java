@@ -19,9 +19,7 @@ import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.pool.PoolCommons;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -74,14 +72,20 @@ public final class PoolClient {
         }
     }
 
+    /** A door with the owner and the beats that it had when it was looked at. */
+    private record Served(PoolDoor door, long owner, long beats) {
+        Served(PoolDoor door) {
+            this(door, door.owner(), door.beats());
+        }
+    }
+
     private ClientConnection connect() {
         while (true) {
-            PoolDoor door = door();
-            long owner = door.owner();
+            Served chosen = choose();
             try {
-                return connect(door, owner);
+                return connect(chosen.door, chosen.owner);
             } catch (RpcException e) {
-                boolean isLeft = e.code() == Status.Code.UNAVAILABLE && door.owner() != owner;
+                boolean isLeft = e.code() == Status.Code.UNAVAILABLE && chosen.door.owner() != chosen.owner;
                 if (!isLeft || System.nanoTime() - end >= 0) {
                     throw e;
                 }
@@ -91,9 +95,11 @@ public final class PoolClient {
     }
 
     /** The door of a server that lives; of any server if none shows it. */
-    private PoolDoor door() {
-        List<PoolDoor> doors = new ArrayList<>(PoolDoor.owned(pool, spec.channel()));
-        doors.removeIf(door -> server.isPresent() && !server.get().equals(name(door.owner())));
+    private Served choose() {
+        List<Served> doors = new ArrayList<>();
+        PoolDoor.owned(pool, spec.channel()).forEach(door -> doors.add(new Served(door)));
+        doors.removeIf(
+                each -> each.owner == 0 || (server.isPresent() && !server.get().equals(name(each.owner))));
         if (doors.isEmpty()) {
             throw Status.Code.NOT_FOUND
                     .with(
@@ -106,13 +112,11 @@ public final class PoolClient {
         }
         // Otherwise all clients would go to one server.
         Collections.shuffle(doors, ThreadLocalRandom.current());
-        Map<PoolDoor, Long> beats = new LinkedHashMap<>();
-        doors.forEach(door -> beats.put(door, door.beats()));
         while (System.nanoTime() - end < 0) {
             LockSupport.parkNanos(LOOK_NANOS);
-            for (PoolDoor door : doors) {
-                if (door.beats() != beats.get(door)) {
-                    return door;
+            for (Served each : doors) {
+                if (each.door.beats() != each.beats) {
+                    return each;
                 }
             }
         }

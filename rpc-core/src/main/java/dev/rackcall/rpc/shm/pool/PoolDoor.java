@@ -147,17 +147,11 @@ final class PoolDoor {
     }
 
     /**
-     * Changes the owner from {@code before} to {@code owner}; returns whether it did. Pending hellos are dropped; their
-     * clients time out.
+     * Changes the owner from {@code before} to {@code owner}; returns whether it did. The new owner answers the hellos
+     * that are there.
      */
     boolean change(long before, long owner) {
-        if (!LONG.compareAndSet(memory, OWNER, before, owner)) {
-            return false;
-        }
-        for (int seat = 0; owner != 0 && seat < SEATS; seat++) {
-            take(seat);
-        }
-        return true;
+        return LONG.compareAndSet(memory, OWNER, before, owner);
     }
 
     /** A new number for a server, which is never 0. */
@@ -174,55 +168,65 @@ final class PoolDoor {
      * Takes a door of a channel: the first that has no owner, or whose owner has shown no sign of life for a lease.
      *
      * @param mine the number of the new owner
+     * @param meanwhile called again and again while this waits for signs of life of others
      * @throws RpcException ALREADY_EXISTS if a living server has the channel, and that one or the new one is exclusive
      * @throws IllegalStateException if the pool has no room for another door
      */
-    static PoolDoor acquire(PoolCommons pool, String channel, long mine) {
+    static PoolDoor acquire(PoolCommons pool, String channel, long mine, Runnable meanwhile) {
         int number = 0;
         PoolDoor door = findOrMake(pool, channel);
-        while (!door.isTakenBy(mine, channel)) {
+        while (!door.isTakenBy(mine, channel, meanwhile)) {
             door = findOrMake(pool, name(channel, ++number));
         }
+        PoolDoor taken = door;
+        Runnable beat = () -> {
+            meanwhile.run();
+            taken.beat();
+        };
         try {
             for (PoolDoor other : owned(pool, channel)) {
                 long theirs = other.owner();
                 boolean meets = theirs != 0 && theirs != mine && (isExclusive(mine) || isExclusive(theirs));
-                if (meets && other.isAlive(theirs)) {
-                    throw taken(channel);
+                if (meets && other.isAlive(theirs, beat)) {
+                    throw alreadyExists(channel);
                 }
             }
-            return door;
+            return taken;
         } catch (RuntimeException | Error e) {
-            door.change(mine, 0);
+            taken.change(mine, 0);
             throw e;
         }
     }
 
-    private boolean isTakenBy(long mine, String channel) {
-        long before = owner();
-        if (before == 0) {
-            return change(0, mine);
+    /** Whether the new owner got this door; otherwise the door has a living owner that shares the channel. */
+    private boolean isTakenBy(long mine, String channel, Runnable meanwhile) {
+        while (true) {
+            long before = owner();
+            if (before != 0 && isAlive(before, meanwhile)) {
+                if (isExclusive(mine) || isExclusive(before)) {
+                    throw alreadyExists(channel);
+                }
+                return false;
+            }
+            // If another starter was faster, look at it: two that pass each other would both believe to be alone.
+            if (change(before, mine)) {
+                return true;
+            }
         }
-        if (!isAlive(before)) {
-            return change(owner() == 0 ? 0 : before, mine);
-        }
-        if (isExclusive(mine) || isExclusive(before)) {
-            throw taken(channel);
-        }
-        return false;
     }
 
     /** Waits for a sign of life of the door's owner, for a lease at most. */
-    private boolean isAlive(long who) {
+    private boolean isAlive(long who, Runnable meanwhile) {
         long beats = beats();
         long end = System.nanoTime() + PoolBell.LEASE_NANOS;
         while (System.nanoTime() - end < 0 && owner() == who && beats() == beats) {
+            meanwhile.run();
             LockSupport.parkNanos(LOOK_NANOS);
         }
         return beats() != beats && owner() == who;
     }
 
-    private static RpcException taken(String channel) {
+    private static RpcException alreadyExists(String channel) {
         return Status.Code.ALREADY_EXISTS
                 .with(
                         "channel %s already has a living server in this pool, and one of the two is exclusive; stop it, or serve"

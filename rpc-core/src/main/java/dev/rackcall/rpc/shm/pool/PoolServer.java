@@ -78,7 +78,7 @@ public final class PoolServer extends PolledServer {
         String channel = service.channel();
         RuntimeDirectory.checkName(channel);
         try {
-            PoolDoor door = PoolDoor.acquire(pool, channel, owner);
+            PoolDoor door = PoolDoor.acquire(pool, channel, owner, this::beat);
             try {
                 PoolMemory memory = new PoolMemory(pool, spec.limits().sharedQuota());
                 entrances.add(new Entrance(door, factory(service, memory), memory));
@@ -144,9 +144,19 @@ public final class PoolServer extends PolledServer {
         }
     }
 
+    /** Shows at the doors that this server lives, also while it starts. */
+    private void beat() {
+        entrances.forEach(entrance -> entrance.door().beat());
+    }
+
+    /** Whether clients may go to other servers. An exclusive server keeps its name to its end, also while it drains. */
+    private boolean isLeaving() {
+        return isDraining() && !spec.place().isExclusive();
+    }
+
     private void attend(Entrance entrance) {
-        if (isDraining()) {
-            leave(entrance);
+        if (isLeaving()) {
+            entrance.door().change(owner, 0);
             return;
         }
         if (entrance.door().owner() != owner) {
@@ -162,15 +172,8 @@ public final class PoolServer extends PolledServer {
         answer(entrance);
     }
 
-    /** Lets clients go to other servers. Those that are at the door are refused, and need not wait for their time-outs. */
-    private void leave(Entrance entrance) {
-        if (entrance.door().change(owner, 0)) {
-            answer(entrance);
-        }
-    }
-
     private void answer(Entrance entrance) {
-        for (int seat = 0; seat < PoolDoor.SEATS; seat++) {
+        for (int seat = 0; seat < PoolDoor.SEATS && entrance.door().owner() == owner; seat++) {
             long place = entrance.door().take(seat);
             if (place != 0) {
                 greet(entrance, place);
@@ -204,6 +207,10 @@ public final class PoolServer extends PolledServer {
         } catch (Handshake.MalformedException e) {
             refuse(knock, Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
         } catch (RpcException e) {
+            if (isLeaving()) {
+                // First, so that the refused client sees that it may look for another server.
+                entrance.door().change(owner, 0);
+            }
             refuse(knock, e.status());
         } catch (OutOfArenaException e) {
             refuse(
