@@ -22,6 +22,11 @@ final class BytesService implements BindableService {
 
     static final MethodDescriptor<byte[], byte[]> CHAT = method("Chat", MethodType.BIDI_STREAMING);
 
+    /** Answers with the request, {@link #PARTS} times. */
+    static final MethodDescriptor<byte[], byte[]> REPEAT = method("Repeat", MethodType.SERVER_STREAMING);
+
+    static final int PARTS = 16;
+
     final Semaphore held = new Semaphore(0);
     final Semaphore letGo = new Semaphore(0);
     final CountDownLatch cancelled = new CountDownLatch(1);
@@ -53,6 +58,7 @@ final class BytesService implements BindableService {
         return ServerServiceDefinition.builder("test.Bytes")
                 .addMethod(ECHO, ServerCalls.asyncUnaryCall((request, observer) -> answer(observer, request)))
                 .addMethod(HOLD, ServerCalls.asyncUnaryCall(this::hold))
+                .addMethod(REPEAT, ServerCalls.asyncServerStreamingCall(BytesService::repeat))
                 .addMethod(CHAT, ServerCalls.asyncBidiStreamingCall(BytesService::chat))
                 .build();
     }
@@ -68,6 +74,13 @@ final class BytesService implements BindableService {
 
     private static void answer(StreamObserver<byte[]> observer, byte[] value) {
         observer.onNext(value);
+        observer.onCompleted();
+    }
+
+    private static void repeat(byte[] request, StreamObserver<byte[]> observer) {
+        for (int i = 0; i < PARTS; i++) {
+            observer.onNext(request);
+        }
         observer.onCompleted();
     }
 

@@ -7,7 +7,19 @@ public final class MethodDescriptor {
         UNARY,
         ASYNC,
         ONE_WAY,
-        SERVER_STREAM
+        SERVER_STREAM,
+        CLIENT_STREAM,
+        BIDI_STREAM;
+
+        /** Whether the caller sends a stream. */
+        public boolean sendsStream() {
+            return this == CLIENT_STREAM || this == BIDI_STREAM;
+        }
+
+        /** Whether the handler answers with a stream. */
+        public boolean returnsStream() {
+            return this == SERVER_STREAM || this == BIDI_STREAM;
+        }
     }
 
     private final String service;

@@ -8,7 +8,8 @@ import java.lang.annotation.Target;
 
 /**
  * Marks a method of an {@link RpcService} as callable. The return type decides the style: a value or {@code void} is a
- * synchronous call, {@code CompletableFuture<T>} an asynchronous one, {@code Stream<T>} a server stream.
+ * synchronous call, {@code CompletableFuture<T>} an asynchronous one, {@code Stream<T>} a server stream. One parameter may be a {@code
+ * Stream<T>}, too.
  *
  * <p><b>What travels</b> as parameter, result or element, nested as deep as you like:
  * <ul>
@@ -36,6 +37,12 @@ import java.lang.annotation.Target;
  *
  * <p><b>Streams.</b> Close a stream that is not read to its end, for example with {@code try (Stream<T> s = ...)}.
  * Otherwise the server keeps it for a minute, or until its place is needed.
+ *
+ * <p>A stream that the caller passes is read on a virtual thread while the call lasts, at most 64 elements ahead of what
+ * was sent, and is closed when the call ends. Its elements are values. The handler reads it until its call, or the stream
+ * that it returns, ends; closing it stops the caller's stream. The failure of one side's stream reaches the other side
+ * with its status; a handler whose client is gone gets UNAVAILABLE. A method that also returns a stream does not wait
+ * for its handler. A call that cannot begin, for example because there is no server, leaves the caller's stream alone.
  */
 @Documented
 @Target(ElementType.METHOD)

@@ -32,9 +32,10 @@ final class DispatcherWriter {
                 .addModifiers(Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL)
                 .addSuperinterface(RpcNames.DISPATCHER);
         for (RpcMethod method : model.methods()) {
-            if (method.style() == Style.ASYNC || method.style() == Style.SERVER_STREAM) {
+            if (method.style() == Style.ASYNC || method.style().returnsStream()) {
                 dispatcher.addField(writer(method));
             }
+            method.sent().ifPresent(sent -> dispatcher.addField(elementReader(method, sent)));
         }
         dispatcher
                 .addField(model.name(), "service", Modifier.PRIVATE, Modifier.FINAL)
@@ -60,6 +61,17 @@ final class DispatcherWriter {
                 .orElse(CodeBlock.of("(out, call, value) -> {}"));
         return Sources.constant(
                 ParameterizedTypeName.get(RpcNames.RESULT_WRITER, type), names.constant("WRITE", method), writer);
+    }
+
+    private FieldSpec elementReader(RpcMethod method, Parameter sent) {
+        CodeBlock reader = CodeBlock.of(
+                "in -> $L",
+                codec.read(sent.value(), CodeBlock.of("$S", sent.name()), new Place(Side.SERVER, "in", "call")));
+        return Sources.constant(
+                ParameterizedTypeName.get(
+                        RpcNames.ELEMENT_READER, sent.value().type().box()),
+                names.constant("RECEIVE", method),
+                reader);
     }
 
     private MethodSpec dispatch() {
@@ -102,7 +114,7 @@ final class DispatcherWriter {
             case ASYNC ->
                 serve.addStatement(
                         "$L.completeWith($L, $L)", place.call(), invocation, names.constant("WRITE", method));
-            case SERVER_STREAM ->
+            case SERVER_STREAM, BIDI_STREAM ->
                 serve.addStatement("$L.streamFrom($L, $L)", place.call(), invocation, names.constant("WRITE", method));
             default -> answer(serve, method, locals, place, invocation);
         }
@@ -110,12 +122,13 @@ final class DispatcherWriter {
     }
 
     private void readArguments(MethodSpec.Builder serve, RpcMethod method, NameAllocator locals, Place place) {
-        if (method.parameters().isEmpty()) {
+        if (method.arguments().isEmpty()) {
             serve.addStatement("$L.arguments().expectEnd()", place.call());
+            receive(serve, method, locals, place);
             return;
         }
         serve.addStatement("$T $L = $L.arguments()", RpcNames.PAYLOAD_READER, place.payload(), place.call());
-        for (Parameter parameter : method.parameters()) {
+        for (Parameter parameter : method.arguments()) {
             serve.addStatement(
                     "$T $L = $L",
                     parameter.type(),
@@ -123,6 +136,17 @@ final class DispatcherWriter {
                     codec.read(parameter.value(), CodeBlock.of("$S", parameter.name()), place));
         }
         serve.addStatement("$L.expectEnd()", place.payload());
+        receive(serve, method, locals, place);
+    }
+
+    private void receive(MethodSpec.Builder serve, RpcMethod method, NameAllocator locals, Place place) {
+        method.sent()
+                .ifPresent(sent -> serve.addStatement(
+                        "$T $L = $L.receiveStream($L)",
+                        sent.type(),
+                        locals.get(sent),
+                        place.call(),
+                        names.constant("RECEIVE", method)));
     }
 
     private void answer(

@@ -1,9 +1,12 @@
 package dev.rackcall.processor;
 
+import com.palantir.javapoet.ClassName;
+import com.palantir.javapoet.ParameterizedTypeName;
 import com.palantir.javapoet.TypeName;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.lang.model.element.ExecutableElement;
 
 /**
@@ -34,13 +37,43 @@ record RpcMethod(
         UNARY,
         ASYNC,
         ONE_WAY,
-        SERVER_STREAM
+        SERVER_STREAM,
+        CLIENT_STREAM,
+        BIDI_STREAM;
+
+        /** Whether one answer, for which the caller waits, ends the call. */
+        boolean isSynchronous() {
+            return this == UNARY || this == CLIENT_STREAM;
+        }
+
+        boolean returnsStream() {
+            return this == SERVER_STREAM || this == BIDI_STREAM;
+        }
     }
 
-    record Parameter(String name, Value value) {
+    /**
+     * A parameter.
+     *
+     * @param value what travels: the argument, or each element of a stream
+     * @param streamed whether the parameter is a stream
+     */
+    record Parameter(String name, Value value, boolean streamed) {
         TypeName type() {
-            return value.type();
+            return streamed
+                    ? ParameterizedTypeName.get(
+                            ClassName.get(Stream.class), value.type().box())
+                    : value.type();
         }
+    }
+
+    /** What a request contains. */
+    List<Parameter> arguments() {
+        return parameters.stream().filter(each -> !each.streamed()).toList();
+    }
+
+    /** The stream that the caller sends, if any. */
+    Optional<Parameter> sent() {
+        return parameters.stream().filter(Parameter::streamed).findFirst();
     }
 
     String name() {

@@ -18,8 +18,10 @@ final class RpcNames {
     static final ClassName CLIENT_CALLS = spi("ClientCalls");
     static final ClassName CLIENT_CALL = spi("ClientCall");
     static final ClassName RESULT_READER = CLIENT_CALL.nestedClass("ResultReader");
+    static final ClassName ELEMENT_WRITER = CLIENT_CALL.nestedClass("ElementWriter");
     static final ClassName SERVER_CALL = spi("ServerCall");
     static final ClassName RESULT_WRITER = SERVER_CALL.nestedClass("ResultWriter");
+    static final ClassName ELEMENT_READER = SERVER_CALL.nestedClass("ElementReader");
     static final ClassName DISPATCHER = spi("Dispatcher");
 
     static final ClassName PAYLOAD_WRITER = codec("PayloadWriter");

@@ -20,6 +20,7 @@ import javax.lang.model.element.ExecutableElement;
 import javax.lang.model.element.Modifier;
 import javax.lang.model.element.PackageElement;
 import javax.lang.model.element.TypeElement;
+import javax.lang.model.element.VariableElement;
 import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.ExecutableType;
 import javax.lang.model.type.TypeKind;
@@ -29,6 +30,8 @@ import javax.lang.model.util.Types;
 
 /** Reads a service interface and collects all problems. */
 final class ServiceReader {
+    private static final String STREAM = "java.util.stream.Stream";
+
     private final Types types;
     private final Elements elements;
     private final TypeElement service;
@@ -118,16 +121,16 @@ final class ServiceReader {
         refuseCheckedExceptions(method, resolved, where);
         List<Parameter> parameters = new ArrayList<>();
         for (int i = 0; i < method.getParameters().size(); i++) {
-            String parameter = method.getParameters().get(i).getSimpleName().toString();
-            value(
+            parameter(
                             method.getParameters().get(i),
                             values,
                             resolved.getParameterTypes().get(i),
-                            where + ": parameter '" + parameter + "'")
-                    .ifPresent(value -> parameters.add(new Parameter(parameter, value)));
+                            where)
+                    .ifPresent(parameters::add);
         }
-        Style style = style(method, resolved.getReturnType(), ServiceAnnotation.flag(rpc, "oneWay"), where);
-        Optional<Value> result = result(method, values, resolved.getReturnType(), style, where);
+        Style answer = style(method, resolved.getReturnType(), ServiceAnnotation.flag(rpc, "oneWay"), where);
+        Optional<Value> result = result(method, values, resolved.getReturnType(), answer, where);
+        Style style = withSent(method, answer, parameters, ServiceAnnotation.flag(rpc, "idempotent"), where);
         boolean writes = ServiceAnnotation.flag(rpc, "writes");
         if (writes && problems.size() == before) {
             requireStoresToReturn(method, style, parameters, where);
@@ -150,6 +153,72 @@ final class ServiceReader {
                         method.isVarArgs()));
     }
 
+    private Optional<Parameter> parameter(VariableElement declared, ValueReader values, TypeMirror type, String where) {
+        String parameter = declared.getSimpleName().toString();
+        String what = where + ": parameter '" + parameter + "'";
+        if (qualifiedName(type).equals("java.util.concurrent.Flow.Publisher")) {
+            problem(
+                    declared,
+                    what + " has type " + TypeName.get(type) + "; pass a Stream, which Rackcall reads as fast"
+                            + " as the handler takes its elements");
+            return Optional.empty();
+        }
+        if (!qualifiedName(type).equals(STREAM)) {
+            return value(declared, values, type, what).map(value -> new Parameter(parameter, value, false));
+        }
+        List<? extends TypeMirror> arguments = ((DeclaredType) type).getTypeArguments();
+        if (arguments.isEmpty()) {
+            problem(
+                    declared,
+                    what
+                            + " has type Stream without a type argument, so nothing says what to encode; write for example "
+                            + StandardTypes.example("Stream"));
+            return Optional.empty();
+        }
+        Optional<Value> element =
+                value(declared, values, arguments.get(0), what + " has type " + TypeName.get(type) + ", whose element");
+        if (element.filter(Value::mentionsShared).isPresent()) {
+            problem(
+                    declared,
+                    what + " has type " + TypeName.get(type)
+                            + ", but the elements that a caller sends are copied, and a"
+                            + " shared object is not; send records, or pass a SharedList as a parameter of its own");
+            return Optional.empty();
+        }
+        return element.map(value -> new Parameter(parameter, value, true));
+    }
+
+    /** The style of a method with these parameters that is answered in style {@code answer}. */
+    private Style withSent(
+            ExecutableElement method, Style answer, List<Parameter> parameters, boolean idempotent, String where) {
+        List<Parameter> sent = parameters.stream().filter(Parameter::streamed).toList();
+        if (sent.isEmpty()) {
+            return answer;
+        }
+        if (sent.size() > 1) {
+            problem(
+                    method,
+                    where + ": a call sends one stream, but '" + sent.get(0).name() + "' and '"
+                            + sent.get(1).name()
+                            + "' are two; send one stream of a sealed interface with a record for each kind of element");
+        }
+        if (idempotent) {
+            problem(
+                    method,
+                    where + ": @Rpc(idempotent = true) lets the call be repeated, but the stream '"
+                            + sent.get(0).name() + "' can be read only once; remove idempotent");
+        }
+        if (answer == Style.ASYNC || answer == Style.ONE_WAY) {
+            problem(
+                    method,
+                    where + ": "
+                            + (answer == Style.ASYNC ? "returns a CompletableFuture" : "is one-way")
+                            + ", but a call that sends a stream is waited for; return the value itself or void, and call it on"
+                            + " a virtual thread");
+        }
+        return answer.returnsStream() ? Style.BIDI_STREAM : Style.CLIENT_STREAM;
+    }
+
     private void refuseCheckedExceptions(ExecutableElement method, ExecutableType resolved, String where) {
         for (TypeMirror thrown : resolved.getThrownTypes()) {
             boolean unchecked = List.of("java.lang.RuntimeException", "java.lang.Error").stream()
@@ -167,12 +236,16 @@ final class ServiceReader {
 
     private void requireStoresToReturn(
             ExecutableElement method, Style style, List<Parameter> parameters, String where) {
-        if (style == Style.ONE_WAY || style == Style.SERVER_STREAM) {
+        if (style != Style.UNARY && style != Style.ASYNC) {
             problem(
                     method,
                     where
                             + ": with @Rpc(writes = true) the caller sees the handler's stores when the one answer arrives, and "
-                            + (style == Style.ONE_WAY ? "a one-way call has none" : "a stream has many")
+                            + (switch (style) {
+                                case ONE_WAY -> "a one-way call has none";
+                                case CLIENT_STREAM -> "a call that sends a stream may last long";
+                                default -> "a stream has many";
+                            })
                             + "; return a value, void or a CompletableFuture, or remove writes");
         }
         if (parameters.stream().noneMatch(parameter -> parameter.value().mentionsShared())) {
@@ -195,7 +268,7 @@ final class ServiceReader {
         }
         return switch (qualifiedName(returns)) {
             case "java.util.concurrent.CompletableFuture" -> Style.ASYNC;
-            case "java.util.stream.Stream" -> Style.SERVER_STREAM;
+            case STREAM -> Style.SERVER_STREAM;
             default -> Style.UNARY;
         };
     }

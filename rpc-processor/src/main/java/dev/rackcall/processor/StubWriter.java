@@ -38,9 +38,10 @@ final class StubWriter {
                 // The stub inherits the interface's nested types, which would hide imports of the same name.
                 .avoidClashesWithNestedClasses(model.type());
         for (RpcMethod method : model.methods()) {
-            if (method.style() == Style.ASYNC || method.style() == Style.SERVER_STREAM) {
+            if (method.style() == Style.ASYNC || method.style().returnsStream()) {
                 stub.addField(reader(method));
             }
+            method.sent().ifPresent(sent -> stub.addField(elementWriter(method, sent)));
         }
         stub.addField(RpcNames.CLIENT_CALLS, "calls", Modifier.PRIVATE, Modifier.FINAL)
                 .addMethod(MethodSpec.constructorBuilder()
@@ -60,13 +61,28 @@ final class StubWriter {
         } else {
             CodeBlock value = codec.read(method.result().get(), RESULT, place);
             // The elements of a stream follow one another, so only the runtime knows the end of the last one.
-            reader = method.style() == Style.SERVER_STREAM
+            reader = method.style().returnsStream()
                     ? CodeBlock.of("(in, call) -> $L", value)
                     : CodeBlock.of(
                             "(in, call) -> {\n$>$T result = $L;\nin.expectEnd();\nreturn result;\n$<}", type, value);
         }
         return Sources.constant(
                 ParameterizedTypeName.get(RpcNames.RESULT_READER, type), names.constant("READ", method), reader);
+    }
+
+    private FieldSpec elementWriter(RpcMethod method, Parameter sent) {
+        CodeBlock writer = CodeBlock.of(
+                "(out, element) -> $L",
+                codec.write(
+                        sent.value(),
+                        CodeBlock.of("element"),
+                        CodeBlock.of("$S", sent.name()),
+                        new Place(Side.CLIENT, "out", "call")));
+        return Sources.constant(
+                ParameterizedTypeName.get(
+                        RpcNames.ELEMENT_WRITER, sent.value().type().box()),
+                names.constant("SEND", method),
+                writer);
     }
 
     private MethodSpec method(RpcMethod method) {
@@ -91,7 +107,7 @@ final class StubWriter {
                         names.constant(method))
                 .beginControlFlow("try");
         writeArguments(stub, method, locals, place);
-        if (method.style() == Style.UNARY) {
+        if (method.style().isSynchronous()) {
             invoke(stub, method, locals, place.call());
         } else {
             invokeLater(stub, method, locals, place.call());
@@ -128,17 +144,24 @@ final class StubWriter {
     }
 
     private void writeArguments(MethodSpec.Builder stub, RpcMethod method, NameAllocator locals, Place place) {
-        if (method.parameters().isEmpty()) {
-            return;
+        if (!method.arguments().isEmpty()) {
+            stub.addStatement("$T $L = $L.arguments()", RpcNames.PAYLOAD_WRITER, place.payload(), place.call());
         }
-        stub.addStatement("$T $L = $L.arguments()", RpcNames.PAYLOAD_WRITER, place.payload(), place.call());
-        for (Parameter parameter : method.parameters()) {
+        for (Parameter parameter : method.arguments()) {
             stub.addStatement(codec.write(
                     parameter.value(),
                     CodeBlock.of("$L", locals.get(parameter)),
                     CodeBlock.of("$S", parameter.name()),
                     place));
         }
+        method.sent()
+                .ifPresent(sent -> stub.addStatement(
+                        "$L.sendStream($T.required($L, $S), $L)",
+                        place.call(),
+                        RpcNames.PAYLOAD_WRITER,
+                        locals.get(sent),
+                        sent.name(),
+                        names.constant("SEND", method)));
     }
 
     private void invoke(MethodSpec.Builder stub, RpcMethod method, NameAllocator locals, String call) {

@@ -358,7 +358,7 @@ final class ValueReader {
     private String why(DeclaredType type, TypeElement element) {
         String name = element.getQualifiedName().toString();
         if (STREAMS.contains(name)) {
-            return "and streams only come from a server, as Stream<T> and as the whole result;"
+            return "and a stream is a whole parameter or the whole result, as Stream<T>;"
                     + " pass a List, or call once per element";
         }
         if (FUTURES.contains(name)) {

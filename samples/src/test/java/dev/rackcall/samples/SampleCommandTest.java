@@ -15,6 +15,7 @@ class SampleCommandTest {
                     call           | found Item[name=tea, cents=350]; failed with NOT_FOUND: there is no sugar
                     shared_objects | the centre of 1000 points is 499.5, 999.0
                     streams        | primes [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]; the server's stream was closed
+                    streams        | the sum is 6; primes? [true, false]
                     async          | the sum is 8555; not answered in time
                     isolation      | snapshot: paid 250 cents; trusted: FAILED_PRECONDITION
                     directory      | hello, host-b; same process: USED, the best route that works; hello, RDMA

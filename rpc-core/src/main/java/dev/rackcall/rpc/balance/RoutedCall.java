@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -41,6 +42,9 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private CallObserver observer = CallObserver.NONE;
     /** The subchannel of the last attempt. */
     private Subchannel last;
+
+    /** Passes the stream that the call sends to the attempt; null if it sends none, or has been passed. */
+    private Consumer<ClientCall> sending;
 
     private Status failure = Status.OK;
     /** The current attempt, whose answer is read; null before it begins. */
@@ -80,6 +84,11 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         return arguments.share(sharedObject, argument, routes, method);
     }
 
+    @Override
+    public <T> void sendStream(Stream<T> elements, ElementWriter<T> writer) {
+        sending = inner -> inner.sendStream(elements, writer);
+    }
+
     // ---- attempts
 
     /** Sends the call over a subchannel, and over another one if that fails and the call may be repeated. */
@@ -107,11 +116,14 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
                 throw e;
             }
             attempt = inner;
-            if (method.kind() == MethodDescriptor.Kind.SERVER_STREAM) {
+            if (method.kind().returnsStream()) {
                 subchannel.begunStream(deadline);
             }
             try {
                 arguments.handOver(inner);
+                if (sending != null) {
+                    sending.accept(inner);
+                }
                 return how.apply(inner);
             } catch (RpcException e) {
                 if (!mayRepeat || !mayTryAnother(subchannel, e)) {
@@ -286,6 +298,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         observer = CallObserver.NONE;
         tried.clear();
         arguments.clear();
+        sending = null;
         connection.giveBack(this);
     }
 }

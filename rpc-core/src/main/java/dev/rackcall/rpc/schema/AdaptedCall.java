@@ -45,6 +45,29 @@ final class AdaptedCall extends ClientCall {
         return call.share(sharedObject, argument);
     }
 
+    @Override
+    public <T> void sendStream(Stream<T> elements, ElementWriter<T> writer) {
+        call.sendStream(elements, method.elements() == null ? writer : convertingElements(writer));
+    }
+
+    private <T> ElementWriter<T> convertingElements(ElementWriter<T> writer) {
+        AdaptedConnection home = connection;
+        Converter converter = method.elements();
+        return (out, element) -> {
+            Conversion conversion = home.take();
+            try {
+                conversion.begin();
+                writer.write(conversion.writer(), element);
+                PayloadReader in = conversion.written();
+                converter.convert(in, out);
+                in.expectEnd();
+            } finally {
+                conversion.end();
+                home.give(conversion);
+            }
+        };
+    }
+
     private void handOver() {
         if (arguments != null) {
             PayloadReader in = arguments.written();

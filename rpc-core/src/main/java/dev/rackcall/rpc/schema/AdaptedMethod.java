@@ -8,10 +8,11 @@ import java.util.Optional;
  *
  * @param there the method with the server's number; null if the server has no such method
  * @param arguments converts what the client encodes; null if both encode it alike
+ * @param elements converts each element that the client sends; null if both encode it alike
  * @param result converts what the server encodes, the whole result or one element of a stream; null if both encode it
  *     alike
  */
-record AdaptedMethod(MethodDescriptor there, Converter arguments, Converter result) {
+record AdaptedMethod(MethodDescriptor there, Converter arguments, Converter elements, Converter result) {
     static AdaptedMethod of(MethodDescriptor method, Optional<Compatibility.Plan> plan) {
         return plan.map(found -> new AdaptedMethod(
                         new MethodDescriptor(
@@ -24,8 +25,9 @@ record AdaptedMethod(MethodDescriptor there, Converter arguments, Converter resu
                                 method.isolation(),
                                 method.writes()),
                         found.arguments().orElse(null),
+                        found.elements().orElse(null),
                         found.result().orElse(null)))
-                .orElseGet(() -> new AdaptedMethod(null, null, null));
+                .orElseGet(() -> new AdaptedMethod(null, null, null, null));
     }
 
     boolean isMissing() {
@@ -33,10 +35,10 @@ record AdaptedMethod(MethodDescriptor there, Converter arguments, Converter resu
     }
 
     boolean isEncodedAlike() {
-        return arguments == null && result == null;
+        return arguments == null && elements == null && result == null;
     }
 
     boolean isStream() {
-        return there.kind() == MethodDescriptor.Kind.SERVER_STREAM;
+        return there.kind().returnsStream();
     }
 }

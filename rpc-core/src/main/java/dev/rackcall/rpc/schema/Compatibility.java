@@ -40,7 +40,8 @@ public final class Compatibility {
     }
 
     /** Converters of a method's calls; null if nothing needs converting. */
-    record Plan(Method there, Optional<Converter> arguments, Optional<Converter> result) {}
+    record Plan(
+            Method there, Optional<Converter> arguments, Optional<Converter> elements, Optional<Converter> result) {}
 
     private final List<Difference> differences;
     private final Map<Integer, Plan> plans;
@@ -206,6 +207,8 @@ public final class Compatibility {
                 case "unary" -> "a call with an answer";
                 case "one_way" -> "one-way";
                 case "server_stream" -> "a stream";
+                case "client_stream" -> "a call that sends a stream";
+                case "bidi_stream" -> "a call that sends a stream and returns one";
                 default -> method.kind();
             };
         }
@@ -234,27 +237,30 @@ public final class Compatibility {
             return lines.stream().map(TypeName::simple).toList();
         }
 
+        /** Converts what is sent here into what is taken there; empty if both are encoded alike. */
+        private Optional<Converter> sent(List<TypeName> sent, List<TypeName> taken)
+                throws Converters.UnknownFormException {
+            if (types.areEncodedAlike(sent, taken)) {
+                return Optional.empty();
+            }
+            Converter converter = new Converters(mine, theirs).ofAll(sent, taken);
+            // The conversion of the other direction must exist, too: the verdict is the same for both.
+            new Converters(theirs, mine).ofAll(taken, sent);
+            return Optional.of(converter);
+        }
+
         private Optional<Plan> plan(Method here, Method there) {
-            List<TypeName> sent =
-                    here.parameters().stream().map(Schema.Part::type).toList();
-            List<TypeName> taken =
-                    there.parameters().stream().map(Schema.Part::type).toList();
             try {
-                Optional<Converter> arguments = types.areEncodedAlike(sent, taken)
-                        ? Optional.empty()
-                        : Optional.of(new Converters(mine, theirs).ofAll(sent, taken));
+                Optional<Converter> arguments = sent(here.arguments(), there.arguments());
+                Optional<Converter> elements = sent(here.elements(), there.elements());
                 Optional<Converter> result = types.areEncodedAlike(List.of(here.result()), List.of(there.result()))
                         ? Optional.empty()
                         : Optional.of(
                                 new Converters(theirs, mine).ofAll(List.of(there.result()), List.of(here.result())));
-                // The conversion of the other direction must exist, too: the verdict is the same for both.
-                if (arguments.isPresent()) {
-                    new Converters(theirs, mine).ofAll(taken, sent);
-                }
                 if (result.isPresent()) {
                     new Converters(mine, theirs).ofAll(List.of(here.result()), List.of(there.result()));
                 }
-                return Optional.of(new Plan(there, arguments, result));
+                return Optional.of(new Plan(there, arguments, elements, result));
             } catch (Converters.UnknownFormException | ArithmeticException e) {
                 add(true, "method '" + here.text() + "' has types that differ, and " + e.getMessage());
                 return Optional.empty();

@@ -50,6 +50,28 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
                             .collect(Collectors.joining(", ", "(", ")"));
         }
 
+        /** The types of what a request contains. */
+        List<TypeName> arguments() {
+            return parameters.stream()
+                    .map(Part::type)
+                    .filter(type -> !isStream(type))
+                    .toList();
+        }
+
+        /** The type of each element that the caller sends; empty if it sends no stream. */
+        List<TypeName> elements() {
+            return parameters.stream()
+                    .map(Part::type)
+                    .filter(Method::isStream)
+                    .map(type -> type.argument(0))
+                    .toList();
+        }
+
+        private static boolean isStream(TypeName type) {
+            return type.name().equals("java.util.stream.Stream")
+                    && type.arguments().size() == 1;
+        }
+
         /** How its calls travel; a synchronous and an asynchronous call look alike to the other end. */
         String shape() {
             return kind.replaceFirst("^async", "unary");
@@ -57,7 +79,7 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
 
         /** The type that is sent back, once or for each element; {@code void} if nothing is. */
         TypeName result() {
-            boolean isWrapped = kind.startsWith("async") || kind.equals("server_stream");
+            boolean isWrapped = kind.startsWith("async") || kind.equals("server_stream") || kind.equals("bidi_stream");
             TypeName sent = isWrapped && returns.arguments().size() == 1 ? returns.argument(0) : returns;
             return sent.name().equals("Void") ? new TypeName("void", List.of()) : sent;
         }

@@ -46,6 +46,12 @@ public abstract class ClientCall {
         T read(PayloadReader in, ClientCall call);
     }
 
+    /** Encodes an element of a stream that the caller sends. As {@link ResultReader}. */
+    @FunctionalInterface
+    public interface ElementWriter<T> {
+        void write(PayloadWriter out, T element);
+    }
+
     /** Where the arguments are encoded. */
     public abstract PayloadWriter arguments();
 
@@ -56,6 +62,14 @@ public abstract class ClientCall {
      * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if it is null, closed, or lives in an arena that the peer does not map
      */
     public abstract long share(Object sharedObject, String argument);
+
+    /**
+     * Sends these elements with the call, from its sending until it ends. Called at most once, after the arguments were
+     * encoded. The call closes the stream.
+     *
+     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if too many calls of this connection send streams
+     */
+    public abstract <T> void sendStream(Stream<T> elements, ElementWriter<T> writer);
 
     /** Sends the call and waits for its result, which is valid until {@link #close}. */
     public abstract PayloadReader invoke();

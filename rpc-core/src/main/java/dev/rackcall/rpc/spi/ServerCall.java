@@ -25,6 +25,18 @@ public abstract class ServerCall {
         void write(PayloadWriter out, ServerCall call, T value);
     }
 
+    /** Decodes an element of a stream that the caller sends. As {@link ResultWriter}. */
+    @FunctionalInterface
+    public interface ElementReader<T> {
+        T read(PayloadReader in);
+    }
+
+    /**
+     * The stream that the caller sends. Taking its next element waits for it; the stream ends with the call. Called at
+     * most once, for a method whose caller sends one.
+     */
+    public abstract <T> Stream<T> receiveStream(ElementReader<T> reader);
+
     /** The encoded arguments. A length or count that does not fit is a {@code PayloadException}, reported as INVALID_ARGUMENT. */
     public abstract PayloadReader arguments();
 

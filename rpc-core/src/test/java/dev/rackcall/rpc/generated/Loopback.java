@@ -137,6 +137,11 @@ final class Loopback implements ClientCalls, AutoCloseable {
             return Loopback.this.shared(type, ref, "result");
         }
 
+        @Override
+        public <T> void sendStream(Stream<T> elements, ElementWriter<T> writer) {
+            throw new UnsupportedOperationException("StreamContract tests the streams that callers send");
+        }
+
         private Serving send(Kind kind) {
             if (invoked || kind != method.kind()) {
                 throw new IllegalStateException(method + " is " + method.kind() + " and was called as " + kind);
@@ -265,6 +270,11 @@ final class Loopback implements ClientCalls, AutoCloseable {
         @Override
         public long share(Object sharedObject) {
             return Loopback.this.share(sharedObject, "result");
+        }
+
+        @Override
+        public <T> Stream<T> receiveStream(ElementReader<T> reader) {
+            throw new UnsupportedOperationException("StreamContract tests the streams that callers send");
         }
 
         @Override

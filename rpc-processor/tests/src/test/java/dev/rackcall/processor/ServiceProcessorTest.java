@@ -137,11 +137,36 @@ class ServiceProcessorTest {
                 mistake(
                         "@Rpc int find(List<String>... q);",
                         "and Java cannot create arrays of a generic type; use List<java.util.List<java.lang.String>>"),
+                mistake("@Rpc int find(List<Stream<String>> q);", "a stream is a whole parameter or the whole result"),
+                mistake("@Rpc int find(Stream q);", "parameter 'q' has type Stream without a type argument"),
                 mistake(
-                        "@Rpc int find(Stream<String> q);",
-                        "parameter 'q' has type java.util.stream.Stream<java.lang.String>, and streams only come from a server"),
-                mistake("@Rpc IntStream find();", "streams only come from a server, as Stream<T>"),
-                mistake("@Rpc CompletableFuture<Stream<String>> find();", "streams only come from a server"),
+                        "@Rpc int find(Stream<Thread> q);",
+                        "'q' has type java.util.stream.Stream<java.lang.Thread>, whose"),
+                mistake(
+                        "@Rpc int find(Stream<Document> q);",
+                        "a shared object is not; send records, or pass a SharedList"),
+                mistake(
+                        "@Rpc int find(java.util.concurrent.Flow.Publisher<String> q);",
+                        "has type java.util.concurrent.Flow.Publisher<java.lang.String>; pass a Stream"),
+                mistake(
+                        "@Rpc int find(Stream<String> q, Stream<String> r);",
+                        "Search.find: a call sends one stream, but 'q' and 'r' are two; send one stream of a sealed"),
+                mistake(
+                        "@Rpc(idempotent = true) int find(Stream<String> q);",
+                        "can be read only once; remove idempotent"),
+                mistake(
+                        "@Rpc CompletableFuture<String> find(Stream<String> q);",
+                        "returns a CompletableFuture, but a call that sends a stream is waited for; return the value itself"),
+                mistake(
+                        "@Rpc(oneWay = true) void find(Stream<String> q);",
+                        "is one-way, but a call that sends a stream is waited for"),
+                mistake(
+                        "@Rpc(writes = true) int find(Document d, Stream<String> q);",
+                        "a call that sends a stream may last long"),
+                mistake("@Rpc IntStream find();", "a stream is a whole parameter or the whole result, as Stream<T>"),
+                mistake(
+                        "@Rpc CompletableFuture<Stream<String>> find();",
+                        "a stream is a whole parameter or the whole result"),
                 mistake(
                         "@Rpc int find(CompletableFuture<String> q);",
                         "and only a whole result can be a future; pass the value itself"),

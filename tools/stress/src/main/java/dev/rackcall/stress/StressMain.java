@@ -5,11 +5,14 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.SortedSet;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jcstress.JCStress;
 import org.openjdk.jcstress.Options;
 import org.openjdk.jcstress.infra.collectors.DiskReadCollector;
 import org.openjdk.jcstress.infra.collectors.InProcessCollector;
+import org.openjdk.jcstress.infra.runners.TestList;
 
 /**
  * {@code rackcall stress [--seconds N] [--tests REGEX]}: runs all races for about N seconds together and prints one
@@ -52,9 +55,22 @@ public final class StressMain {
         Path log = Path.of("stress.log").toAbsolutePath();
         try (PrintStream out = new PrintStream(log.toFile(), StandardCharsets.UTF_8)) {
             System.setOut(out);
-            int count = new JCStress(options(tests, LEAST_MILLIS)).getTests().size();
-            if (count == 0) {
+            SortedSet<String> chosen = new JCStress(options(tests, LEAST_MILLIS)).getTests();
+            if (chosen.isEmpty()) {
                 terminal.println("stress: no race has a name that matches " + tests);
+                return 2;
+            }
+            // jcstress leaves these out by itself, and says nothing.
+            int processors = Runtime.getRuntime().availableProcessors();
+            List<String> tooWide = chosen.stream()
+                    .filter(race -> TestList.getInfo(race).threads() > processors)
+                    .toList();
+            if (!tooWide.isEmpty()) {
+                terminal.println("stress: SKIPPED, since each of their actors needs one of " + processors
+                        + " processors: " + String.join(", ", tooWide));
+            }
+            int count = chosen.size() - tooWide.size();
+            if (count == 0) {
                 return 2;
             }
             long millis = (TimeUnit.SECONDS.toMillis(seconds) / count - START_MILLIS) / ITERATIONS;

@@ -61,7 +61,28 @@ final class ClientReactor {
         void flushControls();
     }
 
-    private record Watched(ClientEnd end, Polled calls) {}
+    /** A connection, and whether its waiting callers poll it themselves. Reactor's thread only. */
+    private static final class Watched {
+        final ClientEnd end;
+        final Polled calls;
+        private int before;
+
+        Watched(ClientEnd end, Polled calls) {
+            this.end = end;
+            this.calls = calls;
+            beginWait();
+        }
+
+        /** From now on, {@link #isHelped} looks for callers that poll. */
+        final void beginWait() {
+            before = calls.helped();
+        }
+
+        /** Whether a waiting caller has polled since the wait began. */
+        boolean isHelped() {
+            return calls.helped() != before;
+        }
+    }
 
     private final EventPoll poll = EventPoll.create();
     private final Map<Long, Watched> connections = new ConcurrentHashMap<>();
@@ -72,7 +93,8 @@ final class ClientReactor {
     private final Spinning spinning = new Spinning(WaitStrategy.adaptive(), SpinTime.ofDevice());
     private final Thread thread;
 
-    private ClientReactor() {
+    /** For tests, which watch their connections with a reactor of their own. */
+    ClientReactor() {
         thread = new Thread(this::run, "rackcall-client");
         thread.setDaemon(true);
         thread.start();
@@ -169,17 +191,20 @@ final class ClientReactor {
     }
 
     private void serveAwaited() {
-        int before = helpedSum();
+        for (Watched connection : connections.values()) {
+            connection.beginWait();
+        }
         // Waiting callers poll themselves. Give them time to show it before the reactor competes with them for a core.
         handle(poll.await(GRACE_NANOS));
         int polls = 0;
         spinning.begin();
         do {
-            if (pollAll() > 0) {
+            // Each turn polls all once: a caller that polls may take its own answer only.
+            if ((polls == 0 ? pollAll() : pollUnhelped()) > 0) {
                 spinning.met();
                 spinning.begin();
             }
-            if (helpedSum() != before) {
+            if (areAllHelped()) {
                 // Callers poll, so the reactor leaves the answers to them. It returns soon, since only this thread
                 // enforces the deadlines of asynchronous calls.
                 expireAll();
@@ -210,16 +235,21 @@ final class ClientReactor {
     }
 
     private void sleepUntilAnswered() {
+        long longest = LONGEST_SLEEP_NANOS;
         for (Watched connection : connections.values()) {
-            connection.end.announceSleep(true);
+            if (connection.isHelped()) {
+                // Its callers take the answers, and its server need not ring. They may stop at any time.
+                longest = HELPED_NANOS;
+            } else {
+                connection.end.announceSleep(true);
+            }
         }
         try {
             idle = true;
             // The volatile store above precedes these checks, as in turn. A thread that queues a call or frees a slot
             // for one does so, fences, and then checks `idle`.
             if (pollAll() == 0) {
-                long bound = expireAll();
-                handle(poll.await(bound));
+                handle(poll.await(Math.min(longest, expireAll())));
                 spinning.slept();
             }
         } finally {
@@ -233,22 +263,43 @@ final class ClientReactor {
     private int pollAll() {
         int completed = 0;
         for (Watched connection : connections.values()) {
-            try {
-                completed += connection.calls.poll();
-                connection.calls.flushControls();
-            } catch (RuntimeException | Error e) {
-                failed(e);
+            completed += poll(connection);
+        }
+        return completed;
+    }
+
+    private int pollUnhelped() {
+        int completed = 0;
+        for (Watched connection : connections.values()) {
+            if (!connection.isHelped()) {
+                completed += poll(connection);
             }
         }
         return completed;
     }
 
-    private int helpedSum() {
-        int sum = 0;
-        for (Watched connection : connections.values()) {
-            sum += connection.calls.helped();
+    private static int poll(Watched connection) {
+        try {
+            int completed = connection.calls.poll();
+            connection.calls.flushControls();
+            return completed;
+        } catch (RuntimeException | Error e) {
+            failed(e);
+            return 0;
         }
-        return sum;
+    }
+
+    /** Whether callers poll, and there is no other connection on which a call is awaited. */
+    private boolean areAllHelped() {
+        boolean isAny = false;
+        for (Watched connection : connections.values()) {
+            if (connection.isHelped()) {
+                isAny = true;
+            } else if (connection.calls.isAwaited()) {
+                return false;
+            }
+        }
+        return isAny;
     }
 
     private void handle(int events) {

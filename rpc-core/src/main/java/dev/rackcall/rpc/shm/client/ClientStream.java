@@ -14,6 +14,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Spliterator;
 import java.util.Spliterators;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -50,6 +52,10 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     private long id;
     private boolean last;
     private boolean told;
+    /** The call that opens the stream, until its answer is read; null if it was read before the stream was returned. */
+    private Future<?> opening;
+    /** What the call sends meanwhile; null if it sends no stream. */
+    private OutgoingStream<?> sending;
     /** Of all answers so far. */
     private Metadata trailers = Metadata.EMPTY;
 
@@ -69,9 +75,20 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
         this.observer = observer;
     }
 
-    /** The user's stream, after the first answer was accepted. */
+    void sends(OutgoingStream<?> stream) {
+        sending = stream;
+    }
+
+    /** The first answer comes by this future, which has accepted it by then. */
+    void opens(Future<?> answer) {
+        opening = answer;
+    }
+
+    /** The user's stream, after the first answer was accepted, or will be. */
     Stream<T> stream() {
-        tellIfLast();
+        if (opening == null) {
+            tellIfLast();
+        }
         return StreamSupport.stream(this, false).onClose(this::closeEarly);
     }
 
@@ -112,24 +129,54 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     @Override
     public boolean tryAdvance(Consumer<? super T> action) {
         while (ready.isEmpty()) {
-            if (last) {
+            if (opening != null) {
+                open();
+            } else if (last) {
                 return false;
+            } else {
+                pull();
             }
-            pull();
         }
         action.accept(ready.poll());
         return true;
     }
 
+    private void open() {
+        Future<?> answer = opening;
+        opening = null;
+        more(() -> {
+            try {
+                answer.get();
+            } catch (InterruptedException e) {
+                answer.cancel(true);
+                Thread.currentThread().interrupt();
+                throw ClientFailure.interrupted(method.fullName()).asException(e);
+            } catch (ExecutionException e) {
+                // Thrown at another thread: with the stack of the reader.
+                throw e.getCause() instanceof RpcException failed
+                        ? new RpcException(failed.status(), failed.trailers(), failed)
+                        : ClientFailure.decodingFailed(method.fullName(), e.getCause())
+                                .asException(e);
+            }
+        });
+    }
+
     private void pull() {
+        more(() -> source.pull(service, method, id, deadline, this::accept));
+    }
+
+    private void more(Runnable how) {
         try {
-            source.pull(service, method, id, deadline, this::accept);
+            how.run();
         } catch (RuntimeException | Error e) {
             // The server must not keep the stream, whatever the reader threw.
             forsake();
             last = true;
             if (e instanceof RpcException failed) {
                 trailers = failed.trailers();
+                if (sending != null) {
+                    sending.explain(failed);
+                }
             }
             tell(
                     e instanceof RpcException failed
@@ -151,7 +198,12 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     }
 
     private void closeEarly() {
-        if (!last) {
+        if (opening != null) {
+            // The server is told by the call's number if it has not answered, else by the stream's.
+            opening.cancel(true);
+            opening = null;
+        }
+        if (!last || !told) {
             last = true;
             forsake();
             tell(Status.Code.CANCELLED.with("%s: the stream was closed by its reader", method.fullName()));
@@ -162,6 +214,9 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     private void tell(Status status) {
         if (!told) {
             told = true;
+            if (sending != null) {
+                sending.end();
+            }
             EndObservers.tell(observer, status, trailers);
         }
     }

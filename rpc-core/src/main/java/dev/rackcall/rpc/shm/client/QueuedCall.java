@@ -117,6 +117,11 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
         return shared.share(sharedObject, asked != Isolation.TRUSTED || method.writes(), method(), argument);
     }
 
+    @Override
+    public <T> void sendStream(Stream<T> elements, ElementWriter<T> elementWriter) {
+        throw new IllegalStateException(method + " sends a stream, and such a call is never asynchronous");
+    }
+
     /** Null if there are none. */
     SentArguments shared() {
         return shared;

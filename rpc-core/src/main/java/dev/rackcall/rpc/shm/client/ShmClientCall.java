@@ -15,6 +15,7 @@ import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
@@ -37,6 +38,8 @@ final class ShmClientCall extends ClientSlot {
     private Status ended = Status.OK;
     private boolean sent;
     private boolean unwanted;
+    /** What the call sends, until it ends or passes that on; null if it sends no stream. */
+    private OutgoingStream<?> outgoing;
 
     ShmClientCall(ShmClientConnection connection, int index) {
         super(connection, index);
@@ -127,6 +130,22 @@ final class ShmClientCall extends ClientSlot {
         return request.share(sharedObject, method, argument);
     }
 
+    @Override
+    public <T> void sendStream(Stream<T> elements, ElementWriter<T> writer) {
+        outgoing = new OutgoingStream<>(connection, service, method, deadline, elements, writer);
+    }
+
+    /** Begins to send the stream of a call that was sent. */
+    private void startSending(OutgoingStream<?> stream) {
+        try {
+            stream.start(ticket());
+        } catch (RuntimeException | Error e) {
+            unwanted = true;
+            ended = ClientFailure.encodingFailed(name(), e);
+            throw e;
+        }
+    }
+
     /**
      * Publishes the request. If the new state is not HELD, this thread no longer owns this object afterwards: the
      * future, or else the caller, must release the returned seal.
@@ -163,6 +182,9 @@ final class ShmClientCall extends ClientSlot {
     public PayloadReader invoke() {
         takeTurn();
         send(methodNumber(), 0, HELD);
+        if (outgoing != null) {
+            startSending(outgoing);
+        }
         return awaitAnswer();
     }
 
@@ -180,7 +202,10 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> resultReader) {
         takeTurn();
-        RpcFuture<T> result = new RpcFuture<>(connection, this, resultReader, observer);
+        return sendAsync(new RpcFuture<>(connection, this, resultReader, observer));
+    }
+
+    private <T> RpcFuture<T> sendAsync(RpcFuture<T> result) {
         future = result;
         send(methodNumber(), 0, ASYNC);
         if (connection.isOpen()) {
@@ -195,6 +220,9 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public <T> Stream<T> invokeStream(ResultReader<T> resultReader) {
         takeTurn();
+        if (outgoing != null) {
+            return invokeBoth(resultReader);
+        }
         ClientStream<T> stream = new ClientStream<>(connection, service, method, resultReader, deadline, observer);
         send(methodNumber(), 0, HELD);
         try {
@@ -206,6 +234,35 @@ final class ShmClientCall extends ClientSlot {
         // From here on the stream reports how the call ended.
         observer = CallObserver.NONE;
         close();
+        return stream.stream();
+    }
+
+    /**
+     * Sends a call whose caller and handler both send streams. Does not wait: the handler's first element may be the
+     * answer to one that the caller sends once it has the returned stream.
+     */
+    private <T> Stream<T> invokeBoth(ResultReader<T> resultReader) {
+        OutgoingStream<?> sending = outgoing;
+        ClientStream<T> stream = new ClientStream<>(connection, service, method, resultReader, deadline, observer);
+        stream.sends(sending);
+        observer = CallObserver.NONE;
+        // From here on the stream ends what is sent, and this object may serve another call.
+        outgoing = null;
+        long ticket = ticket();
+        stream.opens(sendAsync(new RpcFuture<>(
+                connection,
+                this,
+                (in, call) -> {
+                    stream.accept(in, call);
+                    return true;
+                },
+                CallObserver.NONE)));
+        try {
+            sending.start(ticket);
+        } catch (RuntimeException | Error e) {
+            stream.stream().close();
+            throw e;
+        }
         return stream.stream();
     }
 
@@ -233,6 +290,20 @@ final class ShmClientCall extends ClientSlot {
         begin(connection.first, null, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(first);
         arguments().writeLong(second);
+        send(op, SlotLayout.CONTROL, HELD);
+        return awaitAnswer();
+    }
+
+    /** Sends a control request with those operands that belongs to a call of {@code onBehalfOf}, and waits. */
+    PayloadReader callControl(
+            CalledService called,
+            MethodDescriptor onBehalfOf,
+            int op,
+            Consumer<PayloadWriter> operands,
+            long callDeadline) {
+        begin(called, onBehalfOf, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
+        operands.accept(arguments());
+        takeTurn();
         send(op, SlotLayout.CONTROL, HELD);
         return awaitAnswer();
     }
@@ -266,6 +337,9 @@ final class ShmClientCall extends ClientSlot {
             return answer.open(word, request.written());
         } catch (RpcException e) {
             ended = e.status();
+            if (outgoing != null) {
+                outgoing.explain(e);
+            }
             throw e;
         }
     }
@@ -333,9 +407,7 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public <T> T shared(Class<T> type, long ref) {
         T result = connection.arenas.shared(type, ref, name());
-        if (method != null
-                && method.kind() != MethodDescriptor.Kind.SERVER_STREAM
-                && connection.arenas.isReply(result, ref)) {
+        if (method != null && !method.kind().returnsStream() && connection.arenas.isReply(result, ref)) {
             connection.unreleased.received(ref, name());
         }
         return result;
@@ -350,6 +422,10 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public void close() {
         stopEncoding();
+        if (outgoing != null) {
+            outgoing.end();
+            outgoing = null;
+        }
         request.end();
         if (!sent) {
             request.forget();

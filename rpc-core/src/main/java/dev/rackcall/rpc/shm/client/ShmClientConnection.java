@@ -15,16 +15,20 @@ import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
 import dev.rackcall.shm.types.SharedObject;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +39,12 @@ import org.slf4j.LoggerFactory;
  * AsyncCalls} wait for its answer. Thread-safe.
  */
 public final class ShmClientConnection extends ClientConnection
-        implements ClientEnd.Owner, ClientStream.Source, ServiceConnection.Base, CallQueue.Exit, QueuedCall.Over {
+        implements ClientEnd.Owner,
+                ClientStream.Source,
+                OutgoingStream.Sink,
+                ServiceConnection.Base,
+                CallQueue.Exit,
+                QueuedCall.Over {
     private static final Logger LOG = LoggerFactory.getLogger(ShmClientConnection.class);
     /** How long {@link #close} waits for slots for one-way calls. */
     private static final long LAST_SENDS_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -51,6 +60,8 @@ public final class ShmClientConnection extends ClientConnection
     final AnswerWaiting waiting;
     final AsyncCalls async;
     final UnreleasedResults unreleased;
+    /** Calls that send streams. */
+    private final AtomicInteger sending = new AtomicInteger();
 
     /** False once the connection has ended. */
     private volatile boolean open = true;
@@ -270,6 +281,44 @@ public final class ShmClientConnection extends ClientConnection
         } finally {
             call.close();
         }
+    }
+
+    @Override
+    public boolean push(
+            CalledService service, MethodDescriptor method, long deadline, Consumer<PayloadWriter> operands) {
+        ShmClientCall call = slots.claim(deadline);
+        try {
+            PayloadReader answer = call.callControl(service, method, ControlOp.STREAM_PUSH, operands, deadline);
+            return answer.readBoolean();
+        } catch (PayloadException e) {
+            throw call.rejected(e);
+        } catch (OutOfArenaException e) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("%s: %s", method, e.getMessage())
+                    .asException(e);
+        } finally {
+            call.close();
+        }
+    }
+
+    @Override
+    public void beginSending(MethodDescriptor method) {
+        // The call and what it sends need a slot each; one more stays free for a call of another kind.
+        int most = Math.max(1, (Math.min(spec.slots(), slots.all().length) - 1) / 2);
+        if (sending.incrementAndGet() > most) {
+            sending.decrementAndGet();
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "%s: %d calls of this connection send streams already, each of which may take two slots; end one"
+                                    + " first, or open the channel with more slots than %d",
+                            method, most, spec.slots())
+                    .asException();
+        }
+    }
+
+    @Override
+    public void endSending() {
+        sending.decrementAndGet();
     }
 
     @Override

@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm.protocol;
 
 /**
  * The operation that a request with {@link SlotLayout#CONTROL} stands for. Its number travels as the method, its
- * operands as one or two longs inline; only {@link #BIND} has a text.
+ * operands as one or two longs inline; {@link #BIND} has a text, {@link #STREAM_PUSH} elements.
  */
 public final class ControlOp {
     /** The caller of the call with that ticket no longer waits. */
@@ -38,6 +38,18 @@ public final class ControlOp {
      * interface's name and description. Only over memory of one host.
      */
     public static final int BIND = 10;
+
+    /**
+     * Elements of the stream that a call sends. The request has the call's ticket as a long, the number of elements as
+     * a count, the elements, and a byte: {@link #MORE_FOLLOW}, {@link #ALL_SENT}, or {@link #SENDING_FAILED} and the
+     * failure's code as an int and its text. The response comes when the handler takes the elements. It has a boolean:
+     * whether the handler wants more. A call has one such request at a time.
+     */
+    public static final int STREAM_PUSH = 11;
+
+    public static final byte MORE_FOLLOW = 0;
+    public static final byte ALL_SENT = 1;
+    public static final byte SENDING_FAILED = 2;
 
     private ControlOp() {}
 

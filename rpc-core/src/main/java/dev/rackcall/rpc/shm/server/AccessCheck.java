@@ -7,6 +7,12 @@ import dev.rackcall.rpc.spi.ServerSpec;
 import java.util.Collections;
 import java.util.Optional;
 import java.util.Set;
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,6 +20,21 @@ import org.slf4j.LoggerFactory;
 public final class AccessCheck {
     private static final Logger LOG = LoggerFactory.getLogger(AccessCheck.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
+
+    /** The flight recorder's event of a client that a channel's access list refuses. */
+    @Name("rackcall.AccessRefused")
+    @Label("Access Refused")
+    @Category("Rackcall")
+    @Description("A client that may not open a channel")
+    @StackTrace(false)
+    static final class AccessRefused extends Event {
+        @Label("Channel")
+        String channel;
+
+        @Label("Client")
+        @Description("Its user, or the names in its certificate")
+        String client;
+    }
 
     private final ServerSpec.Trust trust;
 

@@ -33,6 +33,11 @@ final class ControlRequests {
             bind(call);
             return;
         }
+        if (request.methodIndex() == ControlOp.STREAM_PUSH) {
+            request.continues(connection.service.channel());
+            push(call);
+            return;
+        }
         if (request.length() != (ControlOp.isOfTwo(request.methodIndex()) ? 2 * Long.BYTES : Long.BYTES)) {
             throw new ProtocolBreachException(
                     "a control request " + request.methodIndex() + " of " + request.length() + " bytes");
@@ -150,6 +155,30 @@ final class ControlRequests {
 
     private static RpcException cannotJoin(SealException cause) {
         return Status.Code.FAILED_PRECONDITION.with("%s", cause.getMessage()).asException(cause);
+    }
+
+    private static void push(ShmServerCall call) throws ProtocolBreachException {
+        ServerRequest request = call.request;
+        if (request.length() < Long.BYTES) {
+            throw new ProtocolBreachException("a request of " + request.length() + " bytes with elements of a stream");
+        }
+        PayloadReader operands = request.open();
+        IncomingStream stream = call.connection.incoming.get(operands.readLong());
+        if (stream == null) {
+            // Its call has ended, which its caller will notice.
+            call.result().writeBoolean(false);
+            call.succeed();
+            return;
+        }
+        request.continues(stream.method(), stream.service());
+        try {
+            request.requireCounted();
+        } catch (RpcException e) {
+            call.fail(e);
+            return;
+        }
+        call.defer();
+        stream.push(call, operands);
     }
 
     private static void pull(ShmServerCall call, ServerStream<?> stream, long id) {

@@ -14,12 +14,14 @@ public abstract sealed class Handlers implements AutoCloseable {
     /** Runs the call, now or later; called by the poller. */
     final void take(Relief<ShmServerConnection> duty, ShmServerCall call) {
         if (call.needsOwnThread()) {
+            call.openIncoming();
             serveAlone(call);
         } else {
             serve(duty, call);
         }
     }
 
+    /** For a call that reads or writes a stream, and so may take as long as its client. */
     private static void serveAlone(ShmServerCall call) {
         call.connection.use.callStarts();
         try {

@@ -112,6 +112,11 @@ final class ServerRequest {
                     .with("%s: the deadline had passed before the handler could start", name())
                     .asException();
         }
+        requireCounted();
+    }
+
+    /** Throws if the payload exceeds the budget of its connection. */
+    void requireCounted() {
         if ((flags & SlotLayout.OUTSIDE) != 0 && counted < length) {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with(
@@ -137,6 +142,12 @@ final class ServerRequest {
     /** Names the method whose call a control request continues. */
     void continues(String method) {
         continued = method;
+    }
+
+    /** As the other, for a request that has objects of that service. */
+    void continues(String method, ServiceBinding called) {
+        continued = method;
+        call(called);
     }
 
     String name() {

@@ -36,6 +36,7 @@ final class ServerStream<T> {
     private final String method;
     private final ServiceBinding service;
     private final ServerContext context;
+    private final IncomingStream incoming;
     private final CallMemory memory;
     private final LongSupplier nanoTime;
 
@@ -61,8 +62,9 @@ final class ServerStream<T> {
      * @param method its full name
      * @param service its service
      * @param context with its observers and trailers; null if the call has none
+     * @param incoming the stream that its caller sends, which lasts as long as this one; null if it sends none
      */
-    record Opener(long ticket, String method, ServiceBinding service, ServerContext context) {}
+    record Opener(long ticket, String method, ServiceBinding service, ServerContext context, IncomingStream incoming) {}
 
     /** @param memory from which the elements may be computed; null if the call has none */
     ServerStream(
@@ -80,6 +82,7 @@ final class ServerStream<T> {
         this.method = opener.method;
         this.service = opener.service;
         this.context = opener.context;
+        this.incoming = opener.incoming;
         this.memory = memory;
         this.nanoTime = owner.nanoTime();
         this.wanted = nanoTime.getAsLong();
@@ -269,6 +272,9 @@ final class ServerStream<T> {
             answer.ifPresent(this::answer);
         } finally {
             leaveArgumentsIfOver();
+            if (incoming != null) {
+                incoming.close();
+            }
             tellObservers(why);
         }
     }
@@ -399,6 +405,9 @@ final class ServerStream<T> {
             lock.unlock();
         }
         owner.forget(id);
+        if (incoming != null) {
+            incoming.close();
+        }
     }
 
     /** The reader has gone. */
@@ -421,6 +430,9 @@ final class ServerStream<T> {
         answer.ifPresent(this::answer);
         owner.forget(id);
         leaveArgumentsIfOver();
+        if (incoming != null) {
+            incoming.close(Status.Code.CANCELLED.with("%s: its caller has closed the returned stream", method));
+        }
         if (running != null) {
             running.interrupt();
         }

@@ -23,6 +23,7 @@ final class ServiceBinding {
 
     private final Dispatcher dispatcher;
     private final MethodDescriptor[] methods;
+    private final boolean receivesStreams;
     private final ServerInterceptor[] interceptors;
     private final ObjectCodec objects;
     private final SharedPool shared;
@@ -50,6 +51,8 @@ final class ServiceBinding {
                             SlotLayout.MAX_METHODS)
                     .asException();
         }
+        this.receivesStreams = service.definition().methods().stream()
+                .anyMatch(method -> method.kind().sendsStream());
         this.interceptors = spec.interceptors().toArray(ServerInterceptor[]::new);
         this.objects = KryoCodec.of(service.definition().registered());
         this.shared = shared;
@@ -93,6 +96,11 @@ final class ServiceBinding {
 
     MethodDescriptor method(int index) {
         return methods[index];
+    }
+
+    /** Whether callers of some method send a stream. */
+    boolean receivesStreams() {
+        return receivesStreams;
     }
 
     ObjectCodec objects() {

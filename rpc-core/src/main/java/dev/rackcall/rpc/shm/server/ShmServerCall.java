@@ -56,6 +56,8 @@ final class ShmServerCall extends DeferrableCall {
     private InterceptorChain chain;
     /** Whether a stream ends the call and notifies its observers. */
     private boolean streamed;
+    /** What the caller sends; null if it sends no stream. Written by the poller. */
+    private volatile IncomingStream incoming;
     /** Written by the thread that serves, read by the poller on a cancellation: volatile, as {@link #unwanted}. */
     private volatile ServerContext context;
 
@@ -96,6 +98,9 @@ final class ShmServerCall extends DeferrableCall {
         if (streamed) {
             streamed = false;
         }
+        if (incoming != null) {
+            incoming = null;
+        }
         if (unwanted) {
             unwanted = false;
         }
@@ -109,14 +114,43 @@ final class ShmServerCall extends DeferrableCall {
     // ---- serving it: on one thread
 
     /**
-     * Whether the handler needs a thread that serves no other call: its interceptors are to wrap the whole stream that it
-     * returns.
+     * Whether the handler needs a thread that serves no other call: it waits for the elements that its caller sends, or
+     * its interceptors are to wrap the whole stream that it returns.
      */
     boolean needsOwnThread() {
         ServiceBinding service = request.service();
-        return service.interceptors().length != 0
-                && service.hasMethod(request.methodIndex())
-                && request.method().kind() == MethodDescriptor.Kind.SERVER_STREAM;
+        boolean wraps = service.interceptors().length != 0;
+        if ((!wraps && !service.receivesStreams()) || !service.hasMethod(request.methodIndex())) {
+            return false;
+        }
+        MethodDescriptor.Kind kind = request.method().kind();
+        return kind.sendsStream() || (wraps && kind.returnsStream());
+    }
+
+    /**
+     * Receives from now on what the caller sends, if it sends a stream. Poller only, and before the next request is
+     * taken: the elements follow.
+     */
+    void openIncoming() {
+        if (request.method().kind().sendsStream()) {
+            IncomingStream stream = new IncomingStream(
+                    connection.incoming, request.ticket(), request.name(), request.service(), request.deadline());
+            incoming = stream;
+            if (unwanted) {
+                stream.close(cancellation());
+            }
+        }
+    }
+
+    private Status cancellation() {
+        return connection.use.isClosed()
+                ? IncomingStream.clientGone(request.name())
+                : Status.Code.CANCELLED.with("%s: its caller no longer waits", request.name());
+    }
+
+    @Override
+    public <T> Stream<T> receiveStream(ElementReader<T> reader) {
+        return incoming.elements(reader);
     }
 
     /**
@@ -273,7 +307,7 @@ final class ShmServerCall extends DeferrableCall {
         }
         InterceptorChain around = chain;
         ServerStream<T> stream = connection.streams.open(
-                new ServerStream.Opener(request.ticket(), request.name(), request.service(), context),
+                new ServerStream.Opener(request.ticket(), request.name(), request.service(), context, incoming),
                 elements,
                 resultWriter,
                 objects::giveAway);
@@ -433,6 +467,10 @@ final class ShmServerCall extends DeferrableCall {
         }
         request.end();
         objects.leaveArguments();
+        IncomingStream received = incoming;
+        if (received != null && !streamed) {
+            received.close();
+        }
         return toTell;
     }
 
@@ -457,6 +495,10 @@ final class ShmServerCall extends DeferrableCall {
             ServerContext running = context;
             if (running != null) {
                 running.cancel();
+            }
+            IncomingStream received = incoming;
+            if (received != null) {
+                received.close(cancellation());
             }
         }
     }

@@ -8,6 +8,8 @@ import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.os.Futex;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 
@@ -33,6 +35,9 @@ public final class ShmServerConnection implements Relief.Served {
     final BoundServices services;
     final MemorySegment memory;
     final ServerStreams streams = new ServerStreams();
+    /** The streams that callers send, by the ticket of their call. */
+    final Map<Long, IncomingStream> incoming = new ConcurrentHashMap<>();
+
     final ConnectionUse use;
     final PayloadBudget payloads;
 

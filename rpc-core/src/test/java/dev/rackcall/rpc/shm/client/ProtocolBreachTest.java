@@ -117,6 +117,8 @@ class ProtocolBreachTest extends RpcFixture {
             connection.place(2_000, requestRef(connection, 8192));
             connection.publish(SlotLayout.word(0, ControlOp.BIND, SlotLayout.CONTROL | SlotLayout.OUTSIDE, 0));
         }),
+        ELEMENTS_OF_NO_CALL((connection, inside) ->
+                connection.publish(SlotLayout.word(0, ControlOp.STREAM_PUSH, SlotLayout.CONTROL, 4))),
         UNKNOWN_CONTROL_REQUEST(
                 (connection, inside) -> connection.publish(SlotLayout.word(0, 77, SlotLayout.CONTROL, 8)));
 

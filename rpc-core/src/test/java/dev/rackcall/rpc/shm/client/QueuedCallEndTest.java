@@ -156,6 +156,11 @@ class QueuedCallEndTest {
         }
 
         @Override
+        public <T> void sendStream(Stream<T> elements, ElementWriter<T> writer) {
+            throw new AssertionError();
+        }
+
+        @Override
         public <T> Stream<T> invokeStream(ResultReader<T> reader) {
             throw new AssertionError();
         }

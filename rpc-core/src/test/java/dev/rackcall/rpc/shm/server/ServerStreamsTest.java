@@ -25,7 +25,7 @@ class ServerStreamsTest {
 
     private ServerStream<Integer> open(Stream<Integer> elements) {
         return streams.open(
-                new ServerStream.Opener(++tickets, "Test.method", null, null),
+                new ServerStream.Opener(++tickets, "Test.method", null, null, null),
                 elements,
                 (out, call, value) -> {},
                 () -> null);

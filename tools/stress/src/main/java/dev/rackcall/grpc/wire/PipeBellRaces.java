@@ -86,27 +86,49 @@ public final class PipeBellRaces {
         }
     }
 
-    /** A caller that stops polling, a loop that goes to sleep, and a peer: one of them handles the frame. */
+    /** A caller stops polling before its loop goes to sleep, beside a peer: one of them handles the frame. */
     @JCStressTest
     @Outcome(
-            id = "0, 0, 1|0, 1, 0|0, 1, 1|1, 0, 0|1, 0, 1|1, 1, 0|1, 1, 1",
+            id = "0, 0, 1|0, 1, 0|0, 1, 1|1, 1, 0|1, 1, 1",
             expect = ACCEPTABLE,
             desc = "The caller sees the frame, the loop does, or the peer rings.")
+    @Outcome(id = "1, 0, 0|1, 0, 1", expect = FORBIDDEN, desc = "The loop does not see what the caller saw before.")
     @Outcome(id = "0, 0, 0", expect = FORBIDDEN, desc = "Both sleep beside a frame.")
     @State
-    public static class CallerLeaves extends Words {
-        public CallerLeaves() {
+    public static class CallerLeavesFirst extends Words {
+        public CallerLeavesFirst() {
             client.callerPolls();
         }
 
         @Actor
-        public void leaves(III_Result seen) {
+        public void leavesAndSleeps(III_Result seen) {
             seen.r1 = client.callerLeaves() && seesFrames() ? 1 : 0;
+            seen.r2 = sleep();
         }
 
         @Actor
-        public void sleeps(III_Result seen) {
+        public void publishes(III_Result seen) {
+            seen.r3 = publish();
+        }
+    }
+
+    /** The same in the other order: the loop sleeps while the caller still polls. */
+    @JCStressTest
+    @Outcome(
+            id = "0, 0, 1|0, 1, 0|0, 1, 1|1, 0, 0|1, 0, 1|1, 1, 0|1, 1, 1",
+            expect = ACCEPTABLE,
+            desc = "The loop sees the frame, the caller does, or the peer rings.")
+    @Outcome(id = "0, 0, 0", expect = FORBIDDEN, desc = "Both sleep beside a frame.")
+    @State
+    public static class CallerLeavesLast extends Words {
+        public CallerLeavesLast() {
+            client.callerPolls();
+        }
+
+        @Actor
+        public void sleepsAndLeaves(III_Result seen) {
             seen.r2 = sleep();
+            seen.r1 = client.callerLeaves() && seesFrames() ? 1 : 0;
         }
 
         @Actor

@@ -46,18 +46,20 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The contract of every transport, for each kind of dispatch and waiting. */
 @Timeout(60)
-public class CallContractTest extends RpcFixture {
+public class CallContractTest extends StreamContract {
     /** Calls of each of six concurrent threads. */
     private static final int CALLS = Integer.getInteger("rackcall.contract.calls", 200);
 
     private final EchoService service = new EchoService();
 
     /** Places the server; subclasses override it to test other transports. */
+    @Override
     protected RpcServer.Builder place(RpcServer.Builder server) {
         return server.runtimeFolder(directory);
     }
 
     /** As {@link #place(RpcServer.Builder)}. */
+    @Override
     protected RpcChannel.Builder place(RpcChannel.Builder channel) {
         // Five seconds are too short for an emulated processor that first loads the classes of a transport.
         return channel.runtimeFolder(directory).connectTimeout(Await.BOUND);

@@ -72,6 +72,8 @@ public abstract class EvolutionTest extends RpcFixture {
                 @Rpc Stock restock(String name);
                 @Rpc Jdk jdk(Jdk value);
                 @Rpc Object thing(Object any);
+                @Rpc long sent(int factor, Stream<Item> items);
+                @Rpc Stream<Item> echoed(Stream<Item> items);
             }
             """;
 
@@ -145,6 +147,8 @@ public abstract class EvolutionTest extends RpcFixture {
                     public Stock restock(String name) { return new Stock(name); }
                     public Jdk jdk(Jdk value) { return value; }
                     public Object thing(Object any) { return any; }
+                    public long sent(int factor, Stream<Item> items) { return factor * items.mapToLong(Item::count).sum(); }
+                    public Stream<Item> echoed(Stream<Item> items) { return items; }
                 }
                 static String text(Stock stock) { return stock.name(); }
                 static Page<Shape> page(List<Shape> shapes) { return new Page<>(shapes); }
@@ -204,6 +208,11 @@ public abstract class EvolutionTest extends RpcFixture {
                                 legacy.number = number;
                                 return "" + ((Legacy) shop.thing(legacy)).number;
                             }
+                            case "sent": return "" + shop.sent(2, IntStream.range(0, number).mapToObj(i -> item("item" + i, i)));
+                            case "echoed":
+                                try (Stream<Item> items = shop.echoed(IntStream.range(0, number).mapToObj(i -> item("item" + i, i)))) {
+                                    return items.map(each -> each.name() + each.count() + each.color()).collect(Collectors.joining(","));
+                                }
                             default: throw new IllegalArgumentException(what);
                         }
                     };
@@ -333,6 +342,10 @@ public abstract class EvolutionTest extends RpcFixture {
                 .endsWith("item3939GREEN");
         assertThat(client.call("fill", number)).isEqualTo("a" + number + "2[" + number + "][1.5, 2.5]");
         assertThat(client.call("plain", number)).isEqualTo("" + (number + 1));
+        assertThat(client.call("sent", 100)).isEqualTo("" + 2 * 99 * 50);
+        assertThat(client.call("echoed", 100))
+                .startsWith("item00GREEN,item11GREEN")
+                .endsWith("item9999GREEN");
     }
 
     @Test

@@ -1,0 +1,313 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.ControlOp;
+import dev.rackcall.rpc.spi.ClientCall.ElementWriter;
+import dev.rackcall.shm.codec.PayloadWriter;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * The stream that a call sends. One virtual thread takes elements from the caller's stream, at most {@link #AHEAD}
+ * ahead; another one sends what is ready in one request, whose answer comes once the handler takes it. A slow handler
+ * therefore stops the caller's stream.
+ */
+final class OutgoingStream<T> {
+    /** The connection that the elements travel over. */
+    interface Sink {
+        /**
+         * Sends one request of the stream, and waits for its answer: whether the handler wants more.
+         *
+         * @param operands encodes it
+         */
+        boolean push(CalledService service, MethodDescriptor method, long deadline, Consumer<PayloadWriter> operands);
+
+        /**
+         * A call is about to send a stream.
+         *
+         * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if too many do
+         */
+        void beginSending(MethodDescriptor method);
+
+        void endSending();
+    }
+
+    private static final int AHEAD = 64;
+    /** A request that has become this long takes no further element. */
+    private static final long REQUEST_BYTES = 64 << 10;
+    /** For calls without a deadline, whose end also ends the stream. */
+    private static final long LONGEST_PUSH_NANOS = TimeUnit.DAYS.toNanos(365);
+
+    private final Sink sink;
+    private final CalledService service;
+    private final MethodDescriptor method;
+    private final long deadline;
+    private final Stream<T> elements;
+    private final ElementWriter<T> writer;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Deque<T> ready = new ArrayDeque<>();
+    private Thread producer;
+    /** No more elements are taken from the caller's stream. */
+    private boolean produced;
+    /** Why it ended early; null if it did not. */
+    private Throwable failure;
+    /** The call has ended, or the handler wants no more. */
+    private boolean over;
+
+    /** The call's ticket. */
+    private long ticket;
+
+    /** @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if too many calls send streams; {@code elements} is closed */
+    OutgoingStream(
+            Sink sink,
+            CalledService service,
+            MethodDescriptor method,
+            long deadline,
+            Stream<T> elements,
+            ElementWriter<T> writer) {
+        this.sink = sink;
+        this.service = service;
+        this.method = method;
+        this.deadline = deadline;
+        this.elements = elements;
+        this.writer = writer;
+        try {
+            sink.beginSending(method);
+        } catch (RuntimeException e) {
+            elements.close();
+            throw e;
+        }
+    }
+
+    /** Begins to send; the call with that ticket was sent. If it throws, {@link #end} must follow. */
+    void start(long callTicket) {
+        ticket = callTicket;
+        Thread taking = Thread.ofVirtual().name("rackcall-stream-source").unstarted(this::produce);
+        Thread sending = Thread.ofVirtual().name("rackcall-stream-sender").unstarted(this::send);
+        lock.lock();
+        try {
+            producer = taking;
+            taking.start();
+            sending.start();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The call has ended: nothing more is sent, and the caller's stream is closed. */
+    void end() {
+        boolean unused = isUnused();
+        stop();
+        if (unused) {
+            sink.endSending();
+            elements.close();
+        }
+    }
+
+    private boolean isUnused() {
+        lock.lock();
+        try {
+            return producer == null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Adds the failure of the caller's stream, if it failed, to that of the call. */
+    void explain(RpcException e) {
+        lock.lock();
+        try {
+            if (failure != null && failure != e) {
+                e.addSuppressed(failure);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void stop() {
+        lock.lock();
+        try {
+            over = true;
+            ready.clear();
+            changed.signalAll();
+            if (producer != null && !produced) {
+                producer.interrupt();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- the caller's stream
+
+    private void produce() {
+        Throwable thrown = null;
+        try (Stream<T> source = elements) {
+            Iterator<T> iterator = source.iterator();
+            while (iterator.hasNext() && offer(iterator.next())) {
+                // The loop's condition does the work.
+            }
+        } catch (InterruptedException e) {
+            thrown = e;
+        } catch (RuntimeException | Error e) {
+            thrown = e;
+        }
+        endProducing(thrown);
+    }
+
+    private boolean offer(T element) throws InterruptedException {
+        if (element == null) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("%s: the stream that it sends has a null element; use Optional", method)
+                    .asException();
+        }
+        lock.lockInterruptibly();
+        try {
+            while (!over && !produced && ready.size() >= AHEAD) {
+                changed.await();
+            }
+            if (over || produced) {
+                return false;
+            }
+            ready.add(element);
+            changed.signalAll();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void endProducing(Throwable thrown) {
+        lock.lock();
+        try {
+            produced = true;
+            // What it throws because it was stopped is no failure of its own.
+            if (failure == null && !over) {
+                failure = thrown;
+            }
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- sending
+
+    private void send() {
+        try {
+            boolean failed = false;
+            while (hasMore()) {
+                try {
+                    if (!sink.push(service, method, pushDeadline(), this::encode)) {
+                        break;
+                    }
+                } catch (RuntimeException | Error e) {
+                    if (failed) {
+                        break;
+                    }
+                    // An element that cannot be encoded, or a lost connection: try to tell the handler.
+                    failed = true;
+                    fail(e);
+                }
+            }
+        } finally {
+            stop();
+            sink.endSending();
+        }
+    }
+
+    private long pushDeadline() {
+        return deadline != 0 ? deadline : System.nanoTime() + LONGEST_PUSH_NANOS;
+    }
+
+    /** Waits for something to send; false if nothing more is to be sent. */
+    private boolean hasMore() {
+        lock.lock();
+        try {
+            while (!over && !produced && ready.isEmpty()) {
+                changed.awaitUninterruptibly();
+            }
+            return !over;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void fail(Throwable why) {
+        lock.lock();
+        try {
+            ready.clear();
+            failure = why;
+            if (!produced) {
+                produced = true;
+                producer.interrupt();
+            }
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Encodes what is ready. Without the lock, since it runs users' code. */
+    private void encode(PayloadWriter out) {
+        out.writeLong(ticket);
+        long at = out.reserveCount();
+        int count = 0;
+        T next = take();
+        while (next != null) {
+            writer.write(out, next);
+            count++;
+            next = out.length() < REQUEST_BYTES ? take() : null;
+        }
+        out.setCount(at, count);
+        Throwable thrown;
+        boolean all;
+        lock.lock();
+        try {
+            all = produced && ready.isEmpty();
+            thrown = failure;
+        } finally {
+            lock.unlock();
+        }
+        if (!all) {
+            out.writeByte(ControlOp.MORE_FOLLOW);
+        } else if (thrown == null) {
+            out.writeByte(ControlOp.ALL_SENT);
+        } else {
+            Status status = statusOf(thrown);
+            out.writeByte(ControlOp.SENDING_FAILED);
+            out.writeInt(status.code().number());
+            out.writeString(status.description(), "failure");
+        }
+    }
+
+    private T take() {
+        lock.lock();
+        try {
+            T next = ready.poll();
+            if (next != null) {
+                changed.signalAll();
+            }
+            return next;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Status statusOf(Throwable thrown) {
+        return thrown instanceof RpcException e
+                ? e.status()
+                : Status.Code.UNKNOWN.with("%s: the stream that its caller sends threw %s", method, thrown);
+    }
+}

@@ -1,0 +1,87 @@
+package dev.rackcall.rpc.shm.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.testkit.Await;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The reactor leaves answers to callers that poll, one connection at a time. */
+@Timeout(60)
+class ClientReactorTest {
+    @TempDir
+    private Path directory;
+
+    /** A call that is awaited for good, on a connection whose callers poll all the time or never. */
+    private static final class Awaited implements ClientReactor.Polled {
+        private final boolean helps;
+        private final AtomicInteger helped = new AtomicInteger();
+        private final AtomicInteger polls = new AtomicInteger();
+
+        Awaited(boolean helps) {
+            this.helps = helps;
+        }
+
+        @Override
+        public boolean isAwaited() {
+            return true;
+        }
+
+        @Override
+        public int poll() {
+            polls.incrementAndGet();
+            return 0;
+        }
+
+        @Override
+        public int helped() {
+            return helps ? helped.incrementAndGet() : 0;
+        }
+
+        @Override
+        public long expire(long now, long bound) {
+            return bound;
+        }
+
+        @Override
+        public void flushControls() {}
+    }
+
+    @Test
+    void shouldLetAServerRingWhileCallersOfAnotherConnectionPoll() throws Exception {
+        try (LyingServer server = new LyingServer(directory.resolve("left"), HostileScript.service("/test/echo"));
+                LyingServer other = new LyingServer(directory.resolve("helped"), HostileScript.service("/test/echo"))) {
+            ShmClientConnection left = connect("left");
+            ShmClientConnection helped = connect("helped");
+            ClientReactor reactor = new ClientReactor();
+            Awaited polledByCallers = new Awaited(true);
+            long helpedTag = reactor.add(helped.end, polledByCallers);
+            long leftTag = reactor.add(left.end, new Awaited(false));
+            try {
+                Await.until(
+                        "the reactor to sleep until the idle connection's server rings",
+                        () -> ControlLayout.isReactorAsleep(left.memory));
+
+                assertThat(ControlLayout.isReactorAsleep(helped.memory)).isFalse();
+                int before = polledByCallers.polls.get();
+                Await.until(
+                        "the reactor to look at the other connection all the same",
+                        () -> polledByCallers.polls.get() > before);
+            } finally {
+                reactor.remove(leftTag);
+                reactor.remove(helpedTag);
+                left.close();
+                helped.close();
+            }
+        }
+    }
+
+    private ShmClientConnection connect(String name) {
+        return LyingServer.connect("/test/echo", directory.resolve(name), Duration.ofSeconds(20));
+    }
+}
