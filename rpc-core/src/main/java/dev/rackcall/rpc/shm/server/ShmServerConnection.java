@@ -393,7 +393,8 @@ public final class ShmServerConnection implements Relief.Served {
             // Requests that a device has received count as sent.
             end.look();
         }
-        return !use.hasCallsUnderWay() && !hasRequest();
+        // A stream is read by one request after another, between which no call is under way.
+        return !use.hasCallsUnderWay() && !hasRequest() && !streams.areRead();
     }
 
     /**
