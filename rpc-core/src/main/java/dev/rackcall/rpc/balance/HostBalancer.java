@@ -327,16 +327,27 @@ public final class HostBalancer implements Balancer {
             if (!failures.isEmpty() && failures.keySet().containsAll(present)) {
                 return Optional.of(failures.values().iterator().next());
             }
-        } while (!isNoted(definition, present));
-        leave(failures);
+        } while (!isNoted(definition, present, failures.keySet()));
+        failures.forEach(this::refuse);
         return Optional.empty();
     }
 
-    /** Returns false if a server was connected that was not asked. */
-    private synchronized boolean isNoted(ServiceDefinition<?> definition, List<HostSubchannel> asked) {
+    /**
+     * Leaves the servers that cannot serve the stubs, at once: other threads then make calls to the rest. Returns false
+     * if a server was connected that was not asked.
+     */
+    private synchronized boolean isNoted(
+            ServiceDefinition<?> definition, List<HostSubchannel> asked, Set<HostSubchannel> failed) {
         if (!asked.containsAll(connected.values())) {
             return false;
         }
+        for (HostSubchannel each : failed) {
+            // It may have ended meanwhile.
+            if (connected.remove(each.server.id(), each)) {
+                leaving.add(each);
+            }
+        }
+        publish();
         if (!isUsed(definition)) {
             List<ServiceDefinition<?>> more = new ArrayList<>(used);
             more.add(definition);
@@ -347,19 +358,6 @@ public final class HostBalancer implements Balancer {
 
     private synchronized List<HostSubchannel> present() {
         return List.copyOf(connected.values());
-    }
-
-    private void leave(Map<HostSubchannel, RpcException> failures) {
-        failures.forEach(this::refuse);
-        synchronized (this) {
-            for (HostSubchannel each : failures.keySet()) {
-                // It may have ended meanwhile.
-                if (connected.remove(each.server.id(), each)) {
-                    leaving.add(each);
-                }
-            }
-            publish();
-        }
     }
 
     // ---- for the channel

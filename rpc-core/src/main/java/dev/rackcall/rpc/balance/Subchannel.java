@@ -18,7 +18,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 
 /** A channel's connection to one of its servers, with the record of its calls. Thread-safe. */
 public class Subchannel {
@@ -89,13 +88,16 @@ public class Subchannel {
             List<S> subchannels, ServiceDefinition<?> definition, String channel, long deadline) {
         Map<S, RpcException> failures = new LinkedHashMap<>();
         Map<S, CompletableFuture<Optional<RpcException>>> asked = new LinkedHashMap<>();
+        if (subchannels.size() == 1) {
+            S only = subchannels.getFirst();
+            failureOfUse(only, definition, channel, deadline).ifPresent(why -> failures.put(only, why));
+            return failures;
+        }
         for (S each : subchannels) {
-            Supplier<Optional<RpcException>> use = () -> failureOfUse(each, definition, channel, deadline);
             asked.put(
                     each,
-                    subchannels.size() == 1
-                            ? CompletableFuture.completedFuture(use.get())
-                            : CompletableFuture.supplyAsync(use, Thread::startVirtualThread));
+                    CompletableFuture.supplyAsync(
+                            () -> failureOfUse(each, definition, channel, deadline), Thread::startVirtualThread));
         }
         asked.forEach((each, failure) -> failure.join().ifPresent(why -> failures.put(each, why)));
         return failures;
@@ -108,6 +110,11 @@ public class Subchannel {
             return Optional.empty();
         } catch (RpcException e) {
             return Optional.of(e);
+        } catch (RuntimeException e) {
+            // One server's failure must not hide the answers of the others.
+            return Optional.of(Status.Code.INTERNAL
+                    .with("channel %s: %s cannot be asked for another service: %s", channel, subchannel, e)
+                    .asException(e));
         }
     }
 
