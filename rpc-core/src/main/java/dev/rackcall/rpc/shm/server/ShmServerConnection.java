@@ -397,6 +397,12 @@ public final class ShmServerConnection implements Relief.Served {
         return !use.hasCallsUnderWay() && !hasRequest() && !streams.areRead();
     }
 
+    /** Lets the client see which requests were never begun; those it may send to another server. */
+    private void takeNoMore() {
+        ControlLayout.consumed(memory, head);
+        ControlLayout.state(memory, ControlLayout.STATE_ENDED);
+    }
+
     /**
      * Ends the connection. Its memory is unmapped once no thread is in a handler. Called by its poller, or after the
      * poller has ended.
@@ -406,6 +412,7 @@ public final class ShmServerConnection implements Relief.Served {
             return;
         }
         try {
+            takeNoMore();
             end.hangUp();
             streams.closeAll();
             for (ShmServerCall call : calls) {

@@ -10,6 +10,7 @@ import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
 import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
@@ -42,5 +43,27 @@ class SilentServerTest extends RpcFixture {
                 .isZero();
         channel.close();
         assertThat(silent.failure()).isEmpty();
+    }
+
+    /** Not idempotent: only what a server says that it has not begun goes to another one. */
+    @Test
+    void shouldRepeatACallThatAServerHasNotBegunWhenItEnded() throws Exception {
+        CountDownLatch left = new CountDownLatch(1);
+        LyingServer ending = keep(new LyingServer(directory, ServiceDefinition.of(Echo.class)));
+        ending.answer((ticket, slot, memory) -> {
+            ControlLayout.consumed(memory, ticket);
+            ControlLayout.state(memory, ControlLayout.STATE_ENDED);
+            left.countDown();
+        });
+        RpcChannel channel = open(Echo.class);
+        serve(Echo.class, new EchoService());
+        Await.equal("routes", 2, () -> channel.routes().size());
+        Echo echo = channel.stub(Echo.class, within(Await.BOUND));
+        Await.until("a call that the ending server gets", () -> {
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+            return left.getCount() == 0;
+        });
+        channel.close();
+        assertThat(ending.failure()).isEmpty();
     }
 }
