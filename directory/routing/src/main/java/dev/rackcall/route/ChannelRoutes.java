@@ -15,6 +15,7 @@ import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.pool.Pool;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,7 +65,7 @@ final class ChannelRoutes implements Balancer {
         this.pool = new ChannelPool(spec.pool());
         this.directory = directory;
         this.bounded = directory.directory().limits().memoryPerMember() < Long.MAX_VALUE;
-        this.subchannels = new Subchannels(spec.channel());
+        this.subchannels = new Subchannels();
         this.endpoints = new ChannelEndpoints(this, spec, pool);
         this.view = directory.directory().follow(ChannelName.of(spec.channel()));
         this.ticks = Background.every(LOOK_MILLIS, this::look);
@@ -238,13 +239,27 @@ final class ChannelRoutes implements Balancer {
 
     // ---- for connections
 
-    /** Adds a new subchannel of a route. */
-    synchronized void adopt(RouteSubchannel subchannel) {
-        if (closed) {
+    /** Adds a new subchannel of a route. Its server must have a version that the stubs in use can call. */
+    void adopt(RouteSubchannel subchannel) {
+        long deadline = System.nanoTime() + spec.connectTimeout().toNanos();
+        List<ServiceDefinition<?>> prepared;
+        try {
+            do {
+                prepared = subchannels.used();
+                // Waits for the server, and calls to others need the lock.
+                prepared.forEach(definition -> subchannel.use(definition, spec.channel(), deadline));
+            } while (!isAdopted(subchannel, prepared));
+        } catch (RuntimeException | Error e) {
             Background.run(subchannel.connection()::close);
+            throw e;
+        }
+    }
+
+    private synchronized boolean isAdopted(RouteSubchannel subchannel, List<ServiceDefinition<?>> prepared) {
+        if (closed) {
             throw closedHere();
         }
-        subchannels.adopt(subchannel);
+        return subchannels.isAdopted(subchannel, prepared);
     }
 
     /**
@@ -273,16 +288,37 @@ final class ChannelRoutes implements Balancer {
      * A server that cannot be asked now gets no calls until its route has connected anew.
      */
     @Override
-    public synchronized void use(ServiceDefinition<?> definition) {
-        Map<RouteSubchannel, RpcException> failures = subchannels.use(definition);
-        if (failures.isEmpty()) {
+    public void use(ServiceDefinition<?> definition, long deadline) {
+        if (subchannels.isUsed(definition)) {
             return;
         }
-        List<RouteSubchannel> unsuitable = subchannels.reject(failures);
-        publish();
-        // Closing may block, because its last requests may have to be transferred first.
-        unsuitable.forEach(subchannel -> Background.run(subchannel::close));
-        noticeEnd();
+        Map<RouteSubchannel, RpcException> failures = new LinkedHashMap<>();
+        List<RouteSubchannel> asked;
+        do {
+            asked = List.of(subchannels.open());
+            List<RouteSubchannel> others =
+                    asked.stream().filter(each -> !failures.containsKey(each)).toList();
+            // Waits for servers, and calls to others need the lock.
+            failures.putAll(Subchannel.useAll(others, definition, spec.channel(), deadline));
+            if (!failures.isEmpty() && failures.keySet().containsAll(asked)) {
+                throw failures.values().iterator().next();
+            }
+        } while (!isNoted(definition, asked, failures));
+    }
+
+    private synchronized boolean isNoted(
+            ServiceDefinition<?> definition, List<RouteSubchannel> asked, Map<RouteSubchannel, RpcException> failures) {
+        if (!subchannels.isNoted(definition, asked)) {
+            return false;
+        }
+        if (!failures.isEmpty()) {
+            List<RouteSubchannel> unsuitable = subchannels.reject(failures);
+            publish();
+            // Closing may block, because its last requests may have to be transferred first.
+            unsuitable.forEach(subchannel -> Background.run(subchannel::close));
+            noticeEnd();
+        }
+        return true;
     }
 
     /** When this returns, subchannels over another pool get no new calls, and they are closed later. */

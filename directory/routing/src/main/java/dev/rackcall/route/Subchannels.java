@@ -7,7 +7,6 @@ import dev.rackcall.rpc.balance.Subchannel;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,13 +19,14 @@ import java.util.stream.Stream;
 final class Subchannels {
     private static final RouteSubchannel[] NONE = {};
 
-    private final String channel;
     private final List<RouteSubchannel> adopted = new ArrayList<>();
     private final List<RouteSubchannel> left = new ArrayList<>();
     /** Subchannels that were left, are unused, and are being closed. */
     private final List<RouteSubchannel> closing = new ArrayList<>();
 
-    private final List<ServiceDefinition<?>> used = new ArrayList<>();
+    /** One for each interface for which the channel has stubs; replaced as a whole. */
+    private volatile List<ServiceDefinition<?>> used = List.of();
+
     private Optional<ClientConnection> first = Optional.empty();
     private volatile RouteSubchannel[] open = NONE;
 
@@ -35,48 +35,40 @@ final class Subchannels {
         return open;
     }
 
-    Subchannels(String channel) {
-        this.channel = channel;
+    /** The services of the channel's stubs. Called by any thread, without the lock. */
+    List<ServiceDefinition<?>> used() {
+        return used;
     }
 
-    /** Adds a new subchannel. Its server must have a version that the stubs in use can call. */
-    void adopt(RouteSubchannel subchannel) {
-        try {
-            used.forEach(definition -> subchannel.use(definition, channel));
-        } catch (RuntimeException | Error e) {
-            Background.run(subchannel.connection()::close);
-            throw e;
+    /** Called by any thread, without the lock. */
+    boolean isUsed(ServiceDefinition<?> definition) {
+        return used.stream().anyMatch(known -> known.type() == definition.type());
+    }
+
+    /** Adds a new subchannel, unless the stubs use more services than it was prepared for. */
+    boolean isAdopted(RouteSubchannel subchannel, List<ServiceDefinition<?>> prepared) {
+        if (used != prepared) {
+            return false;
         }
         if (first.isEmpty()) {
             first = Optional.of(subchannel.connection());
         }
         adopted.add(subchannel);
         open = adopted.toArray(NONE);
+        return true;
     }
 
-    /**
-     * Prepares all present and later subchannels for the calls of a service's stubs.
-     *
-     * @return the subchannels that these stubs cannot use, and why not
-     * @throws RpcException if these are all subchannels; FAILED_PRECONDITION if their servers' version is the reason
-     */
-    Map<RouteSubchannel, RpcException> use(ServiceDefinition<?> definition) {
-        if (used.stream().anyMatch(known -> known.type() == definition.type())) {
-            return Map.of();
+    /** Has later subchannels prepared for a service's stubs, unless there are others than those that were asked. */
+    boolean isNoted(ServiceDefinition<?> definition, List<RouteSubchannel> asked) {
+        if (!asked.containsAll(List.of(open))) {
+            return false;
         }
-        Map<RouteSubchannel, RpcException> failures = new LinkedHashMap<>();
-        for (RouteSubchannel subchannel : open) {
-            try {
-                subchannel.use(definition, channel);
-            } catch (RpcException e) {
-                failures.put(subchannel, e);
-            }
+        if (!isUsed(definition)) {
+            List<ServiceDefinition<?>> more = new ArrayList<>(used);
+            more.add(definition);
+            used = List.copyOf(more);
         }
-        if (!failures.isEmpty() && failures.size() == open.length) {
-            throw failures.values().iterator().next();
-        }
-        used.add(definition);
-        return failures;
+        return true;
     }
 
     /**

@@ -60,9 +60,10 @@ public interface Balancer extends AutoCloseable {
      * Prepares every subchannel, now and later, for the calls of a service's stubs. Subchannels to servers of versions
      * that these stubs cannot call are closed.
      *
+     * @param deadline nanoTime until which it may wait for servers
      * @throws RpcException FAILED_PRECONDITION if all servers have such versions
      */
-    void use(ServiceDefinition<?> definition);
+    void use(ServiceDefinition<?> definition, long deadline);
 
     /** The service of the first subchannel's server; other servers may have other versions. */
     ServedInterface service();

@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
 
 /**
@@ -36,17 +35,11 @@ public final class HostBalancer implements Balancer {
     private final LongConsumer reconnection;
     private final ServerSearch search;
 
-    /**
-     * Held while versions are compared, which takes long. Taken before this object's lock, and by no thread that only
-     * looks at connections.
-     */
-    private final ReentrantLock comparing = new ReentrantLock();
-    /** One for each interface for which the channel has stubs. Guarded by {@link #comparing}. */
-    private final List<ServiceDefinition<?>> used = new ArrayList<>();
+    // The following fields are guarded by this object's lock. No thread waits for a server while it holds the lock.
 
-    // The following fields are guarded by this object's lock.
-
-    /** By the servers' ids. Servers are added under {@link #comparing}, too. */
+    /** One for each interface for which the channel has stubs; replaced as a whole. */
+    private volatile List<ServiceDefinition<?>> used = List.of();
+    /** By the servers' ids. All can serve what is {@link #used}. */
     private final Map<String, HostSubchannel> connected = new LinkedHashMap<>();
     /** Connections that get no calls any more, and are closed once they have none in flight. */
     private final Set<HostSubchannel> leaving = new LinkedHashSet<>();
@@ -85,7 +78,7 @@ public final class HostBalancer implements Balancer {
         this.service = first.connection().service();
         this.reconnection = reconnection;
         this.search = new ServerSearch(spec, new Finds());
-        adopt(first);
+        adopt(first, connectDeadline());
         try {
             search.start();
         } catch (RuntimeException | Error e) {
@@ -116,7 +109,7 @@ public final class HostBalancer implements Balancer {
 
         @Override
         public boolean adopt(HostServers.Reached reached) {
-            return HostBalancer.this.adopt(reached);
+            return HostBalancer.this.adopt(reached, connectDeadline());
         }
 
         @Override
@@ -132,59 +125,60 @@ public final class HostBalancer implements Balancer {
 
     // ---- connections
 
+    private long connectDeadline() {
+        return System.nanoTime() + spec.connectTimeout().toNanos();
+    }
+
     /**
      * Adds a connection. If its server has a usable one already, the new one is closed: the other one has calls.
      *
+     * @param deadline nanoTime until which the server may be asked for the stubs' services
      * @return false if the balancer is closed, or if the channel's stubs cannot call that server's version; the caller
      *     keeps the connection then
      */
-    public boolean adopt(HostServers.Reached reached) {
+    public boolean adopt(HostServers.Reached reached, long deadline) {
         HostSubchannel subchannel = new HostSubchannel(reached);
-        boolean isSpare;
-        comparing.lock();
-        try {
-            if (closed || retired) {
+        while (!closed && !retired) {
+            if (isSpare(subchannel)) {
+                reached.connection().close();
+                return true;
+            }
+            List<ServiceDefinition<?>> prepared = used;
+            if (!isSuitable(subchannel, prepared, deadline)) {
                 return false;
             }
-            isSpare = isSpare(reached);
-            if (!isSpare && !isSuitable(subchannel)) {
-                return false;
+            if (isAdded(subchannel, prepared)) {
+                // Another thread, because closing connections would take the reactor's time.
+                reached.connection().onUnusable(() -> Thread.startVirtualThread(this::noticeEnd));
+                closeLeft();
+                return true;
             }
-            synchronized (this) {
-                if (closed || retired) {
-                    return false;
-                }
-                if (!isSpare) {
-                    HostSubchannel present = connected.put(reached.server().id(), subchannel);
-                    if (present != null) {
-                        // Its server drains, or its end was not noticed yet.
-                        leaving.add(present);
-                    }
-                    publish();
-                }
-            }
-        } finally {
-            comparing.unlock();
         }
-        if (isSpare) {
-            reached.connection().close();
-            return true;
-        }
-        // Another thread, because closing connections would take the reactor's time.
-        reached.connection().onUnusable(() -> Thread.startVirtualThread(this::noticeEnd));
-        closeLeft();
-        return true;
+        return false;
     }
 
-    private synchronized boolean isSpare(HostServers.Reached reached) {
-        HostSubchannel present = connected.get(reached.server().id());
+    private synchronized boolean isSpare(HostSubchannel subchannel) {
+        HostSubchannel present = connected.get(subchannel.server.id());
         return present != null && present.isUsable();
     }
 
-    /** With {@link #comparing}. */
-    private boolean isSuitable(HostSubchannel subchannel) {
+    /** Returns false if something has changed since the subchannel was prepared. */
+    private synchronized boolean isAdded(HostSubchannel subchannel, List<ServiceDefinition<?>> prepared) {
+        if (closed || retired || used != prepared || isSpare(subchannel)) {
+            return false;
+        }
+        HostSubchannel present = connected.put(subchannel.server.id(), subchannel);
+        if (present != null) {
+            // Its server drains, or its end was not noticed yet.
+            leaving.add(present);
+        }
+        publish();
+        return true;
+    }
+
+    private boolean isSuitable(HostSubchannel subchannel, List<ServiceDefinition<?>> definitions, long deadline) {
         try {
-            used.forEach(definition -> subchannel.use(definition, spec.channel()));
+            definitions.forEach(definition -> subchannel.use(definition, spec.channel(), deadline));
             return true;
         } catch (RpcException e) {
             refuse(subchannel, e);
@@ -297,17 +291,23 @@ public final class HostBalancer implements Balancer {
      * others are asked first.
      */
     @Override
-    public void use(ServiceDefinition<?> definition) {
+    public void use(ServiceDefinition<?> definition, long deadline) {
+        if (isUsed(definition)) {
+            return;
+        }
         Set<String> asked = new HashSet<>();
-        long end = System.nanoTime() + spec.connectTimeout().toNanos();
-        Optional<RpcException> failure = tryToUse(definition, asked);
+        Optional<RpcException> failure = tryToUse(definition, asked, deadline);
         while (failure.isPresent()) {
-            if (!search.connectToAnother(asked, end)) {
+            if (!search.connectToAnother(asked, deadline)) {
                 throw failure.get();
             }
-            failure = tryToUse(definition, asked);
+            failure = tryToUse(definition, asked, deadline);
         }
         closeLeft();
+    }
+
+    private boolean isUsed(ServiceDefinition<?> definition) {
+        return used.stream().anyMatch(known -> known.type() == definition.type());
     }
 
     /**
@@ -315,48 +315,49 @@ public final class HostBalancer implements Balancer {
      *
      * @param asked gets the ids of those servers
      */
-    private Optional<RpcException> tryToUse(ServiceDefinition<?> definition, Set<String> asked) {
-        comparing.lock();
-        try {
-            if (used.stream().anyMatch(known -> known.type() == definition.type())) {
-                return Optional.empty();
-            }
-            Map<HostSubchannel, RpcException> failures = new LinkedHashMap<>();
-            List<HostSubchannel> present = present();
-            for (HostSubchannel each : present) {
-                try {
-                    each.use(definition, spec.channel());
-                } catch (RpcException e) {
-                    failures.put(each, e);
-                    asked.add(each.server.id());
-                }
-            }
-            if (!failures.isEmpty() && failures.size() == present.size()) {
+    private Optional<RpcException> tryToUse(ServiceDefinition<?> definition, Set<String> asked, long deadline) {
+        Map<HostSubchannel, RpcException> failures = new LinkedHashMap<>();
+        List<HostSubchannel> present;
+        do {
+            present = present();
+            List<HostSubchannel> others =
+                    present.stream().filter(each -> !failures.containsKey(each)).toList();
+            failures.putAll(Subchannel.useAll(others, definition, spec.channel(), deadline));
+            failures.keySet().forEach(each -> asked.add(each.server.id()));
+            if (!failures.isEmpty() && failures.keySet().containsAll(present)) {
                 return Optional.of(failures.values().iterator().next());
             }
-            used.add(definition);
-            leave(failures);
-            return Optional.empty();
-        } finally {
-            comparing.unlock();
+        } while (!isNoted(definition, present, failures.keySet()));
+        failures.forEach(this::refuse);
+        return Optional.empty();
+    }
+
+    /**
+     * Leaves the servers that cannot serve the stubs, at once: other threads then make calls to the rest. Returns false
+     * if a server was connected that was not asked.
+     */
+    private synchronized boolean isNoted(
+            ServiceDefinition<?> definition, List<HostSubchannel> asked, Set<HostSubchannel> failed) {
+        if (!asked.containsAll(connected.values())) {
+            return false;
         }
+        for (HostSubchannel each : failed) {
+            // It may have ended meanwhile.
+            if (connected.remove(each.server.id(), each)) {
+                leaving.add(each);
+            }
+        }
+        publish();
+        if (!isUsed(definition)) {
+            List<ServiceDefinition<?>> more = new ArrayList<>(used);
+            more.add(definition);
+            used = List.copyOf(more);
+        }
+        return true;
     }
 
     private synchronized List<HostSubchannel> present() {
         return List.copyOf(connected.values());
-    }
-
-    private void leave(Map<HostSubchannel, RpcException> failures) {
-        failures.forEach(this::refuse);
-        synchronized (this) {
-            for (HostSubchannel each : failures.keySet()) {
-                // It may have ended meanwhile.
-                if (connected.remove(each.server.id(), each)) {
-                    leaving.add(each);
-                }
-            }
-            publish();
-        }
     }
 
     // ---- for the channel

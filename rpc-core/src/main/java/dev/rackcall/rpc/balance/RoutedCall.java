@@ -126,7 +126,8 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
                 }
                 return how.apply(inner);
             } catch (RpcException e) {
-                if (!mayRepeat || !mayTryAnother(subchannel, e)) {
+                boolean mayRepeatNow = mayRepeat || (sending == null && inner.wasNeverBegun());
+                if (!mayRepeatNow || !mayTryAnother(subchannel, e)) {
                     throw e;
                 }
                 told.tellNobody();

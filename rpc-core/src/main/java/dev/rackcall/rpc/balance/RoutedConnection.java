@@ -133,7 +133,13 @@ public final class RoutedConnection extends ClientConnection {
 
     @Override
     public void use(ServiceDefinition<?> definition) {
-        routes.use(definition);
+        use(definition, 0);
+    }
+
+    @Override
+    public void use(ServiceDefinition<?> definition, long deadline) {
+        long longest = System.nanoTime() + routes.spec().connectTimeout().toNanos();
+        routes.use(definition, deadline == 0 || longest - deadline < 0 ? longest : deadline);
         synchronized (this) {
             if (Arrays.stream(used).noneMatch(each -> each.type == definition.type())) {
                 Used[] more = Arrays.copyOf(used, used.length + 1);

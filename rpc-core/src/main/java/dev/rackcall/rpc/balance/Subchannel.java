@@ -6,11 +6,18 @@ import dev.rackcall.rpc.schema.Adaptation;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** A channel's connection to one of its servers, with the record of its calls. Thread-safe. */
 public class Subchannel {
@@ -22,6 +29,10 @@ public class Subchannel {
 
     /** As this channel's stubs use it: a server of another version gets converted calls. */
     private volatile ClientConnection connection;
+    /** Held while its server is asked for a service, for {@link #used} and changes of {@link #connection}. */
+    private final ReentrantLock using = new ReentrantLock();
+    /** The interfaces for which the channel has stubs. */
+    private final Set<Class<?>> used = new HashSet<>();
 
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger failures = new AtomicInteger();
@@ -46,14 +57,81 @@ public class Subchannel {
     }
 
     /**
-     * Prepares the connection for the calls of a service's stubs.
+     * Prepares the connection for the calls of a service's stubs, once for each interface. May wait for the server, so it
+     * must be called without any lock that calls to other servers need.
      *
+     * @param deadline nanoTime until which it may wait
      * @throws RpcException FAILED_PRECONDITION if its server has a version that they cannot call, PERMISSION_DENIED if
      *     this client may not use it, another code if the server cannot be asked now
      */
-    public final void use(ServiceDefinition<?> definition, String channel) {
-        connection = Adaptation.adapt(definition, connection, channel);
-        connection.use(definition);
+    public final void use(ServiceDefinition<?> definition, String channel, long deadline) {
+        lockUntil(deadline, channel);
+        try {
+            if (!used.contains(definition.type())) {
+                ClientConnection adapted = Adaptation.adapt(definition, connection, channel, deadline);
+                adapted.use(definition);
+                connection = adapted;
+                used.add(definition.type());
+            }
+        } finally {
+            using.unlock();
+        }
+    }
+
+    /**
+     * {@linkplain #use Prepares} subchannels at the same time, because a slow server must not take the time of the
+     * others.
+     *
+     * @return those that failed, and why
+     */
+    public static <S extends Subchannel> Map<S, RpcException> useAll(
+            List<S> subchannels, ServiceDefinition<?> definition, String channel, long deadline) {
+        Map<S, RpcException> failures = new LinkedHashMap<>();
+        Map<S, CompletableFuture<Optional<RpcException>>> asked = new LinkedHashMap<>();
+        if (subchannels.size() == 1) {
+            S only = subchannels.getFirst();
+            failureOfUse(only, definition, channel, deadline).ifPresent(why -> failures.put(only, why));
+            return failures;
+        }
+        for (S each : subchannels) {
+            asked.put(
+                    each,
+                    CompletableFuture.supplyAsync(
+                            () -> failureOfUse(each, definition, channel, deadline), Thread::startVirtualThread));
+        }
+        asked.forEach((each, failure) -> failure.join().ifPresent(why -> failures.put(each, why)));
+        return failures;
+    }
+
+    private static Optional<RpcException> failureOfUse(
+            Subchannel subchannel, ServiceDefinition<?> definition, String channel, long deadline) {
+        try {
+            subchannel.use(definition, channel, deadline);
+            return Optional.empty();
+        } catch (RpcException e) {
+            return Optional.of(e);
+        } catch (RuntimeException e) {
+            // One server's failure must not hide the answers of the others.
+            return Optional.of(Status.Code.INTERNAL
+                    .with("channel %s: %s cannot be asked for another service: %s", channel, subchannel, e)
+                    .asException(e));
+        }
+    }
+
+    private void lockUntil(long deadline, String channel) {
+        try {
+            if (using.tryLock(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Status.Code.CANCELLED
+                    .with("channel %s: interrupted while %s was asked for another service", channel, this)
+                    .asException(e);
+        }
+        throw Status.Code.DEADLINE_EXCEEDED
+                .with("channel %s: %s has not told in time which services it has", channel, this)
+                .asException();
     }
 
     /**

@@ -109,7 +109,9 @@ final class ChannelConnection {
         HostBalancer former = hostServers;
         HostServers.Reached reached = HostServers.connectAny(within, former == null ? Set.of() : former.unsuitable());
         try {
-            if (former != null && former.adopt(reached)) {
+            if (former != null
+                    && former.adopt(
+                            reached, System.nanoTime() + within.connectTimeout().toNanos())) {
                 return present;
             }
             if (former != null && former.isUsable()) {
@@ -163,12 +165,16 @@ final class ChannelConnection {
     /**
      * The connection as the stubs of that definition use it. Versions are compared once for all of these stubs.
      *
-     * @throws RpcException FAILED_PRECONDITION if they cannot call the version of its server
+     * @param deadline nanoTime until which it may wait for the server; 0: for the channel's connect time-out
+     * @throws RpcException FAILED_PRECONDITION if they cannot call the version of its server, DEADLINE_EXCEEDED if it
+     *     does not answer in time
      */
-    ClientConnection adapted(ServiceDefinition<?> definition, ClientConnection connection) {
+    ClientConnection adapted(ServiceDefinition<?> definition, ClientConnection connection, long deadline) {
         View known = views.get(definition);
         if (known == null || known.of != connection) {
-            known = new View(connection, Adaptation.adapt(definition, connection, spec.channel()));
+            long longest = System.nanoTime() + spec.connectTimeout().toNanos();
+            long end = StubCalls.earlier(deadline, longest);
+            known = new View(connection, Adaptation.adapt(definition, connection, spec.channel(), end));
             views.put(definition, known);
         }
         return known.adapted;

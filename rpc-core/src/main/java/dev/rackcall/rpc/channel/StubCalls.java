@@ -49,13 +49,14 @@ final class StubCalls implements ClientCalls {
         this.isolation = options.isolation();
         this.timeoutNanos = options.timeout().map(Duration::toNanos).orElse(0L);
         this.fixedDeadline = options.deadline().map(Deadline::nanoTime).orElse(0L);
-        adopt(channel.present());
+        adopt(channel.present(), 0);
     }
 
-    private ClientConnection adopt(ClientConnection connection) {
+    /** Waits for a server until the deadline of a call that begins; 0: for the channel's connect time-out. */
+    private ClientConnection adopt(ClientConnection connection, long deadline) {
         ClientConnection adapted =
-                connection.hasSeveralServers() ? connection : channel.adapted(definition, connection);
-        adapted.use(definition);
+                connection.hasSeveralServers() ? connection : channel.adapted(definition, connection, deadline);
+        adapted.use(definition, deadline);
         checked = adapted;
         return adapted;
     }
@@ -101,7 +102,7 @@ final class StubCalls implements ClientCalls {
     ClientCall begin(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
         ClientConnection connection = checked;
         if (!connection.isUsable()) {
-            connection = adopt(channel.usable(deadline));
+            connection = adopt(channel.usable(deadline), deadline);
         }
         return connection.begin(method, deadline, sent, isolation.or(method.isolation()), told);
     }

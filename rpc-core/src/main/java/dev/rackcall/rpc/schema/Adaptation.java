@@ -26,10 +26,12 @@ public final class Adaptation {
      * {@code mine}. If the connection's server has that service on another channel, a view over which its stubs call it.
      * Called once for each connection, not for each call.
      *
+     * @param deadline nanoTime until which it may wait for the server's answer
      * @throws RpcException FAILED_PRECONDITION if the two versions cannot call each other; the message has the
      *     differences
      */
-    public static ClientConnection adapt(ServiceDefinition<?> mine, ClientConnection connection, String channel) {
+    public static ClientConnection adapt(
+            ServiceDefinition<?> mine, ClientConnection connection, String channel, long deadline) {
         ServedInterface served = connection.service();
         if (mine.fingerprint() == served.fingerprint()) {
             return connection;
@@ -37,9 +39,9 @@ public final class Adaptation {
         // A service may be served under a name that is not its interface's.
         if (!mine.channel().equals(channel) && !mine.type().getName().equals(served.name())) {
             return connection
-                    .bind(mine.channel())
+                    .bind(mine.channel(), deadline)
                     .<ClientConnection>map(
-                            other -> new OtherService(connection, mine, adapt(mine, other, mine.channel())))
+                            other -> new OtherService(connection, mine, adapt(mine, other, mine.channel(), deadline)))
                     .orElseThrow(() -> anotherService(mine, served, channel));
         }
         Compatibility compatibility = Compatibility.of(ServedInterface.of(mine), served, SIDES);

@@ -146,6 +146,11 @@ final class AdaptedCall extends ClientCall {
     }
 
     @Override
+    public boolean wasNeverBegun() {
+        return call.wasNeverBegun();
+    }
+
+    @Override
     public Metadata trailers() {
         return call.trailers();
     }

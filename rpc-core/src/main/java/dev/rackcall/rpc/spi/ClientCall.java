@@ -86,6 +86,11 @@ public abstract class ClientCall {
     /** A flyweight over a shared object that the server returned; it lives in a reply scope. */
     public abstract <T> T shared(Class<T> type, long ref);
 
+    /** Whether it has failed because its connection ended before the server began it. Until {@link #close}. */
+    public boolean wasNeverBegun() {
+        return false;
+    }
+
     /** The trailers of the answer that was read last; empty before that. */
     public Metadata trailers() {
         return Metadata.EMPTY;

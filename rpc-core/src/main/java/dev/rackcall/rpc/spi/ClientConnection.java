@@ -68,6 +68,15 @@ public abstract class ClientConnection implements AutoCloseable {
     public abstract void use(ServiceDefinition<?> definition);
 
     /**
+     * As {@link #use(ServiceDefinition)}. If it {@link #hasSeveralServers}, it waits for them only until the deadline.
+     *
+     * @param deadline nanoTime; 0 for the channel's connect time-out
+     */
+    public void use(ServiceDefinition<?> definition, long deadline) {
+        use(definition);
+    }
+
+    /**
      * Whether calls go to servers that may have different versions of the service. Such a connection compares and adapts
      * to each of them itself, in {@link #use}.
      */
@@ -108,10 +117,12 @@ public abstract class ClientConnection implements AutoCloseable {
      * This connection as calls to another service of its server use it. Waits for the server's answer.
      *
      * @param channel the service's channel
+     * @param deadline nanoTime
      * @return empty if the server has no such service, or serves one service for each connection
-     * @throws dev.rackcall.rpc.RpcException PERMISSION_DENIED if this client may not use it
+     * @throws dev.rackcall.rpc.RpcException PERMISSION_DENIED if this client may not use it,
+     *     DEADLINE_EXCEEDED if the server has not answered by then
      */
-    public Optional<ClientConnection> bind(String channel) {
+    public Optional<ClientConnection> bind(String channel, long deadline) {
         return Optional.empty();
     }
 

@@ -91,8 +91,8 @@ public abstract class ForwardingConnection extends ClientConnection {
     }
 
     @Override
-    public Optional<ClientConnection> bind(String channel) {
-        return connection.bind(channel);
+    public Optional<ClientConnection> bind(String channel, long deadline) {
+        return connection.bind(channel, deadline);
     }
 
     @Override

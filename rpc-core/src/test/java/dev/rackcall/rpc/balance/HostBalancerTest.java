@@ -7,6 +7,8 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.Ledger;
+import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.spi.ClientCalls;
@@ -39,6 +41,10 @@ class HostBalancerTest extends RpcFixture {
                 ClientSpec.Sealing.DEFAULT);
     }
 
+    private static long soon() {
+        return System.nanoTime() + Await.BOUND.toNanos();
+    }
+
     private HostBalancer balancer(HostServers.Reached first) {
         return keep(new HostBalancer(spec(), first, _ -> {}));
     }
@@ -50,7 +56,7 @@ class HostBalancerTest extends RpcFixture {
         HostServers.Reached first = HostServers.connectAny(spec());
         HostBalancer balancer = balancer(first);
         ClientConnection second = HostServers.connect(spec(), first.server());
-        assertThat(balancer.adopt(new HostServers.Reached(first.server(), second)))
+        assertThat(balancer.adopt(new HostServers.Reached(first.server(), second), soon()))
                 .isTrue();
         assertThat(first.connection().isUsable()).isTrue();
         assertThat(second.hasEnded()).isTrue();
@@ -69,55 +75,92 @@ class HostBalancerTest extends RpcFixture {
         assertThat(balancer.isOver()).isTrue();
         assertThat(balancer.isClosed()).isFalse();
         ClientConnection second = keep(HostServers.connect(spec(), first.server()));
-        assertThat(balancer.adopt(new HostServers.Reached(first.server(), second)))
+        assertThat(balancer.adopt(new HostServers.Reached(first.server(), second), soon()))
                 .isFalse();
         assertThat(second.isUsable()).isTrue();
     }
 
     /** A definition that does something whenever its version is compared. */
-    private static final class WatchedDefinition extends ServiceDefinition<Echo> {
-        private final ServiceDefinition<Echo> echo = ServiceDefinition.of(Echo.class);
+    private static final class WatchedDefinition<T> extends ServiceDefinition<T> {
+        private final ServiceDefinition<T> same;
         private final Runnable whenCompared;
 
-        WatchedDefinition(Runnable whenCompared) {
+        WatchedDefinition(Class<T> type, Runnable whenCompared) {
+            this.same = ServiceDefinition.of(type);
             this.whenCompared = whenCompared;
         }
 
         @Override
         public long fingerprint() {
             whenCompared.run();
-            return echo.fingerprint();
+            return same.fingerprint();
         }
 
         @Override
-        public Class<Echo> type() {
-            return echo.type();
+        public Class<T> type() {
+            return same.type();
         }
 
         @Override
         public String channel() {
-            return echo.channel();
+            return same.channel();
         }
 
         @Override
         public List<MethodDescriptor> methods() {
-            return echo.methods();
+            return same.methods();
         }
 
         @Override
         public String description() {
-            return echo.description();
+            return same.description();
         }
 
         @Override
-        public Echo stub(ClientCalls calls) {
-            return echo.stub(calls);
+        public T stub(ClientCalls calls) {
+            return same.stub(calls);
         }
 
         @Override
-        public Dispatcher dispatcher(Echo service) {
-            return echo.dispatcher(service);
+        public Dispatcher dispatcher(T service) {
+            return same.dispatcher(service);
         }
+    }
+
+    /** While a server is asked for a service of its, only stubs that need this very answer wait, until their deadlines. */
+    @Test
+    void shouldLetNoOtherStubWaitForAServerThatDoesNotAnswer() {
+        serve(Echo.class, new EchoService());
+        HostBalancer balancer = balancer(HostServers.connectAny(spec()));
+        ServiceDefinition<Echo> echo = ServiceDefinition.of(Echo.class);
+        balancer.use(echo, soon());
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        CompletableFuture<Boolean> use = Concurrently.start(() -> {
+            balancer.use(
+                    new WatchedDefinition<>(Library.class, () -> {
+                        asked.countDown();
+                        Await.latch(goesOn);
+                    }),
+                    soon());
+            return true;
+        });
+        Await.latch(asked);
+        try {
+            CompletableFuture<Boolean> others = Concurrently.start(() -> {
+                balancer.use(echo, soon());
+                assertFails(
+                        Status.Code.DEADLINE_EXCEEDED,
+                        () -> balancer.use(ServiceDefinition.of(Ledger.class), System.nanoTime() + 1_000_000));
+                return true;
+            });
+            assertThat(others).succeedsWithin(Await.BOUND);
+            serve(Echo.class, new EchoService());
+            Await.equal("routes", 2, () -> balancer.describe().size());
+        } finally {
+            goesOn.countDown();
+        }
+        assertThat(use).failsWithin(Await.BOUND).withThrowableThat().withMessageContaining("FAILED_PRECONDITION");
     }
 
     /** A server that has ended must not wait for that, nor must the list of routes. */
@@ -127,12 +170,12 @@ class HostBalancerTest extends RpcFixture {
         HostBalancer balancer = balancer(HostServers.connectAny(spec()));
         CountDownLatch comparing = new CountDownLatch(1);
         CountDownLatch goesOn = new CountDownLatch(1);
-        WatchedDefinition slow = new WatchedDefinition(() -> {
+        WatchedDefinition<Echo> slow = new WatchedDefinition<>(Echo.class, () -> {
             comparing.countDown();
             Await.latch(goesOn);
         });
         CompletableFuture<Boolean> use = Concurrently.start(() -> {
-            balancer.use(slow);
+            balancer.use(slow, soon());
             return true;
         });
         Await.latch(comparing);
@@ -156,11 +199,15 @@ class HostBalancerTest extends RpcFixture {
         HostBalancer balancer = balancer(HostServers.connectAny(spec()));
         Await.equal("routes", 2, () -> balancer.describe().size());
         AtomicInteger compared = new AtomicInteger();
-        balancer.use(new WatchedDefinition(() -> {
-            if (compared.getAndIncrement() == 0) {
-                throw Status.Code.RESOURCE_EXHAUSTED.with("all slots are taken").asException();
-            }
-        }));
+        balancer.use(
+                new WatchedDefinition<>(Echo.class, () -> {
+                    if (compared.getAndIncrement() == 0) {
+                        throw Status.Code.RESOURCE_EXHAUSTED
+                                .with("all slots are taken")
+                                .asException();
+                    }
+                }),
+                soon());
         assertThat(balancer.unsuitable()).isEmpty();
         Await.equal("routes", 2, () -> balancer.describe().size());
         assertThat(compared).hasValueGreaterThan(2);

@@ -6,6 +6,7 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.EndObservers;
@@ -38,6 +39,7 @@ final class ShmClientCall extends ClientSlot {
     private Status ended = Status.OK;
     private boolean sent;
     private boolean unwanted;
+    private boolean neverBegun;
     /** What the call sends, until it ends or passes that on; null if it sends no stream. */
     private OutgoingStream<?> outgoing;
 
@@ -94,6 +96,7 @@ final class ShmClientCall extends ClientSlot {
         }
         sent = false;
         unwanted = false;
+        neverBegun = false;
         try {
             if (answer == null) {
                 prepare();
@@ -378,6 +381,10 @@ final class ShmClientCall extends ClientSlot {
 
     /** The connection ended while the call was in flight. */
     RpcException lost(RpcException why) {
+        // Memory that others get after the end, as in a pool, may say anything.
+        neverBegun = connection.end.hasServerOnThisHost()
+                && ControlLayout.state(memory) == ControlLayout.STATE_ENDED
+                && ticket() - ControlLayout.consumed(memory) >= 0;
         ended = why.status();
         return why;
     }
@@ -397,6 +404,11 @@ final class ShmClientCall extends ClientSlot {
         if (kept) {
             connection.control(ControlOp.READ, ticket);
         }
+    }
+
+    @Override
+    public boolean wasNeverBegun() {
+        return neverBegun;
     }
 
     @Override

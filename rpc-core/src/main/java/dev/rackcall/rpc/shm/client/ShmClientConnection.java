@@ -353,8 +353,7 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     @Override
-    public Optional<ClientConnection> bind(String channel) {
-        long deadline = System.nanoTime() + spec.connectTimeout().toNanos();
+    public Optional<ClientConnection> bind(String channel, long deadline) {
         ShmClientCall call = slots.claimToAsk(deadline);
         try {
             PayloadReader answer = call.callBind(channel, deadline);

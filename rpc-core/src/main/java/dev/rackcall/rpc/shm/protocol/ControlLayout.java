@@ -16,7 +16,7 @@ import java.lang.invoke.VarHandle;
  *     24  largest  : maximum bytes of a scope that the server copies for one call, 0: not stated    likewise
  *     32  seals    : 1 if the server accepts only seals that a holder holds                         likewise
  *    256  watched    : 1 while the server polls this connection, 2 once it was rung    server, client
- *    260  state      : 1 open, 2 draining                                     server
+ *    260  state      : 1 open, 2 draining, 3 takes no more requests           server
  *    264  processor  : on which the server's poller last ran, -1: unknown     server
  *    268  yields     : 1 while callers on that processor should yield rather than sleep    server
  *    384  consumed   : requests taken so far, published now and then          server
@@ -62,6 +62,8 @@ public final class ControlLayout {
 
     public static final int STATE_OPEN = 1;
     public static final int STATE_DRAINING = 2;
+    /** The server has ended the connection: it never takes the requests from {@link #consumed(MemorySegment)} on. */
+    public static final int STATE_ENDED = 3;
 
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();

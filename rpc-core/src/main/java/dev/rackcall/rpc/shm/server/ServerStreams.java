@@ -66,12 +66,17 @@ final class ServerStreams {
 
     /** Ends streams that their readers left without closing them, for example after the first element. */
     private void endForsaken() {
-        List<ServerStream<?>> all;
-        synchronized (this) {
-            all = List.copyOf(open.values());
-        }
-        // Without the monitor, which a stream takes while it holds its own lock.
-        all.stream().filter(ServerStream::isForsaken).forEach(ServerStream::cancel);
+        all().stream().filter(ServerStream::isForsaken).forEach(ServerStream::cancel);
+    }
+
+    /** Whether a stream is open that its reader has not left. */
+    boolean areRead() {
+        return all().stream().anyMatch(each -> !each.isForsaken());
+    }
+
+    /** A copy, to be used without the monitor, which a stream takes while it holds its own lock. */
+    private synchronized List<ServerStream<?>> all() {
+        return List.copyOf(open.values());
     }
 
     /** The stream with that id, which came from a peer; null if there is none. */

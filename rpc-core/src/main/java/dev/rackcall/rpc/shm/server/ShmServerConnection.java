@@ -393,7 +393,14 @@ public final class ShmServerConnection implements Relief.Served {
             // Requests that a device has received count as sent.
             end.look();
         }
-        return !use.hasCallsUnderWay() && !hasRequest();
+        // A stream is read by one request after another, between which no call is under way.
+        return !use.hasCallsUnderWay() && !hasRequest() && !streams.areRead();
+    }
+
+    /** Lets the client see which requests were never begun; those it may send to another server. */
+    private void takeNoMore() {
+        ControlLayout.consumed(memory, head);
+        ControlLayout.state(memory, ControlLayout.STATE_ENDED);
     }
 
     /**
@@ -405,6 +412,7 @@ public final class ShmServerConnection implements Relief.Served {
             return;
         }
         try {
+            takeNoMore();
             end.hangUp();
             streams.closeAll();
             for (ShmServerCall call : calls) {

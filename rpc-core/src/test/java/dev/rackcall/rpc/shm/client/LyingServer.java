@@ -199,6 +199,10 @@ final class LyingServer implements AutoCloseable {
                         SlotLayout.publishResponse(memory, slot, SlotLayout.word(head, 0, 0, 0));
                     } else {
                         answer.to(head, slot, memory);
+                        if (ControlLayout.state(memory) == ControlLayout.STATE_ENDED) {
+                            // As a server that has not begun this request.
+                            return;
+                        }
                         VarHandle.fullFence();
                         if (ControlLayout.asleep(memory, 0) != 0) {
                             Futex.wake(memory, slot + SlotLayout.RESPONSE_WORD, 1);

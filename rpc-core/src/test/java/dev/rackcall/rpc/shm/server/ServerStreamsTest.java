@@ -76,4 +76,19 @@ class ServerStreamsTest {
         streams.closeOpenedBy(first.id());
         assertThat(streams.find(second.id())).isSameAs(second);
     }
+
+    /** A server that drains waits for readers, but not for those that have left. */
+    @Test
+    void shouldTellWhetherStreamsAreRead() {
+        assertThat(streams.areRead()).isFalse();
+        ServerStream<Integer> stream = open(Stream.of(1));
+        assertThat(streams.areRead()).isTrue();
+        now.addAndGet(TimeUnit.SECONDS.toNanos(60) + 1);
+        assertThat(streams.areRead()).isFalse();
+        ServerStream<Integer> next = open(Stream.of(1));
+        assertThat(streams.areRead()).isTrue();
+        streams.close(next.id());
+        assertThat(streams.areRead()).isFalse();
+        assertThat(streams.find(stream.id())).isSameAs(stream);
+    }
 }

@@ -21,6 +21,7 @@ import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -668,6 +669,25 @@ public class CallContractTest extends StreamContract {
         assertThat(codeOf(() -> echo.add(1, 1))).isEqualTo(Status.Code.UNAVAILABLE);
         serve(mode);
         assertThat(echo.add(2, 2)).isEqualTo(4);
+    }
+
+    /** Between two requests of its reader, a stream is under way as well. */
+    @Test
+    void shouldFinishStreamsThatAreReadWhenShutDown() {
+        int elements = 20_000;
+        RpcServer server = serve(plain());
+        RpcChannel channel = channel(plain()).open();
+        try (Stream<Integer> counted = stub(channel).count(0, elements)) {
+            Iterator<Integer> read = counted.iterator();
+            assertThat(read.next()).isZero();
+            CompletableFuture<Boolean> drained = Concurrently.start(() -> server.shutdown(Await.BOUND));
+            await(() -> channel.state() != RpcChannel.State.READY);
+            for (int i = 1; i < elements; i++) {
+                assertThat(read.next()).isEqualTo(i);
+            }
+            assertThat(read.hasNext()).isFalse();
+            assertThat(drained).succeedsWithin(Await.BOUND).isEqualTo(true);
+        }
     }
 
     @Test
