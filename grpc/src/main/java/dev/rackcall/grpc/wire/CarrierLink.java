@@ -4,6 +4,9 @@ import dev.rackcall.grpc.wire.PipeLayout.Side;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.socket.EventPoll;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Each end has memory of its own, and a carrier writes this end's frames and heads into the peer's. The words by which
@@ -12,6 +15,20 @@ import dev.rackcall.shm.os.socket.EventPoll;
 final class CarrierLink implements PipeLink {
     /** Frames in flight have a header at least, and notices of room are a quarter of a pipe apart. */
     static final int PUBLICATIONS = PipeLayout.PIPE_BYTES / Frame.HEADER_BYTES + 8;
+
+    private static final int CLOSING_THREADS = 4;
+    /** The last frames of a connection may take a second to arrive. The JVM waits for them, so no thread is a daemon. */
+    private static final ThreadPoolExecutor CLOSING = new ThreadPoolExecutor(
+            CLOSING_THREADS,
+            CLOSING_THREADS,
+            100,
+            TimeUnit.MILLISECONDS,
+            new LinkedBlockingQueue<>(),
+            Thread.ofPlatform().daemon(false).name("rackcall-grpc-close").factory());
+
+    static {
+        CLOSING.allowCoreThreadTimeOut(true);
+    }
 
     private static final int MASK = PipeLayout.PIPE_BYTES - 1;
 
@@ -127,16 +144,25 @@ final class CarrierLink implements PipeLink {
         return 0;
     }
 
-    /** On a thread of its own, because the last frames may take a second to arrive, and the JVM waits for them. */
     @Override
-    public void close() {
-        Thread closing = new Thread(
-                () -> {
-                    carrier.close();
-                    mapping.close();
-                },
-                "rackcall-grpc-close");
-        closing.setDaemon(false);
-        closing.start();
+    public void close(boolean atOnce) {
+        try {
+            CLOSING.execute(() -> end(atOnce));
+        } catch (RuntimeException | Error e) {
+            // The host can start no thread, and the loop must not wait.
+            end(true);
+        }
+    }
+
+    private void end(boolean atOnce) {
+        try {
+            if (atOnce) {
+                carrier.hangUp();
+            } else {
+                carrier.close();
+            }
+        } finally {
+            mapping.close();
+        }
     }
 }

@@ -80,7 +80,7 @@ final class MemoryLink implements PipeLink {
     }
 
     @Override
-    public void close() {
+    public void close(boolean atOnce) {
         socket.close();
         mapping.close();
     }

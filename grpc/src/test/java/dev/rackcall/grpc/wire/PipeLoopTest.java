@@ -84,4 +84,20 @@ class PipeLoopTest {
         Await.latch(late.closed);
         assertThat(late.called).doesNotContain("start");
     }
+
+    /** The thread that closes it may not have begun yet. */
+    @Test
+    void shouldHangUpAtOnceAfterAFailureOnly() {
+        try (loop) {
+            Connected good = new Connected();
+            good.connection.start();
+            good.connection.end("enough");
+            Connected failed = new Connected();
+            failed.connection.start();
+            failed.connection.sender().fail(new IllegalStateException("no reason"));
+            Await.until("both to be closed", () -> good.called.contains("close") && failed.called.contains("hangUp"));
+            assertThat(good.called).doesNotContain("hangUp");
+            assertThat(failed.called).doesNotContain("close");
+        }
+    }
 }

@@ -380,6 +380,12 @@ public abstract class MirrorCarrier implements Carrier {
     }
 
     @Override
+    public final void hangUp() {
+        out.waitNoMore();
+        close();
+    }
+
+    @Override
     public final void close() {
         if (closing.compareAndSet(false, true)) {
             sendLast();

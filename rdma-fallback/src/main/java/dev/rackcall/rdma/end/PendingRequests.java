@@ -46,6 +46,7 @@ public final class PendingRequests {
     private long moved;
 
     private volatile boolean closed;
+    private volatile boolean hurried;
 
     /** @param batch how many requests are posted together unless one is urgent; a divisor of 8 */
     PendingRequests(Ending ending, RequestQueue queue, int batch) {
@@ -74,6 +75,11 @@ public final class PendingRequests {
     /** Posts nothing from now on. */
     public void close() {
         closed = true;
+    }
+
+    /** From now on, {@link #letArrive} waits for nothing. Any thread, also without the lock. */
+    void waitNoMore() {
+        hurried = true;
     }
 
     /** The request to {@link #add} next. */
@@ -246,7 +252,7 @@ public final class PendingRequests {
     /** Posts all requests, the last of which is signaled, and waits this long for them to complete. */
     public void letArrive(long nanos) {
         long end = System.nanoTime() + nanos;
-        while (completed < added && isAlive() && System.nanoTime() - end < 0) {
+        while (completed < added && !hurried && isAlive() && System.nanoTime() - end < 0) {
             push();
             reap();
             Thread.onSpinWait();

@@ -95,6 +95,14 @@ public interface Carrier extends AutoCloseable {
         return Optional.empty();
     }
 
+    /**
+     * Closes at once, without waiting for what was sent to arrive: for a peer that has broken the protocol, or after a
+     * failure.
+     */
+    default void hangUp() {
+        close();
+    }
+
     /** Ends the connection for the peer. Afterwards neither the peer nor the carrier touches the memory. Idempotent. */
     @Override
     void close();
