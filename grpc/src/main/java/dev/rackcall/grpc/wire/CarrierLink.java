@@ -36,6 +36,11 @@ final class CarrierLink implements PipeLink {
     private final Mapping mapping;
     private final Side side;
 
+    /** Null until the loop watches it. */
+    private volatile PipeConnection connection;
+    /** Whether the peer's device confirms nothing; then nothing is sent any more. */
+    private volatile boolean stuck;
+
     /** Guarded by this object: a caller that leaves sees a loop that polls, or listens for it. */
     private boolean polled;
 
@@ -52,6 +57,9 @@ final class CarrierLink implements PipeLink {
 
     @Override
     public boolean published(long from, long to) {
+        if (isStuck()) {
+            return false;
+        }
         long pipe = PipeLayout.pipe(side);
         int at = (int) from & MASK;
         int length = (int) (to - from);
@@ -64,6 +72,21 @@ final class CarrierLink implements PipeLink {
         return false;
     }
 
+    /**
+     * Whether sending would wait, which the loop must not do, as other connections wait for it. A correct peer's device
+     * confirms what it receives before the peer can make room, so never that many requests are under way to it. Ends
+     * the connection.
+     */
+    private boolean isStuck() {
+        if (!stuck && connection != null && carrier.isCrowded()) {
+            stuck = true;
+            connection
+                    .sender()
+                    .fail(new FrameBreachException("it makes room, but its device does not confirm what it receives"));
+        }
+        return stuck;
+    }
+
     @Override
     public void ring() {
         throw new IllegalStateException("a publication over a device rings by itself");
@@ -71,7 +94,9 @@ final class CarrierLink implements PipeLink {
 
     @Override
     public void madeRoom(long head) {
-        carrier.publish(PipeLayout.headOffset(side.peer()), head);
+        if (!isStuck()) {
+            carrier.publish(PipeLayout.headOffset(side.peer()), head);
+        }
     }
 
     @Override
@@ -114,11 +139,12 @@ final class CarrierLink implements PipeLink {
     }
 
     @Override
-    public boolean watch(EventPoll poll, PipeConnection connection) {
+    public boolean watch(EventPoll poll, PipeConnection watching) {
+        connection = watching;
         carrier.start(new Carrier.Arrivals() {
             @Override
             public void published() {
-                connection.arrived();
+                watching.arrived();
             }
 
             @Override
@@ -128,7 +154,7 @@ final class CarrierLink implements PipeLink {
 
             @Override
             public void ended() {
-                connection.peerEnded();
+                watching.peerEnded();
             }
         });
         return true;

@@ -156,6 +156,16 @@ public abstract class MirrorCarrier implements Carrier {
         }
     }
 
+    @Override
+    public final boolean isCrowded() {
+        lock.lock();
+        try {
+            return out.isAlive() && out.isCrowded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Bytes that {@link #carryChanged} has found changed and sent. */
     public final long carriedBytes() {
         lock.lock();

@@ -87,6 +87,11 @@ public final class PendingRequests {
         return waiting[count];
     }
 
+    /** Whether few more requests can wait for room. */
+    boolean isCrowded() {
+        return count > MAX_WAITING - 2 * FEW;
+    }
+
     /** How many requests were added. */
     public long added() {
         return added;

@@ -51,6 +51,14 @@ public interface Carrier extends AutoCloseable {
     /** As {@link #publish}, and notifies the peer even if no thread looks or listens. */
     boolean proclaim(long offset, long value);
 
+    /**
+     * Whether so many requests wait for room that the next ones may have to wait for long. A hint, for threads that must
+     * not wait.
+     */
+    default boolean isCrowded() {
+        return false;
+    }
+
     /** Sends what was carried and stored. */
     boolean flush();
 
