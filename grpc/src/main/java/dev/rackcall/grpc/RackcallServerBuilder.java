@@ -19,10 +19,9 @@ import java.util.Optional;
  * Server server = RackcallServerBuilder.forChannel("/shop/cart").addService(new CartService()).build().start();
  * }</pre>
  *
- * <p>Services, interceptors, executors and limits are gRPC's own. On this host, the server accepts clients of its own
- * user only.
- * Several servers may serve one channel; gRPC's load balancing at the client chooses among them. Builders are for one
- * thread.
+ * <p>Services, interceptors, executors and limits are gRPC's own. Over shared memory, the server accepts clients of
+ * its own user only. Several servers may serve one channel; gRPC's load balancing at the client chooses among them.
+ * Builders are for one thread.
  */
 public final class RackcallServerBuilder extends ForwardingServerBuilder<RackcallServerBuilder> {
     private final ServerImplBuilder builder;
@@ -52,8 +51,17 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
         return forAddress(RackcallSocketAddress.of(channel));
     }
 
-    /** A server at that address. */
+    /**
+     * A server at that address of this host.
+     *
+     * @throws IllegalArgumentException if it is the address of another host; {@link #listen} takes those of servers
+     */
     public static RackcallServerBuilder forAddress(RackcallSocketAddress address) {
+        if (address.remote().isPresent()) {
+            throw new IllegalArgumentException(
+                    "no server is at " + address + ": write forChannel(\"" + address.channel()
+                            + "\").listen(URI.create(\"" + address.remote().get() + "\"))");
+        }
         return new RackcallServerBuilder(address);
     }
 
@@ -69,7 +77,7 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
      * Server.getListenSockets()} names the chosen ports.
      *
      * <p>At an address that is not loopback, the server starts only with TLS ({@code RdmaSettings.tls}), or after
-     * {@link #insecure}.
+     * {@link #insecure}. At a loopback address, it serves every user of this host.
      */
     public RackcallServerBuilder listen(URI address) {
         listens.add(Objects.requireNonNull(address, "address"));

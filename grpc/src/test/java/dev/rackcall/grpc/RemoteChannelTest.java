@@ -192,6 +192,14 @@ class RemoteChannelTest {
     }
 
     @Test
+    void shouldNotTakeAnotherHostsAddressForAFolder() {
+        RackcallSocketAddress remote = RackcallSocketAddress.of(CHANNEL, ANY_PORT);
+        assertThatThrownBy(() -> RackcallServerBuilder.forAddress(remote))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("listen(");
+    }
+
+    @Test
     void shouldRefuseAnAddressThatNoModuleKnows() {
         assertThatThrownBy(() -> serverBuilder()
                         .listen(URI.create("carrier-pigeon://loft:1"))

@@ -4,6 +4,9 @@ import dev.rackcall.grpc.wire.PipeLayout.Side;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.socket.EventPoll;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Each end has memory of its own, and a carrier writes this end's frames and heads into the peer's. The words by which
@@ -13,11 +16,30 @@ final class CarrierPeer implements PipePeer {
     /** Frames in flight have a header at least, and notices of room are a quarter of a pipe apart. */
     static final int PUBLICATIONS = PipeLayout.PIPE_BYTES / Frame.HEADER_BYTES + 8;
 
+    private static final int CLOSING_THREADS = 4;
+    /** The last frames of a connection may take a second to arrive. The JVM waits for them, so no thread is a daemon. */
+    private static final ThreadPoolExecutor CLOSING = new ThreadPoolExecutor(
+            CLOSING_THREADS,
+            CLOSING_THREADS,
+            100,
+            TimeUnit.MILLISECONDS,
+            new LinkedBlockingQueue<>(),
+            Thread.ofPlatform().daemon(false).name("rackcall-grpc-close").factory());
+
+    static {
+        CLOSING.allowCoreThreadTimeOut(true);
+    }
+
     private static final int MASK = PipeLayout.PIPE_BYTES - 1;
 
     private final Carrier carrier;
     private final Mapping mapping;
     private final Side side;
+
+    /** Null until the loop watches it. */
+    private volatile PipeConnection connection;
+    /** Whether the peer's device confirms nothing; then nothing is sent any more. */
+    private volatile boolean stuck;
 
     /** Guarded by this object: a caller that leaves sees a loop that polls, or listens for it. */
     private boolean polled;
@@ -35,6 +57,9 @@ final class CarrierPeer implements PipePeer {
 
     @Override
     public boolean published(long from, long to) {
+        if (isStuck()) {
+            return false;
+        }
         long pipe = PipeLayout.pipe(side);
         int at = (int) from & MASK;
         int length = (int) (to - from);
@@ -47,6 +72,21 @@ final class CarrierPeer implements PipePeer {
         return false;
     }
 
+    /**
+     * Whether sending would wait, which the loop must not do, as other connections wait for it. A correct peer's device
+     * confirms what it receives before the peer can make room, so never that many requests are under way to it. Ends
+     * the connection.
+     */
+    private boolean isStuck() {
+        if (!stuck && connection != null && carrier.isCrowded()) {
+            stuck = true;
+            connection
+                    .sender()
+                    .fail(new FrameBreachException("it makes room, but its device does not confirm what it receives"));
+        }
+        return stuck;
+    }
+
     @Override
     public void ring() {
         throw new IllegalStateException("a publication over a device rings by itself");
@@ -54,7 +94,9 @@ final class CarrierPeer implements PipePeer {
 
     @Override
     public void madeRoom(long head) {
-        carrier.publish(PipeLayout.headOffset(side.peer()), head);
+        if (!isStuck()) {
+            carrier.publish(PipeLayout.headOffset(side.peer()), head);
+        }
     }
 
     @Override
@@ -97,11 +139,12 @@ final class CarrierPeer implements PipePeer {
     }
 
     @Override
-    public boolean watch(EventPoll poll, PipeConnection connection) {
+    public boolean watch(EventPoll poll, PipeConnection watching) {
+        connection = watching;
         carrier.start(new Carrier.Arrivals() {
             @Override
             public void published() {
-                connection.arrived();
+                watching.arrived();
             }
 
             @Override
@@ -111,7 +154,7 @@ final class CarrierPeer implements PipePeer {
 
             @Override
             public void ended() {
-                connection.peerEnded();
+                watching.peerEnded();
             }
         });
         return true;
@@ -127,16 +170,25 @@ final class CarrierPeer implements PipePeer {
         return 0;
     }
 
-    /** On a thread of its own, because the last frames may take a second to arrive, and the JVM waits for them. */
     @Override
-    public void close() {
-        Thread closing = new Thread(
-                () -> {
-                    carrier.close();
-                    mapping.close();
-                },
-                "rackcall-grpc-close");
-        closing.setDaemon(false);
-        closing.start();
+    public void close(boolean atOnce) {
+        try {
+            CLOSING.execute(() -> end(atOnce));
+        } catch (RuntimeException | Error e) {
+            // The host can start no thread, and the loop must not wait.
+            end(true);
+        }
+    }
+
+    private void end(boolean atOnce) {
+        try {
+            if (atOnce) {
+                carrier.hangUp();
+            } else {
+                carrier.close();
+            }
+        } finally {
+            mapping.close();
+        }
     }
 }

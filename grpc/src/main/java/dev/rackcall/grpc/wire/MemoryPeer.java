@@ -80,7 +80,7 @@ final class MemoryPeer implements PipePeer {
     }
 
     @Override
-    public void close() {
+    public void close(boolean atOnce) {
         socket.close();
         mapping.close();
     }

@@ -117,7 +117,7 @@ public final class PipeConnection {
     /** Ends a connection that no loop was given; nothing is sent any more. */
     public void discard() {
         if (sender.close()) {
-            other.close();
+            other.close(true);
         }
     }
 
@@ -310,8 +310,12 @@ public final class PipeConnection {
         return !receiving.get() && !reader.hasFrames();
     }
 
-    /** Ends this end; the loop's thread. Waiting frames are dropped. */
-    void close(String reason) {
+    /**
+     * Ends this end; the loop's thread. Waiting frames are dropped.
+     *
+     * @param atOnce whether what was sent last need not arrive
+     */
+    void close(String reason, boolean atOnce) {
         if (!sender.close()) {
             return;
         }
@@ -319,8 +323,11 @@ public final class PipeConnection {
             // A caller that helps leaves after the frame that it is taking.
             Thread.onSpinWait();
         }
-        other.close();
-        receiver.closed(reason);
+        try {
+            other.close(atOnce);
+        } finally {
+            receiver.closed(reason);
+        }
     }
 
     @Override

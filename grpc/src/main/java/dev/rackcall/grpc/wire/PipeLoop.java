@@ -240,7 +240,8 @@ public final class PipeLoop implements AutoCloseable {
         }
         drop(
                 connection,
-                breach ? "the peer broke the protocol: " + failure.getMessage() : "this end failed: " + failure);
+                breach ? "the peer broke the protocol: " + failure.getMessage() : "this end failed: " + failure,
+                true);
     }
 
     private boolean spins() {
@@ -343,7 +344,7 @@ public final class PipeLoop implements AutoCloseable {
     private void adopt(PipeConnection connection) {
         if (stopping || !connection.sender().isOpen()) {
             // It was closed or has failed before. A closed one has no memory to look at any more.
-            drop(connection, stopping ? "this end has shut down" : "this end failed before it began to receive");
+            drop(connection, stopping ? "this end has shut down" : "this end failed before it began to receive", true);
             return;
         }
         connection.tag = ++lastTag;
@@ -390,10 +391,14 @@ public final class PipeLoop implements AutoCloseable {
     }
 
     private void drop(PipeConnection connection, String reason) {
+        drop(connection, reason, false);
+    }
+
+    private void drop(PipeConnection connection, String reason, boolean atOnce) {
         remove(connection);
         if (connections.remove(connection.tag) != null) {
             connection.unwatch(events);
         }
-        connection.close(reason);
+        connection.close(reason, atOnce);
     }
 }

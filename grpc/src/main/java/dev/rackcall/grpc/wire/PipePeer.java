@@ -49,6 +49,10 @@ interface PipePeer {
     /** Takes the peer's rings; negative if the peer has ended. */
     int drainRings();
 
-    /** Ends the connection for the peer and unmaps the memory, soon. Called once; no other method is in use then. */
-    void close();
+    /**
+     * Ends the connection for the peer and unmaps the memory, soon. Called once; no other method is in use then.
+     *
+     * @param atOnce whether what was sent last need not arrive
+     */
+    void close(boolean atOnce);
 }

@@ -19,6 +19,7 @@ class PipeLoopTest {
     /** A connection over a device that does nothing. */
     private final class Connected implements PipeConnection.Receiver {
         final Set<String> called = ConcurrentHashMap.newKeySet();
+        volatile boolean crowded;
         final CountDownLatch closed = new CountDownLatch(1);
         final PipeConnection connection;
 
@@ -26,6 +27,9 @@ class PipeLoopTest {
             Carrier carrier = (Carrier) Proxy.newProxyInstance(
                     Carrier.class.getClassLoader(), new Class<?>[] {Carrier.class}, (proxy, method, arguments) -> {
                         called.add(method.getName());
+                        if (method.getName().equals("isCrowded")) {
+                            return crowded;
+                        }
                         return method.getReturnType() == boolean.class ? true : null;
                     });
             try (SharedFile file = CarrierDial.memory()) {
@@ -83,5 +87,38 @@ class PipeLoopTest {
         late.connection.start();
         Await.latch(late.closed);
         assertThat(late.called).doesNotContain("start");
+    }
+
+    /** The thread that closes it may not have begun yet. */
+    @Test
+    void shouldHangUpAtOnceAfterAFailureOnly() {
+        try (loop) {
+            Connected good = new Connected();
+            good.connection.start();
+            good.connection.end("enough");
+            Connected failed = new Connected();
+            failed.connection.start();
+            failed.connection.sender().fail(new IllegalStateException("no reason"));
+            Await.until("both to be closed", () -> good.called.contains("close") && failed.called.contains("hangUp"));
+            assertThat(good.called).doesNotContain("hangUp");
+            assertThat(failed.called).doesNotContain("close");
+        }
+    }
+
+    /** A peer that makes room, while its device confirms nothing. */
+    @Test
+    void shouldHangUpOnAPeerForWhomItWouldWait() {
+        try (loop) {
+            Connected peer = new Connected();
+            peer.connection.start();
+            Await.until("the loop to watch it", () -> peer.called.contains("start"));
+            peer.connection.sender().control(Frame.PING, 0, new byte[Long.BYTES]);
+            assertThat(peer.called).contains("publish");
+            peer.called.clear();
+            peer.crowded = true;
+            peer.connection.sender().control(Frame.PING, 0, new byte[Long.BYTES]);
+            Await.latch(peer.closed);
+            assertThat(peer.called).doesNotContain("publish");
+        }
     }
 }

@@ -156,6 +156,16 @@ public abstract class MirrorCarrier implements Carrier {
         }
     }
 
+    @Override
+    public final boolean isCrowded() {
+        lock.lock();
+        try {
+            return out.isAlive() && out.isCrowded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Bytes that {@link #carryChanged} has found changed and sent. */
     public final long carriedBytes() {
         lock.lock();
@@ -377,6 +387,12 @@ public abstract class MirrorCarrier implements Carrier {
 
     protected final boolean isClosed() {
         return closed;
+    }
+
+    @Override
+    public final void hangUp() {
+        out.waitNoMore();
+        close();
     }
 
     @Override

@@ -46,6 +46,7 @@ public final class PendingRequests {
     private long moved;
 
     private volatile boolean closed;
+    private volatile boolean hurried;
 
     /** @param batch how many requests are posted together unless one is urgent; a divisor of 8 */
     PendingRequests(Ending ending, RequestQueue queue, int batch) {
@@ -76,9 +77,19 @@ public final class PendingRequests {
         closed = true;
     }
 
+    /** From now on, {@link #letArrive} waits for nothing. Any thread, also without the lock. */
+    void waitNoMore() {
+        hurried = true;
+    }
+
     /** The request to {@link #add} next. */
     public WorkRequest next() {
         return waiting[count];
+    }
+
+    /** Whether few more requests can wait for room. */
+    boolean isCrowded() {
+        return count > MAX_WAITING - 2 * FEW;
     }
 
     /** How many requests were added. */
@@ -246,7 +257,7 @@ public final class PendingRequests {
     /** Posts all requests, the last of which is signaled, and waits this long for them to complete. */
     public void letArrive(long nanos) {
         long end = System.nanoTime() + nanos;
-        while (completed < added && isAlive() && System.nanoTime() - end < 0) {
+        while (completed < added && !hurried && isAlive() && System.nanoTime() - end < 0) {
             push();
             reap();
             Thread.onSpinWait();

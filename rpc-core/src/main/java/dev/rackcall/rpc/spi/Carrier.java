@@ -51,6 +51,14 @@ public interface Carrier extends AutoCloseable {
     /** As {@link #publish}, and notifies the peer even if no thread looks or listens. */
     boolean proclaim(long offset, long value);
 
+    /**
+     * Whether so many requests wait for room that the next ones may have to wait for long. A hint, for threads that must
+     * not wait.
+     */
+    default boolean isCrowded() {
+        return false;
+    }
+
     /** Sends what was carried and stored. */
     boolean flush();
 
@@ -93,6 +101,14 @@ public interface Carrier extends AutoCloseable {
      */
     default Optional<Status> endCause() {
         return Optional.empty();
+    }
+
+    /**
+     * Closes at once, without waiting for what was sent to arrive: for a peer that has broken the protocol, or after a
+     * failure.
+     */
+    default void hangUp() {
+        close();
     }
 
     /** Ends the connection for the peer. Afterwards neither the peer nor the carrier touches the memory. Idempotent. */

@@ -107,7 +107,8 @@ class PoolDoorTest extends RpcFixture {
             CompletableFuture<Long> sum =
                     CompletableFuture.supplyAsync(() -> channel.stub(Echo.class).add(1, 2), Thread::startVirtualThread);
             Await.latch(called);
-            CompletableFuture<Boolean> ended = CompletableFuture.supplyAsync(() -> server.shutdown(Await.BOUND), Thread::startVirtualThread);
+            CompletableFuture<Boolean> ended =
+                    CompletableFuture.supplyAsync(() -> server.shutdown(Await.BOUND), Thread::startVirtualThread);
             Await.equal("state", RpcServer.State.DRAINING, server::state);
             assertFails(
                     Status.Code.ALREADY_EXISTS,
