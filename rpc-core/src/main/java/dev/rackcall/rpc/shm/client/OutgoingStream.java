@@ -30,13 +30,7 @@ final class OutgoingStream<T> {
          */
         boolean push(CalledService service, MethodDescriptor method, long deadline, Consumer<PayloadWriter> operands);
 
-        /**
-         * A call is about to send a stream.
-         *
-         * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if too many do
-         */
-        void beginSending(MethodDescriptor method);
-
+        /** The stream has ended: another call may send one. */
         void endSending();
     }
 
@@ -67,7 +61,7 @@ final class OutgoingStream<T> {
     /** The call's ticket. */
     private long ticket;
 
-    /** @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if too many calls send streams; {@code elements} is closed */
+    /** For a call that the connection lets send a stream; {@link #end} must follow. */
     OutgoingStream(
             Sink sink,
             CalledService service,
@@ -81,12 +75,6 @@ final class OutgoingStream<T> {
         this.deadline = deadline;
         this.elements = elements;
         this.writer = writer;
-        try {
-            sink.beginSending(method);
-        } catch (RuntimeException e) {
-            elements.close();
-            throw e;
-        }
     }
 
     /** Begins to send; the call with that ticket was sent. If it throws, {@link #end} must follow. */

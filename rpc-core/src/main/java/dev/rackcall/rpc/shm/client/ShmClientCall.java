@@ -38,6 +38,8 @@ final class ShmClientCall extends ClientSlot {
     private Status ended = Status.OK;
     private boolean sent;
     private boolean unwanted;
+    /** Whether the connection lets the call send a stream, and no stream has taken that over. */
+    private boolean maySend;
     /** What the call sends, until it ends or passes that on; null if it sends no stream. */
     private OutgoingStream<?> outgoing;
 
@@ -133,6 +135,12 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public <T> void sendStream(Stream<T> elements, ElementWriter<T> writer) {
         outgoing = new OutgoingStream<>(connection, service, method, deadline, elements, writer);
+        maySend = false;
+    }
+
+    /** The call is one of those that send streams, and ends that when it ends. */
+    void maySend() {
+        maySend = true;
     }
 
     /** Begins to send the stream of a call that was sent. */
@@ -425,6 +433,10 @@ final class ShmClientCall extends ClientSlot {
         if (outgoing != null) {
             outgoing.end();
             outgoing = null;
+        }
+        if (maySend) {
+            maySend = false;
+            connection.endSending();
         }
         request.end();
         if (!sent) {
