@@ -210,10 +210,12 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> resultReader) {
         takeTurn();
-        return sendAsync(new RpcFuture<>(connection, this, resultReader, observer));
+        RpcFuture<T> result = new RpcFuture<>(connection, this, resultReader, observer);
+        sendAsync(result);
+        return result;
     }
 
-    private <T> RpcFuture<T> sendAsync(RpcFuture<T> result) {
+    private void sendAsync(RpcFuture<?> result) {
         future = result;
         send(methodNumber(), 0, ASYNC);
         if (connection.isOpen()) {
@@ -222,7 +224,6 @@ final class ShmClientCall extends ClientSlot {
             // The thread that ended the connection may have checked for waiting calls before this one was ASYNC.
             result.lose(connection.end.failure());
         }
-        return result;
     }
 
     @Override
@@ -253,22 +254,36 @@ final class ShmClientCall extends ClientSlot {
         OutgoingStream<?> sending = outgoing;
         ClientStream<T> stream = new ClientStream<>(connection, service, method, resultReader, deadline, observer);
         stream.sends(sending);
-        observer = CallObserver.NONE;
-        // From here on the stream ends what is sent, and this object may serve another call.
-        outgoing = null;
         long ticket = ticket();
-        stream.opens(sendAsync(new RpcFuture<>(
+        RpcFuture<Boolean> opening = new RpcFuture<>(
                 connection,
                 this,
                 (in, call) -> {
                     stream.accept(in, call);
                     return true;
                 },
-                CallObserver.NONE)));
+                (status, _) -> {
+                    // Also if the returned stream is never read.
+                    if (!status.isOk()) {
+                        sending.stop();
+                    }
+                });
+        stream.opens(opening);
+        CallObserver toTell = observer;
+        observer = CallObserver.NONE;
+        // Once it is sent, the stream ends what is sent, and this object may serve another call.
+        outgoing = null;
         try {
+            sendAsync(opening);
             sending.start(ticket);
         } catch (RuntimeException | Error e) {
-            stream.stream().close();
+            if (usesMemory() && ticket() == ticket) {
+                // Not sent: the caller ends this call.
+                observer = toTell;
+                outgoing = sending;
+            } else {
+                stream.stream().close();
+            }
             throw e;
         }
         return stream.stream();

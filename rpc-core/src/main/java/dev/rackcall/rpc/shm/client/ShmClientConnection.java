@@ -25,6 +25,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -62,6 +64,8 @@ public final class ShmClientConnection extends ClientConnection
     final UnreleasedResults unreleased;
     /** One permit for each call that may send a stream at the same time. */
     private final Semaphore sending;
+    /** The streams that calls send now. */
+    private final Set<OutgoingStream<?>> outgoing = ConcurrentHashMap.newKeySet();
 
     /** False once the connection has ended. */
     private volatile boolean open = true;
@@ -356,7 +360,22 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     @Override
-    public void endSending() {
+    public void sends(OutgoingStream<?> stream) {
+        outgoing.add(stream);
+        if (!open) {
+            // The thread that ended the connection may have stopped all streams before.
+            stream.stop();
+        }
+    }
+
+    @Override
+    public void ended(OutgoingStream<?> stream) {
+        outgoing.remove(stream);
+        endSending();
+    }
+
+    /** A call that might send a stream has ended, or its stream has. */
+    void endSending() {
         sending.release();
     }
 
@@ -535,6 +554,7 @@ public final class ShmClientConnection extends ClientConnection
         slots.wakeAll();
         // Those that wait, now or later, find out when they claim a slot.
         sending.release(Integer.MAX_VALUE / 2);
+        outgoing.forEach(OutgoingStream::stop);
         onUnusable.run();
     }
 

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -290,7 +291,57 @@ public abstract class StreamContract extends RpcFixture {
         assertThat(right).hasValue(6);
     }
 
+    @Test
+    void shouldEndCallsWhoseStreamCannotBeClosed() {
+        serve(place(RpcServer.builder().service(Meter.class, meter)));
+        Meter stub = open(place(RpcChannel.builder("/test/meter").slots(2))).stub(Meter.class, LONG);
+        Supplier<Stream<Integer>> failing = () -> numbers(500).onClose(() -> {
+            throw new IllegalStateException("cannot be closed");
+        });
+        for (int i = 0; i < 10; i++) {
+            assertThat(stub.first(1, true, failing.get())).containsExactly(0);
+            stub.doubled(failing.get()).close();
+        }
+        assertThat(stub.add(1, 2)).isEqualTo(3);
+    }
+
+    @Test
+    void shouldNotSpinOnTheThreadsThatSend() throws Exception {
+        serve(place(RpcServer.builder().service(Meter.class, meter)));
+        Meter stub = open(place(RpcChannel.builder("/test/meter").waiting(WaitStrategy.busySpin())))
+                .stub(Meter.class, LONG);
+        List<Thread> callers = new ArrayList<>();
+        for (int i = 0; i < Runtime.getRuntime().availableProcessors() + 2; i++) {
+            callers.add(Thread.startVirtualThread(() -> stub.taken(numbers(1_000))));
+        }
+        Await.until("all handlers wait", () -> meter.running.get() == callers.size());
+        Thread other = Thread.startVirtualThread(() -> {});
+        assertThat(other.join(Await.BOUND)).as("another virtual thread runs").isTrue();
+        meter.permits.release(1_000 * callers.size());
+        for (Thread each : callers) {
+            assertThat(each.join(Await.BOUND)).isTrue();
+        }
+    }
+
     // ---- both ways
+
+    @Test
+    void shouldStopTheCallersStreamAtTheDeadlineOrEndThoughNoneReadsTheReturnedOne() {
+        meter();
+        Meter hurried = meterChannel.stub(Meter.class, within(Duration.ofMillis(200)));
+        AtomicBoolean closed = new AtomicBoolean();
+        Stream<Integer> unread =
+                hurried.doubled(taking(new LinkedBlockingQueue<Integer>()).onClose(() -> closed.set(true)));
+        Await.until("the caller's stream is closed at the deadline", closed::get);
+        unread.close();
+
+        AtomicBoolean closedToo = new AtomicBoolean();
+        meterChannel
+                .stub(Meter.class, LONG)
+                .doubled(taking(new LinkedBlockingQueue<Integer>()).onClose(() -> closedToo.set(true)));
+        meterChannel.close();
+        Await.until("the caller's stream is closed with the channel", closedToo::get);
+    }
 
     @Test
     void shouldSendAndReceiveAtTheSameTime() {
