@@ -393,7 +393,7 @@ public final class ShmServerConnection implements Relief.Served {
             // Requests that a device has received count as sent.
             end.look();
         }
-        return !use.hasCallsUnderWay() && !hasRequest();
+        return !use.hasCallsUnderWay() && !hasRequest() && incoming.isEmpty();
     }
 
     /**
