@@ -150,7 +150,7 @@ final class ChannelRoutes implements Balancer {
      */
     @Override
     public boolean isPlain(MethodDescriptor method) {
-        return !method.idempotent() && method.kind() != MethodDescriptor.Kind.SERVER_STREAM;
+        return !method.idempotent() && !method.kind().returnsStream();
     }
 
     @Override

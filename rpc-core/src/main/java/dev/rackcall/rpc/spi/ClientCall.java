@@ -66,8 +66,6 @@ public abstract class ClientCall {
     /**
      * Sends these elements with the call, from its sending until it ends. Called at most once, after the arguments were
      * encoded. The call closes the stream.
-     *
-     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if too many calls of this connection send streams
      */
     public abstract <T> void sendStream(Stream<T> elements, ElementWriter<T> writer);
 

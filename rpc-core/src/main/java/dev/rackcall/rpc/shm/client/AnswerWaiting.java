@@ -76,6 +76,16 @@ final class AnswerWaiting {
         this.firstSpins = mirrored || strategy == WaitStrategy.BLOCKING ? 0 : FIRST_SPINS;
     }
 
+    /**
+     * How the calling thread waits on a channel of that strategy. A virtual thread does not spin without end: it would keep
+     * a carrier thread from all others.
+     */
+    static WaitStrategy ofThread(WaitStrategy strategy) {
+        return strategy == WaitStrategy.BUSY_SPIN && Thread.currentThread().isVirtual()
+                ? WaitStrategy.ADAPTIVE
+                : strategy;
+    }
+
     /** Waits on the calling thread for the response to {@code call}; returns its word. */
     long await(ShmClientCall call) {
         long ticket = call.ticket();
@@ -112,7 +122,7 @@ final class AnswerWaiting {
         /** Whether the call's deadline had passed before the answer was first waited for. */
         private final boolean late;
 
-        private final Spinning spinning = new Spinning(strategy, answerTime).begin();
+        private final Spinning spinning = new Spinning(ofThread(strategy), answerTime).begin();
         private final long end;
 
         Wait(ShmClientCall call, long ticket) {

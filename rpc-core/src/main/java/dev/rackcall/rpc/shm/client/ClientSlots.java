@@ -209,7 +209,8 @@ class ClientSlots {
 
     /** A wait for a free slot, or for the server to take requests. */
     private final class RoomWait {
-        private final Spinning spinning = new Spinning(connection.spec.waiting(), roomTime).begin();
+        private final WaitStrategy strategy = AnswerWaiting.ofThread(connection.spec.waiting());
+        private final Spinning spinning = new Spinning(strategy, roomTime).begin();
         private final long end;
         private boolean spins = true;
 
@@ -250,7 +251,7 @@ class ClientSlots {
             if (first && (connection.async.poll() > 0 || me.isWoken())) {
                 return;
             }
-            spins = spins && (first || connection.spec.waiting() == WaitStrategy.BUSY_SPIN) && spinning.goesOn(true);
+            spins = spins && (first || strategy == WaitStrategy.BUSY_SPIN) && spinning.goesOn(true);
             if (!spins) {
                 if (first) {
                     connection.async.watchSlots();

@@ -14,6 +14,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The stream that a call sends. One virtual thread takes elements from the caller's stream, at most {@link #AHEAD}
@@ -30,15 +32,14 @@ final class OutgoingStream<T> {
          */
         boolean push(CalledService service, MethodDescriptor method, long deadline, Consumer<PayloadWriter> operands);
 
-        /**
-         * A call is about to send a stream.
-         *
-         * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if too many do
-         */
-        void beginSending(MethodDescriptor method);
+        /** The stream is being sent; {@link #stop} follows if the connection ends before it. */
+        void sends(OutgoingStream<?> stream);
 
-        void endSending();
+        /** The stream has ended: another call may send one. */
+        void ended(OutgoingStream<?> stream);
     }
+
+    private static final Logger LOG = LoggerFactory.getLogger(OutgoingStream.class);
 
     private static final int AHEAD = 64;
     /** A request that has become this long takes no further element. */
@@ -57,6 +58,8 @@ final class OutgoingStream<T> {
     private final Condition changed = lock.newCondition();
     private final Deque<T> ready = new ArrayDeque<>();
     private Thread producer;
+    /** Whether both threads have started, which end the stream. */
+    private boolean started;
     /** No more elements are taken from the caller's stream. */
     private boolean produced;
     /** Why it ended early; null if it did not. */
@@ -67,7 +70,7 @@ final class OutgoingStream<T> {
     /** The call's ticket. */
     private long ticket;
 
-    /** @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if too many calls send streams; {@code elements} is closed */
+    /** For a call that the connection lets send a stream; {@link #end} must follow. */
     OutgoingStream(
             Sink sink,
             CalledService service,
@@ -81,12 +84,6 @@ final class OutgoingStream<T> {
         this.deadline = deadline;
         this.elements = elements;
         this.writer = writer;
-        try {
-            sink.beginSending(method);
-        } catch (RuntimeException e) {
-            elements.close();
-            throw e;
-        }
     }
 
     /** Begins to send; the call with that ticket was sent. If it throws, {@link #end} must follow. */
@@ -98,26 +95,36 @@ final class OutgoingStream<T> {
         try {
             producer = taking;
             taking.start();
+            if (over) {
+                // The call has ended meanwhile.
+                taking.interrupt();
+            }
             sending.start();
+            started = true;
         } finally {
             lock.unlock();
         }
+        sink.sends(this);
     }
 
     /** The call has ended: nothing more is sent, and the caller's stream is closed. */
     void end() {
-        boolean unused = isUnused();
         stop();
-        if (unused) {
-            sink.endSending();
-            elements.close();
+        if (!hasStarted()) {
+            sink.ended(this);
+            try {
+                elements.close();
+            } catch (RuntimeException | Error e) {
+                // The call has failed already, and its caller gets that failure.
+                LOG.warn("{}: the stream that the failed call was to send could not be closed", method, e);
+            }
         }
     }
 
-    private boolean isUnused() {
+    private boolean hasStarted() {
         lock.lock();
         try {
-            return producer == null;
+            return started;
         } finally {
             lock.unlock();
         }
@@ -135,7 +142,8 @@ final class OutgoingStream<T> {
         }
     }
 
-    private void stop() {
+    /** Takes and sends no more elements. Never runs users' code. */
+    void stop() {
         lock.lock();
         try {
             over = true;
@@ -223,7 +231,7 @@ final class OutgoingStream<T> {
             }
         } finally {
             stop();
-            sink.endSending();
+            sink.ended(this);
         }
     }
 
@@ -231,14 +239,21 @@ final class OutgoingStream<T> {
         return deadline != 0 ? deadline : System.nanoTime() + LONGEST_PUSH_NANOS;
     }
 
-    /** Waits for something to send; false if nothing more is to be sent. */
+    /** Waits for something to send; false if nothing more is to be sent, or the deadline has passed. */
     private boolean hasMore() {
         lock.lock();
         try {
             while (!over && !produced && ready.isEmpty()) {
-                changed.awaitUninterruptibly();
+                if (deadline == 0) {
+                    changed.await();
+                } else if (changed.awaitNanos(deadline - System.nanoTime()) <= 0) {
+                    return false;
+                }
             }
             return !over;
+        } catch (InterruptedException e) {
+            // Only the runtime knows this thread, and does not interrupt it.
+            return false;
         } finally {
             lock.unlock();
         }

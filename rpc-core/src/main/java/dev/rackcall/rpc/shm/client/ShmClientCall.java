@@ -40,6 +40,8 @@ final class ShmClientCall extends ClientSlot {
     private boolean sent;
     private boolean unwanted;
     private boolean neverBegun;
+    /** Whether the connection lets the call send a stream, and no stream has taken that over. */
+    private boolean maySend;
     /** What the call sends, until it ends or passes that on; null if it sends no stream. */
     private OutgoingStream<?> outgoing;
 
@@ -136,6 +138,12 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public <T> void sendStream(Stream<T> elements, ElementWriter<T> writer) {
         outgoing = new OutgoingStream<>(connection, service, method, deadline, elements, writer);
+        maySend = false;
+    }
+
+    /** The call is one of those that send streams, and ends that when it ends. */
+    void maySend() {
+        maySend = true;
     }
 
     /** Begins to send the stream of a call that was sent. */
@@ -205,10 +213,12 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> resultReader) {
         takeTurn();
-        return sendAsync(new RpcFuture<>(connection, this, resultReader, observer));
+        RpcFuture<T> result = new RpcFuture<>(connection, this, resultReader, observer);
+        sendAsync(result);
+        return result;
     }
 
-    private <T> RpcFuture<T> sendAsync(RpcFuture<T> result) {
+    private void sendAsync(RpcFuture<?> result) {
         future = result;
         send(methodNumber(), 0, ASYNC);
         if (connection.isOpen()) {
@@ -217,7 +227,6 @@ final class ShmClientCall extends ClientSlot {
             // The thread that ended the connection may have checked for waiting calls before this one was ASYNC.
             result.lose(connection.end.failure());
         }
-        return result;
     }
 
     @Override
@@ -248,22 +257,36 @@ final class ShmClientCall extends ClientSlot {
         OutgoingStream<?> sending = outgoing;
         ClientStream<T> stream = new ClientStream<>(connection, service, method, resultReader, deadline, observer);
         stream.sends(sending);
-        observer = CallObserver.NONE;
-        // From here on the stream ends what is sent, and this object may serve another call.
-        outgoing = null;
         long ticket = ticket();
-        stream.opens(sendAsync(new RpcFuture<>(
+        RpcFuture<Boolean> opening = new RpcFuture<>(
                 connection,
                 this,
                 (in, call) -> {
                     stream.accept(in, call);
                     return true;
                 },
-                CallObserver.NONE)));
+                (status, _) -> {
+                    // Also if the returned stream is never read.
+                    if (!status.isOk()) {
+                        sending.stop();
+                    }
+                });
+        stream.opens(opening);
+        CallObserver toTell = observer;
+        observer = CallObserver.NONE;
+        // Once it is sent, the stream ends what is sent, and this object may serve another call.
+        outgoing = null;
         try {
+            sendAsync(opening);
             sending.start(ticket);
         } catch (RuntimeException | Error e) {
-            stream.stream().close();
+            if (usesMemory() && ticket() == ticket) {
+                // Not sent: the caller ends this call.
+                observer = toTell;
+                outgoing = sending;
+            } else {
+                stream.stream().close();
+            }
             throw e;
         }
         return stream.stream();
@@ -437,6 +460,10 @@ final class ShmClientCall extends ClientSlot {
         if (outgoing != null) {
             outgoing.end();
             outgoing = null;
+        }
+        if (maySend) {
+            maySend = false;
+            connection.endSending();
         }
         request.end();
         if (!sent) {

@@ -25,8 +25,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -60,8 +62,10 @@ public final class ShmClientConnection extends ClientConnection
     final AnswerWaiting waiting;
     final AsyncCalls async;
     final UnreleasedResults unreleased;
-    /** Calls that send streams. */
-    private final AtomicInteger sending = new AtomicInteger();
+    /** One permit for each call that may send a stream at the same time. */
+    private final Semaphore sending;
+    /** The streams that calls send now. */
+    private final Set<OutgoingStream<?>> outgoing = ConcurrentHashMap.newKeySet();
 
     /** False once the connection has ended. */
     private volatile boolean open = true;
@@ -78,6 +82,7 @@ public final class ShmClientConnection extends ClientConnection
         this.first = new CalledService(0, end.serverHello().service());
         this.spec = spec;
         this.slots = ClientSlots.of(this);
+        this.sending = new Semaphore(mostSending());
         this.waiting = new AnswerWaiting(this);
         this.unreleased = new UnreleasedResults(spec.channel());
         this.async = new AsyncCalls(this, slots.all());
@@ -105,11 +110,64 @@ public final class ShmClientConnection extends ClientConnection
                 async.queue().requireRoom(method.fullName(), 0);
                 return new QueuedCall(this, service, method, deadline, headers, isolation, observer);
             }
+        } else if (method.kind().sendsStream()) {
+            return beginSending(service, method, deadline, headers, isolation, observer);
         } else {
-            call = async.queue().isEmpty() ? slots.claim(deadline) : claimInTurn(deadline);
+            call = claim(deadline);
         }
         call.begin(service, method, deadline, headers, isolation, observer);
         return call;
+    }
+
+    private ShmClientCall claim(long deadline) {
+        return async.queue().isEmpty() ? slots.claim(deadline) : claimInTurn(deadline);
+    }
+
+    private ShmClientCall beginSending(
+            CalledService service,
+            MethodDescriptor method,
+            long deadline,
+            Metadata headers,
+            Isolation isolation,
+            CallObserver observer) {
+        // Before it has a slot: the calls that it waits for need slots to end.
+        awaitSending(method, deadline);
+        try {
+            ShmClientCall call = claim(deadline);
+            call.begin(service, method, deadline, headers, isolation, observer);
+            call.maySend();
+            return call;
+        } catch (RuntimeException | Error e) {
+            endSending();
+            throw e;
+        }
+    }
+
+    /** The call and what it sends need a slot each; one more stays free for a call of another kind. */
+    private int mostSending() {
+        return Math.max(1, (Math.min(spec.slots(), slots.all().length) - 1) / 2);
+    }
+
+    private void awaitSending(MethodDescriptor method, long deadline) {
+        if (!sending.tryAcquire()) {
+            slots.passOverOwn();
+            long nanos = deadline != 0
+                    ? deadline - System.nanoTime()
+                    : spec.defaultTimeout().toNanos();
+            try {
+                if (!sending.tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
+                    throw Status.Code.RESOURCE_EXHAUSTED
+                            .with(
+                                    "%s: %d calls of this connection sent streams until the deadline, each of which may take"
+                                            + " two slots; end one first, or open the channel with more slots than %d",
+                                    method, mostSending(), spec.slots())
+                            .asException();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw ClientFailure.interruptedUnsent(spec.channel()).asException(e);
+            }
+        }
     }
 
     /** A slot for an asynchronous call; null if it has to wait, as earlier ones do. */
@@ -302,23 +360,23 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     @Override
-    public void beginSending(MethodDescriptor method) {
-        // The call and what it sends need a slot each; one more stays free for a call of another kind.
-        int most = Math.max(1, (Math.min(spec.slots(), slots.all().length) - 1) / 2);
-        if (sending.incrementAndGet() > most) {
-            sending.decrementAndGet();
-            throw Status.Code.RESOURCE_EXHAUSTED
-                    .with(
-                            "%s: %d calls of this connection send streams already, each of which may take two slots; end one"
-                                    + " first, or open the channel with more slots than %d",
-                            method, most, spec.slots())
-                    .asException();
+    public void sends(OutgoingStream<?> stream) {
+        outgoing.add(stream);
+        if (!open) {
+            // The thread that ended the connection may have stopped all streams before.
+            stream.stop();
         }
     }
 
     @Override
-    public void endSending() {
-        sending.decrementAndGet();
+    public void ended(OutgoingStream<?> stream) {
+        outgoing.remove(stream);
+        endSending();
+    }
+
+    /** A call that might send a stream has ended, or its stream has. */
+    void endSending() {
+        sending.release();
     }
 
     @Override
@@ -493,6 +551,9 @@ public final class ShmClientConnection extends ClientConnection
         VarHandle.fullFence();
         async.loseAll();
         slots.wakeAll();
+        // Those that wait, now or later, find out when they claim a slot.
+        sending.release(Integer.MAX_VALUE / 2);
+        outgoing.forEach(OutgoingStream::stop);
         onUnusable.run();
     }
 

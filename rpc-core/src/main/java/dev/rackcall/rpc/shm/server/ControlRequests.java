@@ -178,7 +178,7 @@ final class ControlRequests {
             return;
         }
         call.defer();
-        stream.push(call, operands);
+        stream.push(call, operands, request.length());
     }
 
     private static void pull(ShmServerCall call, ServerStream<?> stream, long id) {

@@ -23,6 +23,9 @@ abstract class DeferrableCall extends ServerCall {
      */
     abstract void answerLate(Runnable answer);
 
+    /** Runs {@code reading}, which reads the request; false if the client and its memory are gone. */
+    abstract boolean readLate(Runnable reading);
+
     /** The memory sandbox of the call's connection. */
     abstract HandlerWalls.Wall wall();
 }

@@ -14,7 +14,6 @@ public abstract sealed class Handlers implements AutoCloseable {
     /** Runs the call, now or later; called by the poller. */
     final void take(Relief<ShmServerConnection> duty, ShmServerCall call) {
         if (call.needsOwnThread()) {
-            call.openIncoming();
             serveAlone(call);
         } else {
             serve(duty, call);
@@ -24,6 +23,15 @@ public abstract sealed class Handlers implements AutoCloseable {
     /** For a call that reads or writes a stream, and so may take as long as its client. */
     private static void serveAlone(ShmServerCall call) {
         call.connection.use.callStarts();
+        if (!call.openIncoming()) {
+            call.fail(Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "%s: its client sends %d streams already, and each has a thread of the server; end one first",
+                            call.request.name(), IncomingStream.MAX_OPEN)
+                    .asException());
+            call.endAside();
+            return;
+        }
         try {
             // Walls protect threads of the system, and a virtual thread runs on several.
             (call.wall().isClosed() ? Thread.ofPlatform().daemon() : Thread.ofVirtual())

@@ -19,8 +19,16 @@ import java.util.stream.StreamSupport;
 /**
  * The handler's end of a stream that a caller sends. A request with elements stays in its slot until the handler wants
  * them; its answer asks for the next one. The server therefore holds one request's elements at most.
+ *
+ * <p>A long request is answered only when the handler has used up its elements. Until then it counts against the client's
+ * budget, so that many streams cannot fill the server's heap.
  */
 final class IncomingStream {
+    /** Streams that one client may send at the same time: each has a handler's thread. */
+    static final int MAX_OPEN = 256;
+    /** Twice what an honest client sends at once, unless one element is longer. */
+    private static final long LONG_BYTES = 128 << 10;
+
     private final Map<Long, IncomingStream> registry;
     private final long ticket;
     private final String method;
@@ -31,11 +39,13 @@ final class IncomingStream {
     private final Condition changed = lock.newCondition();
     /** What was sent and not taken. */
     private Pushed pushed;
+    /** A long request whose elements the handler has, to be answered when it has used them up; null if there is none. */
+    private DeferrableCall held;
     /** Why nothing more is received; null as long as it is. */
     private Status over;
 
     /** A request with elements, whose answer is deferred. */
-    private record Pushed(DeferrableCall call, PayloadReader operands) {}
+    private record Pushed(DeferrableCall call, PayloadReader operands, boolean isLong) {}
 
     /**
      * @param registry of the connection, by ticket; holds the stream until it is closed
@@ -63,15 +73,15 @@ final class IncomingStream {
     }
 
     /** Receives the deferred {@code call}, which has sent elements. Poller only. */
-    void push(DeferrableCall call, PayloadReader operands) {
+    void push(DeferrableCall call, PayloadReader operands, long length) {
         boolean taken;
         boolean wanted;
         lock.lock();
         try {
             wanted = over == null;
-            taken = wanted && pushed == null;
+            taken = wanted && pushed == null && held == null;
             if (taken) {
-                pushed = new Pushed(call, operands);
+                pushed = new Pushed(call, operands, length > LONG_BYTES);
                 changed.signalAll();
             }
         } finally {
@@ -103,6 +113,7 @@ final class IncomingStream {
     /** Ends the stream: a handler that reads it gets this failure, and the caller is told to send no more. */
     void close(Status why) {
         Pushed left;
+        DeferrableCall used;
         lock.lock();
         try {
             if (over == null) {
@@ -110,6 +121,8 @@ final class IncomingStream {
             }
             left = pushed;
             pushed = null;
+            used = held;
+            held = null;
             changed.signalAll();
         } finally {
             lock.unlock();
@@ -117,6 +130,34 @@ final class IncomingStream {
         registry.remove(ticket, this);
         if (left != null) {
             answer(left.call, false);
+        }
+        if (used != null) {
+            answer(used, false);
+        }
+    }
+
+    /** Keeps the request until {@link #usedUp}; false if the stream is closed. */
+    private boolean hold(DeferrableCall call) {
+        lock.lock();
+        try {
+            if (over == null) {
+                held = call;
+            }
+            return over == null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The request that the handler has used up; null if it was answered. */
+    private DeferrableCall usedUp() {
+        lock.lock();
+        try {
+            DeferrableCall used = held;
+            held = null;
+            return used;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -168,11 +209,6 @@ final class IncomingStream {
         /** Null while more may come. */
         private Status end;
 
-        /** Whether the request that was taken last could be read. */
-        private boolean decoded;
-
-        private RuntimeException unreadable;
-
         Elements(ElementReader<T> reader) {
             super(Long.MAX_VALUE, Spliterator.ORDERED | Spliterator.NONNULL);
             this.reader = reader;
@@ -181,7 +217,10 @@ final class IncomingStream {
         @Override
         public boolean tryAdvance(Consumer<? super T> action) {
             while (ready.isEmpty()) {
-                if (end == null) {
+                DeferrableCall used = usedUp();
+                if (used != null) {
+                    answerOutside(used, () -> succeed(used));
+                } else if (end == null) {
                     take(await());
                 } else if (end.isOk()) {
                     return false;
@@ -194,40 +233,46 @@ final class IncomingStream {
         }
 
         private void take(Pushed next) {
-            decoded = false;
-            unreadable = null;
-            HandlerWalls.Wall wall = next.call.wall();
+            DeferrableCall call = next.call;
+            boolean isThere;
+            try {
+                isThere = call.readLate(() -> decode(next.operands));
+            } catch (RuntimeException | Error e) {
+                answerOutside(call, () -> call.fail(e));
+                throw e;
+            }
+            if (!isThere) {
+                answerOutside(call, () -> {});
+                throw clientGone(method).asException();
+            }
+            if (!next.isLong || !hold(call)) {
+                answerOutside(call, () -> succeed(call));
+            }
+        }
+
+        private void succeed(DeferrableCall call) {
+            call.result().writeBoolean(end == null);
+            call.succeed();
+        }
+
+        /** The answer lies outside of the handler's walls. */
+        private static void answerOutside(DeferrableCall call, Runnable answer) {
+            HandlerWalls.Wall wall = call.wall();
             int confined = wall.lift();
             try {
-                next.call.answerLate(() -> {
-                    decode(next.operands);
-                    next.call.result().writeBoolean(end == null);
-                    next.call.succeed();
-                });
+                call.answerLate(answer);
             } finally {
                 wall.lower(confined);
-            }
-            if (unreadable != null) {
-                throw unreadable;
-            }
-            if (!decoded) {
-                throw clientGone(method).asException();
             }
         }
 
         private void decode(PayloadReader in) {
-            try {
-                int count = in.readCount(1);
-                for (int i = 0; i < count; i++) {
-                    ready.add(reader.read(in));
-                }
-                end = readEnd(in);
-                in.expectEnd();
-                decoded = true;
-            } catch (RuntimeException e) {
-                unreadable = e;
-                throw e;
+            int count = in.readCount(1);
+            for (int i = 0; i < count; i++) {
+                ready.add(reader.read(in));
             }
+            end = readEnd(in);
+            in.expectEnd();
         }
 
         private static Status readEnd(PayloadReader in) {

@@ -130,9 +130,14 @@ final class ShmServerCall extends DeferrableCall {
     /**
      * Receives from now on what the caller sends, if it sends a stream. Poller only, and before the next request is
      * taken: the elements follow.
+     *
+     * @return false if the client sends too many streams
      */
-    void openIncoming() {
+    boolean openIncoming() {
         if (request.method().kind().sendsStream()) {
+            if (connection.incoming.size() >= IncomingStream.MAX_OPEN) {
+                return false;
+            }
             IncomingStream stream = new IncomingStream(
                     connection.incoming, request.ticket(), request.name(), request.service(), request.deadline());
             incoming = stream;
@@ -140,6 +145,7 @@ final class ShmServerCall extends DeferrableCall {
                 stream.close(cancellation());
             }
         }
+        return true;
     }
 
     private Status cancellation() {
@@ -355,6 +361,19 @@ final class ShmServerCall extends DeferrableCall {
         } finally {
             use.deferredEnds();
             use.leave();
+        }
+    }
+
+    @Override
+    boolean readLate(Runnable reading) {
+        if (!connection.use.enter()) {
+            return false;
+        }
+        try {
+            reading.run();
+            return true;
+        } finally {
+            connection.use.leave();
         }
     }
 

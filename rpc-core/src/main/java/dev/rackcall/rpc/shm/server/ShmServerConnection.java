@@ -393,8 +393,8 @@ public final class ShmServerConnection implements Relief.Served {
             // Requests that a device has received count as sent.
             end.look();
         }
-        // A stream is read by one request after another, between which no call is under way.
-        return !use.hasCallsUnderWay() && !hasRequest() && !streams.areRead();
+        // A stream is read or sent by one request after another, between which no call is under way.
+        return !use.hasCallsUnderWay() && !hasRequest() && !streams.areRead() && incoming.isEmpty();
     }
 
     /** Lets the client see which requests were never begun; those it may send to another server. */

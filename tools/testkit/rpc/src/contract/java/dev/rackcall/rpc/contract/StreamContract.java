@@ -7,6 +7,7 @@ import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -244,12 +245,9 @@ public abstract class StreamContract extends RpcFixture {
         for (int i = 0; i < 3; i++) {
             answers.add(opening.get());
         }
-        AtomicBoolean closed = new AtomicBoolean();
-        assertFails(
-                        Status.Code.RESOURCE_EXHAUSTED,
-                        () -> stub.doubled(numbers(1).onClose(() -> closed.set(true))))
-                .hasMessageContaining("3 calls of this connection send streams already");
-        assertThat(closed).isTrue();
+        Meter hurried = meterChannel.stub(Meter.class, within(Duration.ofMillis(50)));
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> hurried.doubled(numbers(1)))
+                .hasMessageContaining("3 calls of this connection sent streams until the deadline");
         assertThat(stub.add(1, 2)).as("a call meanwhile").isEqualTo(3);
         for (int i = 0; i < 3; i++) {
             sources.get(i).add(i);
@@ -257,27 +255,93 @@ public abstract class StreamContract extends RpcFixture {
             assertThat(each.next()).isEqualTo(2 * i);
             answers.get(i).close();
         }
-        Await.until(
-                "a place is free", () -> codeOf(() -> stub.doubled(numbers(1)).close()) == Status.Code.OK);
+        stub.doubled(numbers(1)).close();
     }
 
     @Test
     void shouldLeaveNoSlotBehind() {
         serve(place(RpcServer.builder().service(Meter.class, meter)));
+        for (int slots : new int[] {2, 4}) {
+            Meter stub =
+                    open(place(RpcChannel.builder("/test/meter").slots(slots))).stub(Meter.class, LONG);
+            for (int i = 0; i < 100; i++) {
+                assertThat(stub.first(1, true, numbers(500))).containsExactly(0);
+                stub.doubled(numbers(500)).close();
+                assertThat(stub.record("i", Stream.empty()).last()).isEqualTo("i");
+            }
+        }
+    }
+
+    @Test
+    void shouldLetCallsWaitThatAreMoreThanHaveSlots() throws Exception {
+        serve(place(RpcServer.builder().service(Meter.class, meter)));
         Meter stub = open(place(RpcChannel.builder("/test/meter").slots(4))).stub(Meter.class, LONG);
-        for (int i = 0; i < 100; i++) {
-            // One place, which the last call's sender may leave a moment after its caller.
-            Await.until(
-                    "a call that reads a part",
-                    () -> codeOf(() -> stub.first(1, true, numbers(500))) == Status.Code.OK);
-            Await.until(
-                    "a call that is closed",
-                    () -> codeOf(() -> stub.doubled(numbers(500)).close()) == Status.Code.OK);
-            Await.until("a whole call", () -> codeOf(() -> stub.record("i", Stream.empty())) == Status.Code.OK);
+        AtomicInteger right = new AtomicInteger();
+        List<Thread> callers = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            callers.add(Thread.startVirtualThread(() -> {
+                if (stub.first(500, false, numbers(500)).size() == 500) {
+                    right.incrementAndGet();
+                }
+            }));
+        }
+        for (Thread each : callers) {
+            assertThat(each.join(Await.BOUND)).isTrue();
+        }
+        assertThat(right).hasValue(6);
+    }
+
+    @Test
+    void shouldEndCallsWhoseStreamCannotBeClosed() {
+        serve(place(RpcServer.builder().service(Meter.class, meter)));
+        Meter stub = open(place(RpcChannel.builder("/test/meter").slots(2))).stub(Meter.class, LONG);
+        Supplier<Stream<Integer>> failing = () -> numbers(500).onClose(() -> {
+            throw new IllegalStateException("cannot be closed");
+        });
+        for (int i = 0; i < 10; i++) {
+            assertThat(stub.first(1, true, failing.get())).containsExactly(0);
+            stub.doubled(failing.get()).close();
+        }
+        assertThat(stub.add(1, 2)).isEqualTo(3);
+    }
+
+    @Test
+    void shouldNotSpinOnTheThreadsThatSend() throws Exception {
+        serve(place(RpcServer.builder().service(Meter.class, meter)));
+        Meter stub = open(place(RpcChannel.builder("/test/meter").waiting(WaitStrategy.busySpin())))
+                .stub(Meter.class, LONG);
+        List<Thread> callers = new ArrayList<>();
+        for (int i = 0; i < Runtime.getRuntime().availableProcessors() + 2; i++) {
+            callers.add(Thread.startVirtualThread(() -> stub.taken(numbers(1_000))));
+        }
+        Await.until("all handlers wait", () -> meter.running.get() == callers.size());
+        Thread other = Thread.startVirtualThread(() -> {});
+        assertThat(other.join(Await.BOUND)).as("another virtual thread runs").isTrue();
+        meter.permits.release(1_000 * callers.size());
+        for (Thread each : callers) {
+            assertThat(each.join(Await.BOUND)).isTrue();
         }
     }
 
     // ---- both ways
+
+    @Test
+    void shouldStopTheCallersStreamAtTheDeadlineOrEndThoughNoneReadsTheReturnedOne() {
+        meter();
+        Meter hurried = meterChannel.stub(Meter.class, within(Duration.ofMillis(200)));
+        AtomicBoolean closed = new AtomicBoolean();
+        Stream<Integer> unread =
+                hurried.doubled(taking(new LinkedBlockingQueue<Integer>()).onClose(() -> closed.set(true)));
+        Await.until("the caller's stream is closed at the deadline", closed::get);
+        unread.close();
+
+        AtomicBoolean closedToo = new AtomicBoolean();
+        meterChannel
+                .stub(Meter.class, LONG)
+                .doubled(taking(new LinkedBlockingQueue<Integer>()).onClose(() -> closedToo.set(true)));
+        meterChannel.close();
+        Await.until("the caller's stream is closed with the channel", closedToo::get);
+    }
 
     @Test
     void shouldSendAndReceiveAtTheSameTime() {
