@@ -5,10 +5,8 @@ import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.grpc.wire.PipeServers;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.spi.CarrierProvider;
-import dev.rackcall.shm.os.OsException;
 import io.grpc.EquivalentAddressGroup;
 import io.grpc.NameResolver;
 import io.grpc.Status;
@@ -147,10 +145,19 @@ final class DirectoryNameResolver extends NameResolver {
         });
     }
 
+    /** gRPC would end the channel for good if this threw. */
     private void tell() {
         if (closed) {
             return;
         }
+        try {
+            tellServers();
+        } catch (RuntimeException e) {
+            fail("the servers of channel " + channel + " at " + address + " could not be looked at: " + e);
+        }
+    }
+
+    private void tellServers() {
         List<Endpoint> endpoints = view.endpoints();
         List<EquivalentAddressGroup> groups = new ArrayList<>();
         Map<String, RackcallSocketAddress> near = near();
@@ -181,7 +188,7 @@ final class DirectoryNameResolver extends NameResolver {
             for (String id : PipeServers.living(RuntimeDirectory.at(any.directory()), channel)) {
                 servers.put(DirectoryEntry.mark(any.directory(), id), any.ofServer(id));
             }
-        } catch (RpcException | OsException | IOException e) {
+        } catch (RuntimeException | IOException e) {
             // Their other addresses remain.
             return Map.of();
         }

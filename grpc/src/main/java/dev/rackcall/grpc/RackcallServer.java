@@ -28,6 +28,9 @@ import java.util.concurrent.TimeUnit;
 
 /** The listening side: a socket, and one thread that receives the frames of all clients; another for all devices. */
 final class RackcallServer implements InternalServer {
+    /** With so many clients, others are refused that reach the server over a device: each costs 68 KiB and a thread. */
+    private static final int MOST_REMOTE_CLIENTS = 10_000;
+
     private static final long FILTER_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final RackcallSocketAddress address;
@@ -102,7 +105,8 @@ final class RackcallServer implements InternalServer {
         }
         deviceLoop = PipeLoop.startForDevices("rackcall-grpc-device");
         for (URI each : listens) {
-            remoteDoors.add(CarrierListener.open(each, insecure, address.channel(), deviceLoop, this::accept));
+            remoteDoors.add(
+                    CarrierListener.open(each, insecure, address.channel(), deviceLoop, this::accept, this::hasRoom));
         }
     }
 
@@ -151,6 +155,12 @@ final class RackcallServer implements InternalServer {
         }
         if (deviceLoop != null) {
             deviceLoop.close();
+        }
+    }
+
+    private boolean hasRoom() {
+        synchronized (lock) {
+            return transports.size() < MOST_REMOTE_CLIENTS;
         }
     }
 

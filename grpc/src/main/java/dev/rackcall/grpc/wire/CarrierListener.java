@@ -11,6 +11,7 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /** Where clients connect to one channel that share no memory with its server. */
 public final class CarrierListener implements AutoCloseable {
@@ -27,15 +28,21 @@ public final class CarrierListener implements AutoCloseable {
      * @param insecure whether a listener is wanted that serves every process that reaches it
      * @param loop receives the frames of all clients
      * @param clients called by the listener's threads
+     * @param hasRoom whether another client may connect; asked before it costs memory
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it cannot listen there or would be open to all,
      *     INVALID_ARGUMENT if no module knows such addresses
      */
     public static CarrierListener open(
-            URI address, boolean insecure, String channel, PipeLoop loop, PipeListener.Clients clients) {
+            URI address,
+            boolean insecure,
+            String channel,
+            PipeLoop loop,
+            PipeListener.Clients clients,
+            BooleanSupplier hasRoom) {
         CarrierProvider provider = CarrierProvider.require(address);
         provider.requireSecure(address, insecure);
         String peerName = "a client over " + address.getScheme();
-        return new CarrierListener(provider.listen(address, new Guests(channel, peerName, loop, clients)));
+        return new CarrierListener(provider.listen(address, new Guests(channel, peerName, loop, clients, hasRoom)));
     }
 
     /** Its address, with the chosen port. */
@@ -50,13 +57,19 @@ public final class CarrierListener implements AutoCloseable {
     }
 
     /** Clients that are not connected yet. */
-    private record Guests(String channel, String peerName, PipeLoop loop, PipeListener.Clients clients)
+    private record Guests(
+            String channel, String peerName, PipeLoop loop, PipeListener.Clients clients, BooleanSupplier hasRoom)
             implements CarrierProvider.Reception {
         @Override
         public CarrierProvider.Inspection inspect(ByteBuffer hello, Set<String> names) {
-            return PipeHello.isClient(CarrierDial.bytes(hello), channel)
-                    ? CarrierProvider.Inspection.passed(CarrierPeer.PUBLICATIONS)
-                    : CarrierProvider.Inspection.refused(ByteBuffer.wrap(PipeHello.refusal(PipeHello.strange())));
+            if (!PipeHello.isClient(CarrierDial.bytes(hello), channel)) {
+                return CarrierProvider.Inspection.refused(refusal(PipeHello.strange()));
+            }
+            if (!hasRoom.getAsBoolean()) {
+                return CarrierProvider.Inspection.refused(refusal(Status.Code.RESOURCE_EXHAUSTED.with(
+                        "the server has as many clients as it takes; close idle channels, or start another server")));
+            }
+            return CarrierProvider.Inspection.passed(CarrierPeer.PUBLICATIONS);
         }
 
         @Override

@@ -6,6 +6,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.spi.ClientCall.ElementWriter;
 import dev.rackcall.shm.codec.PayloadWriter;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
@@ -44,6 +45,8 @@ final class OutgoingStream<T> {
     private static final int AHEAD = 64;
     /** A request that has become this long takes no further element. */
     private static final long REQUEST_BYTES = 64 << 10;
+    /** How long the end of a call waits for a stream that is being read. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
     /** For calls without a deadline, whose end also ends the stream. */
     private static final long LONGEST_PUSH_NANOS = TimeUnit.DAYS.toNanos(365);
 
@@ -69,6 +72,9 @@ final class OutgoingStream<T> {
 
     /** The call's ticket. */
     private long ticket;
+
+    /** Whether the request that was encoded last ends the stream. Sender's thread only. */
+    private boolean last;
 
     /** For a call that the connection lets send a stream; {@link #end} must follow. */
     OutgoingStream(
@@ -107,10 +113,15 @@ final class OutgoingStream<T> {
         sink.sends(this);
     }
 
-    /** The call has ended: nothing more is sent, and the caller's stream is closed. */
+    /**
+     * The call has ended: nothing more is sent, and the caller's stream is closed. Waits for the thread that reads it,
+     * for a second at most, so that the caller may use the stream's source again.
+     */
     void end() {
         stop();
-        if (!hasStarted()) {
+        if (hasStarted()) {
+            awaitProducer();
+        } else {
             sink.ended(this);
             try {
                 elements.close();
@@ -118,6 +129,18 @@ final class OutgoingStream<T> {
                 // The call has failed already, and its caller gets that failure.
                 LOG.warn("{}: the stream that the failed call was to send could not be closed", method, e);
             }
+        }
+    }
+
+    private void awaitProducer() {
+        try {
+            if (!producer.join(PATIENCE)) {
+                LOG.warn(
+                        "{}: the call has ended, but the stream that it sent ignores the interrupt and still runs",
+                        method);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -217,7 +240,7 @@ final class OutgoingStream<T> {
             boolean failed = false;
             while (hasMore()) {
                 try {
-                    if (!sink.push(service, method, pushDeadline(), this::encode)) {
+                    if (!sink.push(service, method, pushDeadline(), this::encode) || last) {
                         break;
                     }
                 } catch (RuntimeException | Error e) {
@@ -295,6 +318,7 @@ final class OutgoingStream<T> {
         } finally {
             lock.unlock();
         }
+        last = all;
         if (!all) {
             out.writeByte(ControlOp.MORE_FOLLOW);
         } else if (thrown == null) {

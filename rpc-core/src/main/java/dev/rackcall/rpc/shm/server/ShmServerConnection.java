@@ -414,12 +414,13 @@ public final class ShmServerConnection implements Relief.Served {
         try {
             takeNoMore();
             end.hangUp();
-            streams.closeAll();
+            // Calls first: their handlers learn that the client is gone, not only that it reads no more.
             for (ShmServerCall call : calls) {
                 if (call != null) {
                     call.cancelled();
                 }
             }
+            streams.closeAll();
         } finally {
             use.leave();
         }
