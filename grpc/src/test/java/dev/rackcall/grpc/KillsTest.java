@@ -29,7 +29,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class KillsTest {
     private static final String CHANNEL = "/test/kills";
-    private static final int KILLS = Integer.getInteger("rackcall.kills", 3);
+    /** Of each side; the long tests kill 20. */
+    private static final int KILLS =
+            Integer.getInteger("rackcall.grpc.kills", Math.max(3, Integer.getInteger("rackcall.kills", 0) / 10));
+
     private static final int CALLERS = 3;
     /** More calls than this between a start and its kill would only take time. */
     private static final int MOST_CALLS = 300;
