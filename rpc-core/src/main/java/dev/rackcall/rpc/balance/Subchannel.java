@@ -120,7 +120,7 @@ public class Subchannel {
 
     private void lockUntil(long deadline, String channel) {
         try {
-            if (using.tryLock(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+            if (using.tryLock() || using.tryLock(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS)) {
                 return;
             }
         } catch (InterruptedException e) {
