@@ -141,7 +141,7 @@ final class ShmClientCall extends ClientSlot {
         maySend = false;
     }
 
-    /** The call is one of those that send streams, and ends that when it ends. */
+    /** The call holds a permit to send a stream, and returns it when it ends. */
     void maySend() {
         maySend = true;
     }

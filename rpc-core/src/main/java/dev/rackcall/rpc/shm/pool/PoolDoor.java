@@ -32,6 +32,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class PoolDoor {
     static final int SEATS = 64;
+    /** Far more starters than take a door from each other. */
+    private static final int MOST_LOOKS = 1000;
 
     private static final long BYTES = 4096;
     /** "RKDOOR01" in ASCII, little-endian. */
@@ -200,7 +202,7 @@ final class PoolDoor {
 
     /** Whether the new owner got this door; otherwise the door has a living owner that shares the channel. */
     private boolean isTakenBy(long mine, String channel, Runnable meanwhile) {
-        while (true) {
+        for (int look = 0; look < MOST_LOOKS; look++) {
             long before = owner();
             if (before != 0 && isAlive(before, meanwhile)) {
                 if (isExclusive(mine) || isExclusive(before)) {
@@ -213,6 +215,12 @@ final class PoolDoor {
                 return true;
             }
         }
+        throw Status.Code.UNAVAILABLE
+                .with(
+                        "channel %s: its door in the pool changed owners %d times while this server started; start again, and if"
+                                + " that repeats, look for a process that writes to the pool without Rackcall",
+                        channel, MOST_LOOKS)
+                .asException();
     }
 
     /** Waits for a sign of life of the door's owner, for a lease at most. */
