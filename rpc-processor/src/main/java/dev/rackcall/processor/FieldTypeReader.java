@@ -191,6 +191,10 @@ final class FieldTypeReader {
         if (remedy != null) {
             return problem(unsupported + " is not supported; " + remedy);
         }
+        if (element.getQualifiedName().contentEquals(SharedNames.SHARED_INLINE_ARRAY.canonicalName())) {
+            return problem(unsupported + " is not supported; its elements are @Shared interfaces without @Since fields,"
+                    + " for all others use SharedArray");
+        }
         boolean runtime = element.getQualifiedName().toString().startsWith(SharedNames.PACKAGE + ".");
         if (element.getKind() == ElementKind.INTERFACE && !runtime) {
             return problem(element.getSimpleName() + " is not a shared type; annotate it with @Shared");

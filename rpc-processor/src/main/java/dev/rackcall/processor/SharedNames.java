@@ -23,6 +23,7 @@ final class SharedNames {
     static final ClassName SHARED_STRING = shm("SharedString");
     static final ClassName SHARED_BYTES = shm("SharedBytes");
     static final ClassName SHARED_ARRAY = shm("SharedArray");
+    static final ClassName SHARED_INLINE_ARRAY = shm("SharedInlineArray");
     static final ClassName SHARED_INT_ARRAY = shm("SharedIntArray");
     static final ClassName SHARED_LONG_ARRAY = shm("SharedLongArray");
     static final ClassName SHARED_FLOAT_ARRAY = shm("SharedFloatArray");

@@ -42,6 +42,7 @@ public record Target(TypeName java, String name, CodeBlock type, boolean composi
 
     private static final List<ClassName> OF_ELEMENTS = List.of(
             SharedNames.SHARED_ARRAY,
+            SharedNames.SHARED_INLINE_ARRAY,
             SharedNames.SHARED_LIST,
             SharedNames.SHARED_STRING_MAP,
             SharedNames.SHARED_LONG_MAP);
@@ -64,10 +65,29 @@ public record Target(TypeName java, String name, CodeBlock type, boolean composi
         for (ClassName container : OF_ELEMENTS) {
             if (container.canonicalName().equals(qualifiedName)
                     && type.getTypeArguments().size() == 1) {
-                return of(type.getTypeArguments().get(0)).map(elements -> container(container, elements));
+                TypeMirror elements = type.getTypeArguments().get(0);
+                return container == SharedNames.SHARED_INLINE_ARRAY && !canLieInline(elements)
+                        ? Optional.empty()
+                        : of(elements).map(target -> container(container, target));
             }
         }
         return Optional.empty();
+    }
+
+    /** Whether an array can hold such objects without headers. Nothing would tell which version they are. */
+    private static boolean canLieInline(TypeMirror elements) {
+        return Declarations.declaration(elements)
+                .filter(element -> Declarations.isShared(element) && !hasLaterFields(element))
+                .isPresent();
+    }
+
+    private static boolean hasLaterFields(TypeElement sharedInterface) {
+        return sharedInterface.getEnclosedElements().stream()
+                        .anyMatch(member -> Declarations.has(member, SharedNames.SINCE))
+                || sharedInterface.getInterfaces().stream()
+                        .anyMatch(parent -> Declarations.declaration(parent)
+                                .filter(Target::hasLaterFields)
+                                .isPresent());
     }
 
     /** A container of the run time without a type argument. */

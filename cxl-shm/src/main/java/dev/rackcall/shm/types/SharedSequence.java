@@ -59,7 +59,12 @@ public abstract class SharedSequence extends SharedObject {
         private final int elementBytes;
 
         Type(Class<? super T> type, String name, int elementBytes) {
-            super(type, name, ObjectLayout.HEADER_BYTES, name + "[" + elementBytes + " bytes each]");
+            this(type, name, elementBytes, "");
+        }
+
+        /** @param elements what a layout line says of the elements beside their size */
+        Type(Class<? super T> type, String name, int elementBytes, String elements) {
+            super(type, name, ObjectLayout.HEADER_BYTES, name + "[" + elements + elementBytes + " bytes each]");
             this.elementBytes = elementBytes;
         }
 

@@ -37,6 +37,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
      */
     volatile SharedType<?> arrayType;
 
+    volatile SharedType<?> inlineArrayType;
     volatile SharedType<?> listType;
     volatile SharedType<?> stringMapType;
     volatile SharedType<?> longMapType;
@@ -273,6 +274,16 @@ public abstract class SharedType<T> extends SharedFactory<T> {
             }
         }
         return false;
+    }
+
+    /** Whether objects are records of a {@link Shared} interface, not containers. */
+    final boolean isRecord() {
+        return versionBytes.length > 0;
+    }
+
+    /** Whether the interface has {@link Since} fields. */
+    final boolean hasVersions() {
+        return versionBytes.length > 1;
     }
 
     /** How many bytes of an object this version knows. A copy has no more, since it could not forward what lies behind. */

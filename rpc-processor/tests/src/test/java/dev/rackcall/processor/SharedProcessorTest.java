@@ -97,6 +97,12 @@ class SharedProcessorTest {
                         "SharedList<Integer> n(); void n(SharedList<Integer> value);",
                         "give SharedList a shared type as its argument"),
                 mistake(
+                        "SharedInlineArray<SharedString> n(); void n(SharedInlineArray<SharedString> value);",
+                        "its elements are @Shared interfaces without @Since fields, for all others use SharedArray"),
+                mistake(
+                        "SharedInlineArray<Later> n(); void n(SharedInlineArray<Later> value);",
+                        "its elements are @Shared interfaces without @Since fields"),
+                mistake(
                         "Ref<String> name(); void name(Ref<String> value);",
                         "Document.name: java.lang.String is not supported"),
                 mistake(
@@ -131,6 +137,7 @@ class SharedProcessorTest {
                 "Document",
                 "@Shared public interface Document { " + body + " }"
                         + " @Shared interface Point { int x(); void x(int v); }"
+                        + " @Shared interface Later { int x(); void x(int v); @Since(2) int y(); void y(int v); }"
                         + " @Shared interface Loop { @Inline Document document(); }"));
         assertThat(compilation).failed();
         for (String message : messages) {
