@@ -24,6 +24,8 @@ public final class Arena {
     private final long firstPage;
     private final PageAllocator pages;
     private final boolean allocates;
+    /** How many pages this process alone allocates; 0 if others do. */
+    private final int ownPages;
     /** Tells peers that cannot see the page table which Refs are stale. */
     private final Generations generations;
 
@@ -42,7 +44,8 @@ public final class Arena {
         this.extents = extents;
         this.firstPage = extents.firstPage();
         int count = (int) ((memory.byteSize() - firstPage) >>> ArenaLayout.PAGE_SHIFT);
-        this.generations = new Generations(memory, firstPage);
+        this.ownPages = allocates && spec.home() == TableHome.PRIVATE ? count : 0;
+        this.generations = new Generations(memory, firstPage, ownPages);
         this.pages = spec.home() == TableHome.SHARED
                 ? PageAllocator.sharing(
                         PageTable.shared(memory.asSlice(ArenaLayout.TABLE, PageTable.bytes(count)), count),
@@ -255,6 +258,20 @@ public final class Arena {
 
     /** The reason not to follow {@code ref}, which names this arena; null if it may be followed. */
     String complaint(long ref) {
+        return isOwn(ref) ? null : complaintOf(ref);
+    }
+
+    /** Whether the Ref leads to an object in memory that this process alone allocates, and that is in use. */
+    private boolean isOwn(long ref) {
+        long offset = Ref.offset(ref) - firstPage;
+        long page = offset >> ArenaLayout.PAGE_SHIFT;
+        return page >= 0
+                && page < ownPages
+                && offset % Long.BYTES == 0
+                && generations.isOwn((int) page, Ref.generation(ref));
+    }
+
+    private String complaintOf(long ref) {
         long offset = Ref.offset(ref);
         if (!extents.holdsObject(offset)) {
             return "it leads outside the " + reservedBytes() + " bytes that arena " + id + " has now";

@@ -28,6 +28,9 @@ final class RunChain {
     private int[] epochs = new int[2];
     private int runCount;
     private long bytesInRuns;
+    /** Offset of the last run, in which objects are allocated at {@code cursor} up to {@code end}. */
+    private long start;
+
     private long cursor;
     private long end;
     private int generation;
@@ -128,11 +131,11 @@ final class RunChain {
         }
         long size = (bytes + Long.BYTES - 1) & -Long.BYTES;
         if (!fits) {
-            addRun(2 * (end - Ref.offset(runs[runCount - 1])), size + RunLayout.BYTES);
+            addRun(2 * (end - start), size + RunLayout.BYTES);
         }
         long offset = cursor;
         cursor = offset + size;
-        RunLayout.used(memory, Ref.offset(runs[runCount - 1]), cursor - Ref.offset(runs[runCount - 1]));
+        RunLayout.used(memory, start, cursor - start);
         zero(offset, size);
         return Ref.of(arena.id(), generation, offset);
     }
@@ -179,8 +182,9 @@ final class RunChain {
     }
 
     private void startAt(long run) {
-        cursor = Ref.offset(run) + RunLayout.BYTES;
-        end = Ref.offset(run) + arena.runBytes(run);
+        start = Ref.offset(run);
+        cursor = start + RunLayout.BYTES;
+        end = start + arena.runBytes(run);
         generation = Ref.generation(run);
     }
 

@@ -22,13 +22,25 @@ public final class PageAllocator {
     /** Is notified of the current generation of each run's Refs. */
     public interface Observer {
         /** Does nothing, for participants that see the page table themselves. */
-        Observer NONE = (page, pages, generation) -> {};
+        Observer NONE = new Observer() {
+            @Override
+            public void used(int page, int pages, int generation) {}
+
+            @Override
+            public void freed(int page, int pages, int generation) {}
+        };
 
         /**
-         * Called before a run is handed out. Also called after its Refs became stale, before it can be handed out
-         * again.
+         * Called before a run is handed out, and after Refs into it became stale while its owner keeps it. Called under
+         * the allocator's lock, or by the run's owner.
          */
-        void changed(int page, int pages, int generation);
+        void used(int page, int pages, int generation);
+
+        /**
+         * Called after Refs into a run became stale, before it can be handed out again. No Ref has that generation yet.
+         * Called under the allocator's lock.
+         */
+        void freed(int page, int pages, int generation);
     }
 
     private final PageRuns runs;
@@ -82,7 +94,7 @@ public final class PageAllocator {
 
     private long handOut(long run, int length) {
         if (run != PageRun.NONE) {
-            observer.changed(PageRun.page(run), length, PageRun.generation(run));
+            observer.used(PageRun.page(run), length, PageRun.generation(run));
         }
         return run;
     }
@@ -194,7 +206,7 @@ public final class PageAllocator {
         if (retired == 0) {
             return false;
         }
-        observer.changed(head, length, PageEntry.generation(retired));
+        observer.freed(head, length, PageEntry.generation(retired));
         if (keep) {
             cache.push(PageRun.of(head, retired), length);
         } else {
@@ -220,7 +232,7 @@ public final class PageAllocator {
             return PageRun.NONE;
         }
         int length = runs.lengthAt(head, renewed);
-        observer.changed(head, length, PageEntry.generation(renewed));
+        observer.used(head, length, PageEntry.generation(renewed));
         return PageEntry.isLastUse(entry) ? claimAgain(head, renewed, length) : PageRun.of(head, renewed);
     }
 

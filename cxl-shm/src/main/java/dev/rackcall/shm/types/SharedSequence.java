@@ -9,11 +9,13 @@ import java.util.Objects;
  * checked once, when the flyweight moves to the object, and kept in the Java heap, where a peer cannot change it.
  */
 public abstract class SharedSequence extends SharedObject {
+    private final Type<?> type;
     private final int elementBytes;
     private int length;
 
     SharedSequence(Type<?> type) {
         super(type);
+        this.type = type;
         this.elementBytes = type.elementBytes;
     }
 
@@ -25,7 +27,7 @@ public abstract class SharedSequence extends SharedObject {
 
     @Override
     final void placed(int bytes) {
-        length = (bytes - ObjectLayout.HEADER_BYTES) / elementBytes;
+        length = type.elements(bytes - ObjectLayout.HEADER_BYTES);
     }
 
     /** Offset of an element in {@link #memory}. */
@@ -57,6 +59,8 @@ public abstract class SharedSequence extends SharedObject {
     /** The type of a sequence. Every size of whole elements is valid. */
     abstract static class Type<T extends SharedSequence> extends SharedType<T> {
         private final int elementBytes;
+        /** Divides by the length of an element if that is a power of two, otherwise -1. */
+        private final int shift;
 
         Type(Class<? super T> type, String name, int elementBytes) {
             this(type, name, elementBytes, "");
@@ -66,6 +70,12 @@ public abstract class SharedSequence extends SharedObject {
         Type(Class<? super T> type, String name, int elementBytes, String elements) {
             super(type, name, ObjectLayout.HEADER_BYTES, name + "[" + elements + elementBytes + " bytes each]");
             this.elementBytes = elementBytes;
+            this.shift = Integer.bitCount(elementBytes) == 1 ? Integer.numberOfTrailingZeros(elementBytes) : -1;
+        }
+
+        /** How many elements fit. A division takes longer than all other checks of an object. */
+        private int elements(int elementsBytes) {
+            return shift < 0 ? elementsBytes / elementBytes : elementsBytes >> shift;
         }
 
         final T createOf(Scope scope, int length) {
@@ -86,8 +96,8 @@ public abstract class SharedSequence extends SharedObject {
 
         @Override
         final boolean isSize(int objectBytes) {
-            return objectBytes >= ObjectLayout.HEADER_BYTES
-                    && (objectBytes - ObjectLayout.HEADER_BYTES) % elementBytes == 0;
+            int elementsBytes = objectBytes - ObjectLayout.HEADER_BYTES;
+            return elementsBytes >= 0 && elements(elementsBytes) * elementBytes == elementsBytes;
         }
 
         @Override

@@ -25,6 +25,8 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     private final int typeId;
     private final long fingerprint;
     private final int bytes;
+    /** Header of an object of {@code bytes}, as nearly all records are. */
+    private final long usualHeader;
     /** Length of an object of each version that is known here, oldest first; empty for containers. */
     private final int[] versionBytes;
 
@@ -71,6 +73,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         this.typeId = typeId;
         this.fingerprint = fingerprint;
         this.bytes = bytes;
+        this.usualHeader = ObjectLayout.header(typeId, bytes);
         this.versionBytes = versionBytes.clone();
         this.description = description;
         NAMES.putIfAbsent(typeId, name);
@@ -308,6 +311,9 @@ public abstract class SharedType<T> extends SharedFactory<T> {
                     + ObjectLayout.ALIGNMENT + " inside the arena of " + memory.byteSize() + " bytes");
         }
         long header = memory.get(ObjectLayout.LONG, at);
+        if (header == usualHeader && bytes <= available) {
+            return bytes;
+        }
         int objectBytes = ObjectLayout.bytes(header);
         if (ObjectLayout.typeId(header) != typeId) {
             throw new RefException(Ref.describe(ref) + " does not lead to a " + name + " (type "

@@ -3,7 +3,7 @@ package dev.rackcall.perf.objects;
 import dev.rackcall.perf.harness.BenchArena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedInlineArray;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.types.SharedString;
 import java.util.ArrayList;
@@ -29,27 +29,26 @@ final class DocumentSubjects {
     private final Scope written;
     private final Scope read;
 
+    private final Field writtenRoot = Field.TYPE.flyweight();
     private final Field[] writers = new Field[MAX_DEPTH];
-    private final List<SharedArray<Field>> writtenArrays = new ArrayList<>();
+    private final List<SharedInlineArray<Field>> writtenArrays = new ArrayList<>();
     private final SharedString made = SharedString.TYPE.flyweight();
     private final Field[] values = new Field[MAX_DEPTH];
-    private final List<SharedArray<Field>> arrays = new ArrayList<>();
+    private final List<SharedInlineArray<Field>> arrays = new ArrayList<>();
     private final SharedString text = SharedString.TYPE.flyweight();
     private final Field root = Field.TYPE.flyweight();
-    private final Ref<Field> document;
     private long bytes;
 
     private DocumentSubjects(BenchArena memory) {
         for (int i = 0; i < MAX_DEPTH; i++) {
             writers[i] = Field.TYPE.flyweight();
-            writtenArrays.add(Field.ARRAY.flyweight());
+            writtenArrays.add(Field.CHILDREN.flyweight());
             values[i] = Field.TYPE.flyweight();
-            arrays.add(Field.ARRAY.flyweight());
+            arrays.add(Field.CHILDREN.flyweight());
         }
         read = memory.arena().newScope();
         written = memory.arena().newScope();
-        document = SharedObject.toRef(write(read, source, 0));
-        Field.TYPE.move(root, read.space(), document.bits());
+        Field.TYPE.move(root, read.space(), SharedObject.refOf(write(read)));
     }
 
     static List<ObjectSubject> of(BenchArena memory) {
@@ -90,52 +89,54 @@ final class DocumentSubjects {
     private long writeShared() {
         // The names stay in the other scope, as they do while a batch is written.
         written.reset();
-        return SharedObject.refOf(write(written, source, 0));
+        return SharedObject.refOf(write(written));
     }
 
-    /** Writes a value by the flyweights of its depth, which stay on it until the next value of that depth. */
-    private Field write(Scope scope, Object value, int depth) {
-        Field field = writers[depth];
+    private Field write(Scope scope) {
+        Field.TYPE.create(scope, writtenRoot);
         bytes += Field.TYPE.bytes();
+        write(scope, source, writtenRoot, 0);
+        return writtenRoot;
+    }
+
+    /** Writes a value, and its children by the flyweights of its depth. */
+    private void write(Scope scope, Object value, Field into, int depth) {
         switch (value) {
             case String string -> {
                 SharedString.create(scope, string, made);
                 bytes += (SharedString.TYPE.bytes() + made.length() + 7) & -8;
-                Field.TYPE.create(scope, field);
-                field.kind(Field.Kind.TEXT).text(SharedObject.toRef(made));
+                into.kind(Field.Kind.TEXT).text(SharedObject.toRef(made));
             }
-            case Long number -> {
-                Field.TYPE.create(scope, field);
-                field.kind(Field.Kind.NUMBER).bits(number);
-            }
-            case Boolean truth -> {
-                Field.TYPE.create(scope, field);
-                field.kind(Field.Kind.TRUTH).bits(truth ? 1 : 0);
-            }
+            case Long number -> into.kind(Field.Kind.NUMBER).bits(number);
+            case Boolean truth -> into.kind(Field.Kind.TRUTH).bits(truth ? 1 : 0);
             case Map<?, ?> members -> {
-                SharedArray<Field> children = parent(scope, Field.Kind.OBJECT, members.size(), depth);
+                SharedInlineArray<Field> children = children(scope, members.size(), depth);
                 int i = 0;
                 for (Map.Entry<?, ?> member : members.entrySet()) {
-                    children.set(i++, write(scope, member.getValue(), depth + 1).name(name((String) member.getKey())));
+                    Field child = writers[depth];
+                    children.get(i++, child);
+                    write(scope, member.getValue(), child, depth + 1);
+                    child.name(name((String) member.getKey()));
                 }
+                into.kind(Field.Kind.OBJECT).children(SharedObject.toRef(children));
             }
             case List<?> elements -> {
-                SharedArray<Field> children = parent(scope, Field.Kind.ARRAY, elements.size(), depth);
+                SharedInlineArray<Field> children = children(scope, elements.size(), depth);
                 for (int i = 0; i < elements.size(); i++) {
-                    children.set(i, write(scope, elements.get(i), depth + 1));
+                    Field child = writers[depth];
+                    children.get(i, child);
+                    write(scope, elements.get(i), child, depth + 1);
                 }
+                into.kind(Field.Kind.ARRAY).children(SharedObject.toRef(children));
             }
             default -> throw new IllegalArgumentException("a document has no " + value.getClass());
         }
-        return field;
     }
 
-    private SharedArray<Field> parent(Scope scope, Field.Kind kind, int size, int depth) {
-        SharedArray<Field> children = writtenArrays.get(depth);
-        SharedArray.create(scope, size, children);
-        bytes += Field.ARRAY.bytes() + (long) Long.BYTES * size;
-        Field.TYPE.create(scope, writers[depth]);
-        writers[depth].kind(kind).children(SharedObject.toRef(children));
+    private SharedInlineArray<Field> children(Scope scope, int size, int depth) {
+        SharedInlineArray<Field> children = writtenArrays.get(depth);
+        SharedInlineArray.create(scope, size, children);
+        bytes += Field.CHILDREN.bytes() + (long) (Field.TYPE.bytes() - Long.BYTES) * size;
         return children;
     }
 
@@ -167,7 +168,7 @@ final class DocumentSubjects {
                 yield text.length() + text.byteAt(0);
             }
             case OBJECT, ARRAY -> {
-                SharedArray<Field> children = arrays.get(depth);
+                SharedInlineArray<Field> children = arrays.get(depth);
                 value.children(children);
                 long sum = 0;
                 for (int i = 0; i < children.length(); i++) {

@@ -2,7 +2,7 @@ package dev.rackcall.perf.objects;
 
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.types.Shared;
-import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedInlineArray;
 import dev.rackcall.shm.types.SharedString;
 import dev.rackcall.shm.types.SharedType;
 
@@ -10,7 +10,7 @@ import dev.rackcall.shm.types.SharedType;
 @Shared
 interface Field {
     SharedType<Field> TYPE = SharedType.of(Field.class);
-    SharedType<SharedArray<Field>> ARRAY = SharedArray.typeOf(TYPE);
+    SharedType<SharedInlineArray<Field>> CHILDREN = SharedInlineArray.typeOf(TYPE);
 
     /** The kinds. */
     enum Kind {
@@ -43,9 +43,9 @@ interface Field {
 
     boolean text(SharedString into);
 
-    Ref<SharedArray<Field>> children();
+    Ref<SharedInlineArray<Field>> children();
 
-    Field children(Ref<SharedArray<Field>> value);
+    Field children(Ref<SharedInlineArray<Field>> value);
 
-    boolean children(SharedArray<Field> into);
+    boolean children(SharedInlineArray<Field> into);
 }

@@ -1,7 +1,7 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.types.SharedArray;
 import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedInlineArray;
 import dev.rackcall.shm.types.SharedString;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +15,7 @@ final class Cursors {
     private static final int MAX_VALUES = 1 << 20;
 
     private final List<JsonValue> values = new ArrayList<>();
-    private final List<SharedArray<JsonValue>> children = new ArrayList<>();
+    private final List<SharedInlineArray<JsonValue>> children = new ArrayList<>();
     private final SharedString name = SharedString.TYPE.flyweight();
     private final SharedString text = SharedString.TYPE.flyweight();
     private int seen;
@@ -27,16 +27,16 @@ final class Cursors {
     }
 
     /** A flyweight on the children of a value at that depth. */
-    SharedArray<JsonValue> children(JsonValue parent, int depth) {
+    SharedInlineArray<JsonValue> children(JsonValue parent, int depth) {
         if (depth >= JsonText.MAX_DEPTH) {
             throw new SharedDataException(
                     "a document is more than " + JsonText.MAX_DEPTH + " arrays and objects deep; flatten it");
         }
         while (children.size() <= depth) {
-            children.add(JsonValue.ARRAY.flyweight());
+            children.add(JsonValue.CHILDREN.flyweight());
             values.add(JsonValue.TYPE.flyweight());
         }
-        SharedArray<JsonValue> array = children.get(depth);
+        SharedInlineArray<JsonValue> array = children.get(depth);
         if (!parent.children(array)) {
             throw new SharedDataException(parent + " of kind " + parent.kind() + " has no array of children");
         }
@@ -44,15 +44,13 @@ final class Cursors {
     }
 
     /** A flyweight on one of the children; {@code depth} is that of their parent. */
-    JsonValue child(SharedArray<JsonValue> array, int index, int depth) {
+    JsonValue child(SharedInlineArray<JsonValue> array, int index, int depth) {
         seen++;
         if (seen > MAX_VALUES) {
             throw new SharedDataException("a document has more than " + MAX_VALUES + " values; split it");
         }
         JsonValue child = values.get(depth);
-        if (!array.get(index, child)) {
-            throw new SharedDataException("element " + index + " of " + array + " is null");
-        }
+        array.get(index, child);
         return child;
     }
 

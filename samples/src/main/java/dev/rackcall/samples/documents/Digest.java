@@ -1,7 +1,7 @@
 package dev.rackcall.samples.documents;
 
 import dev.rackcall.samples.documents.JsonValue.Kind;
-import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedInlineArray;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -34,7 +34,7 @@ public final class Digest {
         Kind kind = value.kind();
         return switch (kind) {
             case OBJECT -> {
-                SharedArray<JsonValue> members = cursors.children(value, depth);
+                SharedInlineArray<JsonValue> members = cursors.children(value, depth);
                 long sum = 0;
                 for (int i = 0; i < members.length(); i++) {
                     JsonValue member = cursors.child(members, i, depth);
@@ -44,7 +44,7 @@ public final class Digest {
                 yield digest(kind, sum);
             }
             case ARRAY -> {
-                SharedArray<JsonValue> elements = cursors.children(value, depth);
+                SharedInlineArray<JsonValue> elements = cursors.children(value, depth);
                 long sequence = elements.length();
                 for (int i = 0; i < elements.length(); i++) {
                     sequence = mix(sequence, of(cursors.child(elements, i, depth), depth + 1));

@@ -1,5 +1,6 @@
 package dev.rackcall.samples.documents;
 
+import dev.rackcall.shm.types.Inline;
 import dev.rackcall.shm.types.Shared;
 import dev.rackcall.shm.types.SharedArray;
 import dev.rackcall.shm.types.SharedType;
@@ -16,9 +17,8 @@ public interface Document {
 
     Document number(long value);
 
+    @Inline
     JsonValue content();
-
-    Document content(JsonValue value);
 
     /** Documents that were built in one scope and are handed over together. */
     @Shared

@@ -4,6 +4,7 @@ import dev.rackcall.samples.documents.JsonValue.Kind;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedInlineArray;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.types.SharedString;
 import java.math.BigDecimal;
@@ -25,8 +26,11 @@ public final class DocumentWriter {
     private static final double FIRST_BYTES_PER_DOCUMENT = 2048;
 
     private final Map<String, Ref<SharedString>> names = new HashMap<>();
-    /** The children of all open arrays and objects, those of the innermost last. */
-    private final List<JsonValue> open = new ArrayList<>();
+    /** The values of all arrays and objects that are not complete, those of the innermost last. */
+    private final List<OpenValue> open = new ArrayList<>();
+
+    private final SharedInlineArray<JsonValue> children = JsonValue.CHILDREN.flyweight();
+    private final JsonValue child = JsonValue.TYPE.flyweight();
 
     private Scope scope;
     private long bytes;
@@ -60,7 +64,7 @@ public final class DocumentWriter {
         scope = target;
         names.clear();
         open.clear();
-        bytes = Document.BATCH.bytes() + arrayBytes(count);
+        bytes = Document.BATCH.bytes() + SharedArray.typeOf(Document.TYPE).bytes() + (long) count * Long.BYTES;
         SharedArray<Document> array = SharedArray.create(scope, Document.TYPE, count);
         for (int i = 0; i < count; i++) {
             array.set(i, documents.apply(i));
@@ -70,66 +74,78 @@ public final class DocumentWriter {
     }
 
     private Document document(long number, JsonParser content) {
+        value(content, content.nextToken());
         bytes += Document.TYPE.bytes();
-        return Document.TYPE.create(scope).number(number).content(value(content, content.nextToken()));
+        Document document = Document.TYPE.create(scope).number(number);
+        open.removeLast().store(document.content());
+        return document;
     }
 
-    private JsonValue value(JsonParser parser, JsonToken token) {
-        return switch (token) {
+    private void value(JsonParser parser, JsonToken token) {
+        switch (token) {
             case START_OBJECT -> object(parser);
             case START_ARRAY -> array(parser);
             case VALUE_STRING -> text(Kind.TEXT, parser.getString());
-            case VALUE_NUMBER_INT ->
-                parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
-                        ? real(parser.getDecimalValue())
-                        : bits(Kind.INTEGER, parser.getLongValue());
+            case VALUE_NUMBER_INT -> {
+                if (parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+                    real(parser.getDecimalValue());
+                } else {
+                    bits(Kind.INTEGER, parser.getLongValue());
+                }
+            }
             case VALUE_NUMBER_FLOAT -> real(parser.getDecimalValue());
             case VALUE_TRUE -> bits(Kind.BOOLEAN, 1);
             case VALUE_FALSE -> bits(Kind.BOOLEAN, 0);
             default -> bits(Kind.NULL, 0);
-        };
+        }
     }
 
-    private JsonValue object(JsonParser parser) {
+    private void object(JsonParser parser) {
         int first = open.size();
         for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-            open.add(value(parser, parser.nextToken()).name(name(name)));
+            Ref<SharedString> shared = name(name);
+            value(parser, parser.nextToken());
+            open.getLast().name = shared;
         }
-        return parent(Kind.OBJECT, first);
+        parent(Kind.OBJECT, first);
     }
 
-    private JsonValue array(JsonParser parser) {
+    private void array(JsonParser parser) {
         int first = open.size();
         for (JsonToken token = parser.nextToken(); token != JsonToken.END_ARRAY; token = parser.nextToken()) {
-            open.add(value(parser, token));
+            value(parser, token);
         }
-        return parent(Kind.ARRAY, first);
+        parent(Kind.ARRAY, first);
     }
 
-    private JsonValue parent(Kind kind, int firstChild) {
-        List<JsonValue> own = open.subList(firstChild, open.size());
-        SharedArray<JsonValue> children = SharedArray.create(scope, JsonValue.TYPE, own.size());
+    private void parent(Kind kind, int firstChild) {
+        List<OpenValue> own = open.subList(firstChild, open.size());
+        SharedInlineArray.create(scope, own.size(), children);
+        bytes += JsonValue.CHILDREN.bytes() + (long) own.size() * (JsonValue.TYPE.bytes() - Long.BYTES);
         for (int i = 0; i < own.size(); i++) {
-            children.set(i, own.get(i));
+            children.get(i, child);
+            own.get(i).store(child);
         }
-        bytes += arrayBytes(own.size());
         own.clear();
-        return bits(kind, 0).children(SharedObject.toRef(children));
+        bits(kind, 0);
+        open.getLast().children = SharedObject.toRef(children);
     }
 
-    private JsonValue real(BigDecimal number) {
-        return JsonText.isDouble(number)
-                ? bits(Kind.DOUBLE, Double.doubleToLongBits(number.doubleValue()))
-                : text(Kind.DECIMAL, JsonText.digits(number));
+    private void real(BigDecimal number) {
+        if (JsonText.isDouble(number)) {
+            bits(Kind.DOUBLE, Double.doubleToLongBits(number.doubleValue()));
+        } else {
+            text(Kind.DECIMAL, JsonText.digits(number));
+        }
     }
 
-    private JsonValue text(Kind kind, String text) {
-        return bits(kind, 0).text(SharedObject.toRef(string(text)));
+    private void text(Kind kind, String text) {
+        bits(kind, 0);
+        open.getLast().text = SharedObject.toRef(string(text));
     }
 
-    private JsonValue bits(Kind kind, long bits) {
-        bytes += JsonValue.TYPE.bytes();
-        return JsonValue.TYPE.create(scope).kind(kind).bits(bits);
+    private void bits(Kind kind, long bits) {
+        open.add(new OpenValue(kind, bits));
     }
 
     private Ref<SharedString> name(String name) {
@@ -143,7 +159,21 @@ public final class DocumentWriter {
         return made;
     }
 
-    private static long arrayBytes(int count) {
-        return JsonValue.ARRAY.bytes() + (long) count * Long.BYTES;
+    /** A value that is written when all values of its parent are known. */
+    private static final class OpenValue {
+        private final Kind kind;
+        private final long bits;
+        private Ref<SharedString> name = Ref.nullRef();
+        private Ref<SharedString> text = Ref.nullRef();
+        private Ref<SharedInlineArray<JsonValue>> children = Ref.nullRef();
+
+        OpenValue(Kind kind, long bits) {
+            this.kind = kind;
+            this.bits = bits;
+        }
+
+        void store(JsonValue into) {
+            into.kind(kind).bits(bits).name(name).text(text).children(children);
+        }
     }
 }

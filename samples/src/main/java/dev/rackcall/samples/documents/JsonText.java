@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedInlineArray;
 import java.math.BigDecimal;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamReadConstraints;
@@ -30,7 +30,7 @@ public final class JsonText {
     private void write(JsonValue value, int depth, JsonGenerator out) {
         switch (value.kind()) {
             case OBJECT -> {
-                SharedArray<JsonValue> members = cursors.children(value, depth);
+                SharedInlineArray<JsonValue> members = cursors.children(value, depth);
                 out.writeStartObject();
                 for (int i = 0; i < members.length(); i++) {
                     JsonValue member = cursors.child(members, i, depth);
@@ -40,7 +40,7 @@ public final class JsonText {
                 out.writeEndObject();
             }
             case ARRAY -> {
-                SharedArray<JsonValue> elements = cursors.children(value, depth);
+                SharedInlineArray<JsonValue> elements = cursors.children(value, depth);
                 out.writeStartArray();
                 for (int i = 0; i < elements.length(); i++) {
                     write(cursors.child(elements, i, depth), depth + 1, out);

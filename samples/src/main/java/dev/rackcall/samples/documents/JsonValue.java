@@ -2,13 +2,13 @@ package dev.rackcall.samples.documents;
 
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.types.Shared;
-import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedInlineArray;
 import dev.rackcall.shm.types.SharedString;
 import dev.rackcall.shm.types.SharedType;
 
 /**
- * One JSON value in shared memory, with its name if it is a member of an object. A document is a tree of values. Values
- * refer to their children, and members with equal names share one text.
+ * One JSON value in shared memory, with its name if it is a member of an object. A document is a tree of values. A
+ * value refers to its children, which lie side by side, and members with equal names share one text.
  */
 @Shared
 public interface JsonValue {
@@ -16,7 +16,7 @@ public interface JsonValue {
     SharedType<JsonValue> TYPE = SharedType.of(JsonValue.class);
 
     /** The type of the children of an array or object. */
-    SharedType<SharedArray<JsonValue>> ARRAY = SharedArray.typeOf(TYPE);
+    SharedType<SharedInlineArray<JsonValue>> CHILDREN = SharedInlineArray.typeOf(TYPE);
 
     /** The kinds. Their order is part of the memory layout. */
     enum Kind {
@@ -57,9 +57,9 @@ public interface JsonValue {
     boolean text(SharedString into);
 
     /** The elements of an ARRAY or the members of an OBJECT; null for all others. */
-    Ref<SharedArray<JsonValue>> children();
+    Ref<SharedInlineArray<JsonValue>> children();
 
-    JsonValue children(Ref<SharedArray<JsonValue>> value);
+    JsonValue children(Ref<SharedInlineArray<JsonValue>> value);
 
-    boolean children(SharedArray<JsonValue> into);
+    boolean children(SharedInlineArray<JsonValue> into);
 }

@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedInlineArray;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -50,14 +50,14 @@ final class Postings {
     private void collect(int place, JsonValue value, int path, int depth) {
         switch (value.kind()) {
             case OBJECT -> {
-                SharedArray<JsonValue> members = cursors.children(value, depth);
+                SharedInlineArray<JsonValue> members = cursors.children(value, depth);
                 for (int i = 0; i < members.length(); i++) {
                     JsonValue member = cursors.child(members, i, depth);
                     collect(place, member, paths.child(path, member, cursors), depth + 1);
                 }
             }
             case ARRAY -> {
-                SharedArray<JsonValue> elements = cursors.children(value, depth);
+                SharedInlineArray<JsonValue> elements = cursors.children(value, depth);
                 for (int i = 0; i < elements.length(); i++) {
                     collect(place, cursors.child(elements, i, depth), path, depth + 1);
                 }

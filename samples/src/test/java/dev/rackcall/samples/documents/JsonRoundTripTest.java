@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.samples.documents.JsonValue.Kind;
+import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.types.SharedArray;
 import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedInlineArray;
 import dev.rackcall.shm.types.SharedObject;
 import java.io.StringWriter;
 import java.util.List;
@@ -70,8 +71,8 @@ class JsonRoundTripTest {
             String text = "{\"z\":1,\"a\":{\"z\":2},\"m\":3}";
             Document document = written(scope, text);
 
-            SharedArray<JsonValue> members = JsonValue.ARRAY.flyweight();
-            SharedArray<JsonValue> inner = JsonValue.ARRAY.flyweight();
+            SharedInlineArray<JsonValue> members = JsonValue.CHILDREN.flyweight();
+            SharedInlineArray<JsonValue> inner = JsonValue.CHILDREN.flyweight();
             assertThat(document.content().children(members)).isTrue();
             assertThat(members.get(1).children(inner)).isTrue();
 
@@ -110,7 +111,7 @@ class JsonRoundTripTest {
         try (TestArena memory = new TestArena();
                 Scope scope = memory.arena.newScope()) {
             Document document = written(scope, "{\"a\":[0]}");
-            SharedArray<JsonValue> members = JsonValue.ARRAY.flyweight();
+            SharedInlineArray<JsonValue> members = JsonValue.CHILDREN.flyweight();
             assertThat(document.content().children(members)).isTrue();
             JsonValue array = members.get(0);
             array.children(document.content().children());
@@ -126,14 +127,16 @@ class JsonRoundTripTest {
     void shouldRefuseTooManyPathsToOneValue() {
         try (TestArena memory = new TestArena();
                 Scope scope = memory.arena.newScope()) {
-            JsonValue inner = JsonValue.TYPE.create(scope).kind(Kind.NULL);
+            Ref<SharedInlineArray<JsonValue>> inner = Ref.nullRef();
             for (int level = 0; level < JsonText.MAX_DEPTH; level++) {
-                SharedArray<JsonValue> both = SharedArray.create(scope, JsonValue.TYPE, 2);
-                both.set(0, inner);
-                both.set(1, inner);
-                inner = JsonValue.TYPE.create(scope).kind(Kind.ARRAY).children(SharedObject.toRef(both));
+                SharedInlineArray<JsonValue> both = SharedInlineArray.create(scope, JsonValue.TYPE, 2);
+                Kind kind = level == 0 ? Kind.NULL : Kind.ARRAY;
+                both.get(0).kind(kind).children(inner);
+                both.get(1).kind(kind).children(inner);
+                inner = SharedObject.toRef(both);
             }
-            Document document = Document.TYPE.create(scope).content(inner);
+            Document document = Document.TYPE.create(scope);
+            document.content().kind(Kind.ARRAY).children(inner);
 
             assertThatThrownBy(() -> new Digest().of(document))
                     .isInstanceOf(SharedDataException.class)

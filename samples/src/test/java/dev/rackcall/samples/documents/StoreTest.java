@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.types.SharedArray;
 import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedInlineArray;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -120,7 +120,7 @@ class StoreTest {
         memory.add(store, documents("{\"a\":\"first\"}"));
         Scope scope = memory.arena.newScope();
         Document.Batch batch = new DocumentWriter().write(scope, documents("{\"a\":\"good\"}", "{\"a\":[0]}"));
-        SharedArray<JsonValue> members = JsonValue.ARRAY.flyweight();
+        SharedInlineArray<JsonValue> members = JsonValue.CHILDREN.flyweight();
         assertThat(batch.documents().get(1).content().children(members)).isTrue();
         members.get(0).children(Ref.nullRef());
         scope.detach();
