@@ -58,8 +58,9 @@ import java.lang.annotation.Target;
  * </table>
  *
  * <p>Containers are {@link SharedString}, {@link SharedBytes}, {@link SharedIntArray}, {@link SharedLongArray}, {@link
- * SharedFloatArray}, {@link SharedDoubleArray}, {@link SharedArray}, {@link SharedList}, {@link SharedIntList}, {@link
- * SharedLongList}, {@link SharedDoubleList}, {@link SharedStringMap} and {@link SharedLongMap}.
+ * SharedFloatArray}, {@link SharedDoubleArray}, {@link SharedArray}, {@link SharedInlineArray}, {@link SharedList},
+ * {@link SharedIntList}, {@link SharedLongList}, {@link SharedDoubleList}, {@link SharedStringMap} and {@link
+ * SharedLongMap}.
  *
  * <h2>Which reference type to choose</h2>
  *
