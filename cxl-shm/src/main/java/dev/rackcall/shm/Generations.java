@@ -10,7 +10,7 @@ import java.util.Arrays;
  * One byte for each page behind the arena's header: the page's generation. It serves peers that follow Refs into the
  * arena but cannot see the page table, which is in the heap of the one allocating process. That process writes a byte
  * whenever it hands out a run or makes its Refs stale. It never reads the bytes, so a peer that overwrites them only
- * deceives itself. For its own look-ups it keeps the same bytes in its heap: one load, where the page table takes a
+ * deceives itself. For its own look-ups it keeps the same bytes in its heap: two loads, where the page table takes a
  * search for the run's head.
  *
  * <p>Accesses are plain. The owner writes the byte and then publishes a Ref with a release store. The receiver acquires
@@ -27,8 +27,8 @@ final class Generations implements PageAllocator.Observer {
     private static final int CHUNK_SHIFT = 10;
     private static final int CHUNK = 1 << CHUNK_SHIFT;
 
-    /** For pages that are not in use. No Ref has it. */
-    private static final byte NOT_IN_USE = (byte) PageEntry.LAST_GENERATION;
+    /** For pages that are not in use. All others have their generation plus one, which no Ref's last generation reaches. */
+    private static final byte NOT_IN_USE = 0;
 
     private final MemorySegment arena;
     private final long firstPage;
@@ -59,7 +59,7 @@ final class Generations implements PageAllocator.Observer {
     boolean isOwn(int page, int generation) {
         byte[] chunk = own[page >>> CHUNK_SHIFT];
         return chunk != null
-                && chunk[page & (CHUNK - 1)] == (byte) generation
+                && chunk[page & (CHUNK - 1)] == (byte) (generation + 1)
                 && generation != PageEntry.LAST_GENERATION;
     }
 
@@ -80,16 +80,15 @@ final class Generations implements PageAllocator.Observer {
 
     private synchronized byte[] makeChunk(int index) {
         if (own[index] == null) {
-            byte[] chunk = new byte[CHUNK];
-            Arrays.fill(chunk, NOT_IN_USE);
-            own[index] = chunk;
+            // A thread that finds the chunk too early sees pages that are not in use.
+            own[index] = new byte[CHUNK];
         }
         return own[index];
     }
 
     @Override
     public void used(int page, int pages, int generation) {
-        note(page, pages, (byte) generation);
+        note(page, pages, (byte) (generation + 1));
         publish(page, pages, (byte) generation);
     }
 

@@ -192,8 +192,9 @@ final class FieldTypeReader {
             return problem(unsupported + " is not supported; " + remedy);
         }
         if (element.getQualifiedName().contentEquals(SharedNames.SHARED_INLINE_ARRAY.canonicalName())) {
-            return problem(unsupported + " is not supported; its elements are @Shared interfaces without @Since fields,"
-                    + " for all others use SharedArray");
+            return problem(
+                    unsupported + " is not supported; its elements are @Shared interfaces with fields, none of them"
+                            + " @Since; for all others use SharedArray");
         }
         boolean runtime = element.getQualifiedName().toString().startsWith(SharedNames.PACKAGE + ".");
         if (element.getKind() == ElementKind.INTERFACE && !runtime) {

@@ -7,6 +7,10 @@ import com.palantir.javapoet.TypeName;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
+import javax.lang.model.element.Element;
+import javax.lang.model.element.ExecutableElement;
+import javax.lang.model.element.Modifier;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeMirror;
@@ -77,16 +81,24 @@ public record Target(TypeName java, String name, CodeBlock type, boolean composi
     /** Whether an array can hold such objects without headers. Nothing would tell which version they are. */
     private static boolean canLieInline(TypeMirror elements) {
         return Declarations.declaration(elements)
-                .filter(element -> Declarations.isShared(element) && !hasLaterFields(element))
+                .filter(element -> Declarations.isShared(element)
+                        && hasAny(element, Target::isAccessor)
+                        && !hasAny(element, member -> Declarations.has(member, SharedNames.SINCE)))
                 .isPresent();
     }
 
-    private static boolean hasLaterFields(TypeElement sharedInterface) {
-        return sharedInterface.getEnclosedElements().stream()
-                        .anyMatch(member -> Declarations.has(member, SharedNames.SINCE))
+    private static boolean isAccessor(Element member) {
+        return member instanceof ExecutableElement method
+                && method.getModifiers().contains(Modifier.ABSTRACT)
+                && !Declarations.isOfObject(method);
+    }
+
+    /** Whether the interface or one that it extends has such a member. */
+    private static boolean hasAny(TypeElement sharedInterface, Predicate<Element> wanted) {
+        return sharedInterface.getEnclosedElements().stream().anyMatch(wanted)
                 || sharedInterface.getInterfaces().stream()
                         .anyMatch(parent -> Declarations.declaration(parent)
-                                .filter(Target::hasLaterFields)
+                                .filter(element -> hasAny(element, wanted))
                                 .isPresent());
     }
 

@@ -38,7 +38,7 @@ public final class PageAllocator {
 
         /**
          * Called after Refs into a run became stale, before it can be handed out again. No Ref has that generation yet.
-         * Called under the allocator's lock.
+         * Called under the allocator's lock, or by the run's owner.
          */
         void freed(int page, int pages, int generation);
     }
@@ -232,8 +232,12 @@ public final class PageAllocator {
             return PageRun.NONE;
         }
         int length = runs.lengthAt(head, renewed);
+        if (PageEntry.isLastUse(entry)) {
+            observer.freed(head, length, PageEntry.generation(renewed));
+            return claimAgain(head, renewed, length);
+        }
         observer.used(head, length, PageEntry.generation(renewed));
-        return PageEntry.isLastUse(entry) ? claimAgain(head, renewed, length) : PageRun.of(head, renewed);
+        return PageRun.of(head, renewed);
     }
 
     private synchronized long claimAgain(int head, long renewed, int length) {
@@ -292,7 +296,10 @@ public final class PageAllocator {
 
     private synchronized int reclaim(int head, int dead) {
         int held = runs.reclaim(head, dead);
-        hint = held > 0 ? Math.min(hint, head) : hint;
+        if (held > 0) {
+            observer.freed(head, held, runs.generation(head));
+            hint = Math.min(hint, head);
+        }
         return held;
     }
 

@@ -32,7 +32,7 @@ public record DeepCopy(long maxObjects, long maxBytes) {
     /**
      * Copies an object and everything that it can reach.
      *
-     * @param root a shared object that is not part of another one ({@link Inline})
+     * @param root a shared object that is not part of another one ({@link Inline}, {@link SharedInlineArray})
      * @param target the scope of all copies, used by its own thread
      * @return a flyweight on the copy of the root, which allocates in {@code target}
      * @throws RefException if a reference in the graph cannot be followed

@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
  * <p>Elements are parts of the array: they are changed in place, cannot be absent, and have no Ref of their own. Not
  * thread-safe.
  *
- * @param <T> a {@link Shared} interface without {@link Since} fields, since an element has no header that tells its
- *     version
+ * @param <T> a {@link Shared} interface with fields, none of them {@link Since} a later version: an element has no header
+ *     that tells its version
  */
 public final class SharedInlineArray<T> extends SharedSequence {
     private final SharedType<T> elementType;
@@ -27,7 +27,7 @@ public final class SharedInlineArray<T> extends SharedSequence {
     /**
      * The type of arrays of {@code elementType}. Call it during set-up and keep the result.
      *
-     * @throws IllegalArgumentException if {@code elementType} is a container or has {@link Since} fields
+     * @throws IllegalArgumentException if {@code elementType} is a container, has no fields, or has {@link Since} fields
      */
     public static <T> SharedType<SharedInlineArray<T>> typeOf(SharedType<T> elementType) {
         return inlineTypeOf(elementType);
@@ -73,6 +73,8 @@ public final class SharedInlineArray<T> extends SharedSequence {
     }
 
     private void moveTo(int index, SharedObject element) {
+        // A flyweight on no object says so; its length would only say that there is no such element.
+        attachedSpace();
         element.embed(this, at(index) - base(), ObjectLayout.HEADER_BYTES + stride);
     }
 
@@ -92,11 +94,12 @@ public final class SharedInlineArray<T> extends SharedSequence {
         }
 
         private static int strideOf(SharedType<?> elementType) {
-            if (!elementType.isRecord() || elementType.hasVersions()) {
+            int fieldBytes = elementType.bytes() - ObjectLayout.HEADER_BYTES;
+            if (!elementType.isRecord() || elementType.hasVersions() || fieldBytes == 0) {
                 throw new IllegalArgumentException("a SharedInlineArray cannot hold a " + elementType.name()
-                        + ": its elements are records without @Since fields; use a SharedArray");
+                        + ": its elements are records with fields, none of them @Since; use a SharedArray");
             }
-            return elementType.bytes() - ObjectLayout.HEADER_BYTES;
+            return fieldBytes;
         }
 
         @Override
@@ -107,7 +110,8 @@ public final class SharedInlineArray<T> extends SharedSequence {
         @Override
         void forward(GraphCopy copy, MemorySegment memory, long base, int objectBytes) {
             ReferenceFields fields = elementType.references();
-            for (long at = base; at + stride < base + objectBytes; at += stride) {
+            int count = fields.count() == 0 ? 0 : (objectBytes - ObjectLayout.HEADER_BYTES) / stride;
+            for (long at = base; count > 0; at += stride, count--) {
                 for (int i = 0; i < fields.count(); i++) {
                     copy.forward(memory, at + fields.offset(i), fields.type(i));
                 }

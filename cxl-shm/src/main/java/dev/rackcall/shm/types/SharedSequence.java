@@ -96,8 +96,12 @@ public abstract class SharedSequence extends SharedObject {
 
         @Override
         final boolean isSize(int objectBytes) {
+            // First, since the difference overflows for the negative sizes that a peer may write.
+            if (objectBytes < ObjectLayout.HEADER_BYTES) {
+                return false;
+            }
             int elementsBytes = objectBytes - ObjectLayout.HEADER_BYTES;
-            return elementsBytes >= 0 && elements(elementsBytes) * elementBytes == elementsBytes;
+            return elements(elementsBytes) * elementBytes == elementsBytes;
         }
 
         @Override

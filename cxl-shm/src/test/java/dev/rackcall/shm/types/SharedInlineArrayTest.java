@@ -17,6 +17,9 @@ import org.junit.jupiter.api.Test;
 class SharedInlineArrayTest {
     private static final SharedType<Point> POINT = SharedType.of(Point.class);
 
+    @Shared
+    interface Nothing {}
+
     private final TestMemory memory = TestMemory.create(1 << 20);
     private final Scope scope = memory.scope();
 
@@ -91,6 +94,14 @@ class SharedInlineArrayTest {
         assertThrown(IllegalArgumentException.class, () -> SharedInlineArray.typeOf(versioned), "@Since");
         assertThrown(
                 IllegalArgumentException.class, () -> SharedInlineArray.typeOf(SharedString.TYPE), "use a SharedArray");
+        SharedType<Nothing> empty = SharedType.of(Nothing.class);
+        assertThrown(IllegalArgumentException.class, () -> SharedInlineArray.typeOf(empty), "records with fields");
+    }
+
+    @Test
+    void shouldSayThatAFlyweightIsOnNoArray() {
+        SharedInlineArray<Point> nowhere = SharedInlineArray.typeOf(POINT).flyweight();
+        assertThrown(IllegalStateException.class, () -> nowhere.get(0), "on no object");
     }
 
     @Test
@@ -109,7 +120,7 @@ class SharedInlineArrayTest {
         SharedType<SharedInlineArray<Point>> type = SharedInlineArray.typeOf(POINT);
         RefSpace space = scope.space();
         long ref = SharedObject.refOf(array);
-        for (int bytes : new int[] {0, 9, POINT.bytes() + 1, -8, Integer.MAX_VALUE - 7}) {
+        for (int bytes : new int[] {0, 9, POINT.bytes() + 1, -8, Integer.MIN_VALUE, Integer.MAX_VALUE - 7}) {
             space.memory(ref).set(ObjectLayout.LONG, space.offset(ref), ObjectLayout.header(type.typeId(), bytes));
             assertThrown(RefException.class, () -> type.attach(space, ref), "damaged");
         }

@@ -14,6 +14,7 @@ import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -137,16 +138,19 @@ class SharedSequenceTest {
 
     @Test
     void shouldRefuseASizeThatHoldsNoWholeElements() {
-        SharedLongArray array = SharedLongArray.create(scope, 3);
-        long ref = SharedObject.refOf(array);
+        refuseSizes(SharedLongArray.TYPE, SharedLongArray.create(scope, 3), 12);
+        refuseSizes(SharedBytes.TYPE, SharedBytes.create(scope, 3));
+        refuseSizes(SharedString.TYPE, SharedString.create(scope, "three"));
+    }
+
+    /** The greatest negative sizes become large positive ones when the header's length is taken off. */
+    private <T> void refuseSizes(SharedType<T> type, T object, int... more) {
+        long ref = SharedObject.refOf(object);
         RefSpace space = scope.space();
-        for (int bytes : new int[] {0, 7, 12, -8, Integer.MAX_VALUE - 7}) {
-            space.memory(ref)
-                    .set(
-                            ObjectLayout.LONG,
-                            space.offset(ref),
-                            ObjectLayout.header(SharedLongArray.TYPE.typeId(), bytes));
-            assertThrown(RefException.class, () -> SharedLongArray.TYPE.attach(space, ref), "damaged");
-        }
+        int[] sizes = {0, 7, -8, Integer.MIN_VALUE, Integer.MIN_VALUE + 7, Integer.MAX_VALUE - 7};
+        IntStream.concat(IntStream.of(sizes), IntStream.of(more)).forEach(bytes -> {
+            space.memory(ref).set(ObjectLayout.LONG, space.offset(ref), ObjectLayout.header(type.typeId(), bytes));
+            assertThrown(RefException.class, () -> type.attach(space, ref), "damaged");
+        });
     }
 }

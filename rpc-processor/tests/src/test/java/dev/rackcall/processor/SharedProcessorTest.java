@@ -98,10 +98,14 @@ class SharedProcessorTest {
                         "give SharedList a shared type as its argument"),
                 mistake(
                         "SharedInlineArray<SharedString> n(); void n(SharedInlineArray<SharedString> value);",
-                        "its elements are @Shared interfaces without @Since fields, for all others use SharedArray"),
+                        "its elements are @Shared interfaces with fields, none of them @Since; for all others use SharedArray"),
                 mistake(
-                        "SharedInlineArray<Later> n(); void n(SharedInlineArray<Later> value);",
-                        "its elements are @Shared interfaces without @Since fields"),
+                        "SharedInlineArray<Empty> n(); void n(SharedInlineArray<Empty> value);",
+                        "its elements are @Shared interfaces with fields"),
+                mistake(
+                        "SharedInlineArray<Latest> n(); void n(SharedInlineArray<Latest> value);",
+                        "none of them @Since"),
+                mistake("SharedInlineArray<Later> n(); void n(SharedInlineArray<Later> value);", "none of them @Since"),
                 mistake(
                         "Ref<String> name(); void name(Ref<String> value);",
                         "Document.name: java.lang.String is not supported"),
@@ -138,6 +142,7 @@ class SharedProcessorTest {
                 "@Shared public interface Document { " + body + " }"
                         + " @Shared interface Point { int x(); void x(int v); }"
                         + " @Shared interface Later { int x(); void x(int v); @Since(2) int y(); void y(int v); }"
+                        + " @Shared interface Latest extends Later {} @Shared interface Empty {}"
                         + " @Shared interface Loop { @Inline Document document(); }"));
         assertThat(compilation).failed();
         for (String message : messages) {
