@@ -3,6 +3,7 @@ package dev.rackcall.perf.objects;
 import dev.rackcall.perf.harness.BenchArena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.DeepCopy;
 import dev.rackcall.shm.types.SharedInlineArray;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.types.SharedString;
@@ -55,13 +56,16 @@ final class DocumentSubjects {
         DocumentSubjects documents = new DocumentSubjects(memory);
         int length = documents.json.length;
         long bytes = documents.measureBytes();
-        return List.of(
+        List<ObjectSubject> subjects = new ArrayList<>(List.of(
                 new ObjectSubject("write-document-rackcall", documents::writeShared, bytes, 1),
                 new ObjectSubject("write-document-jackson", documents::writeJson, length, 1),
                 new ObjectSubject("write-document-heap", documents::writeHeap, 0, 1),
                 new ObjectSubject("read-document-rackcall", documents::readShared, bytes, 1),
                 new ObjectSubject("read-document-jackson", documents::readJson, length, 1),
-                new ObjectSubject("read-document-heap", documents::readHeap, 0, 1));
+                new ObjectSubject("read-document-heap", documents::readHeap, 0, 1),
+                new ObjectSubject("copy-document-rackcall", documents::copyShared, bytes, 1)));
+        subjects.addAll(DocumentPeers.of(documents.source, DocumentSubjects::sum));
+        return subjects;
     }
 
     private static Map<String, Object> source() {
@@ -76,7 +80,7 @@ final class DocumentSubjects {
         nested.put("str", "nbswy3dpeb3w6");
         nested.put("num", 1_234L);
         document.put("nested_obj", nested);
-        document.put("nested_arr", List.of("alpha 17", "delta 4711", "omega 99"));
+        document.put("nested_arr", new ArrayList<>(List.of("alpha 17", "delta 4711", "omega 99")));
         document.put("thousandth", 123L);
         for (int i = 0; i < SPARSE; i++) {
             document.put("sparse_" + (100 + i), "gezdgnbvgy3t" + (char) ('a' + i));
@@ -158,6 +162,12 @@ final class DocumentSubjects {
 
     private long readShared() {
         return sum(root, 0);
+    }
+
+    /** Copies the document with its names, as it is copied into another arena. */
+    private long copyShared() {
+        written.reset();
+        return SharedObject.refOf(DeepCopy.DEFAULT.copy(root, written));
     }
 
     private long sum(Field value, int depth) {

@@ -30,6 +30,7 @@ public final class ObjectsTarget {
         try (BenchArena memory = new BenchArena(MEMORY_BYTES, MEMORY_BYTES)) {
             List<ObjectSubject> subjects = new ArrayList<>(DocumentSubjects.of(memory));
             subjects.addAll(RecordSubjects.of(memory));
+            subjects.addAll(GraphSubjects.of(memory));
             return measure(subjects, nanos / (ROUNDS + WARM_UP_ROUNDS));
         }
     }

@@ -3,8 +3,10 @@ package dev.rackcall.perf.objects;
 import dev.rackcall.perf.harness.BenchArena;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedInlineArray;
 import dev.rackcall.shm.types.SharedObject;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.List;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -19,6 +21,10 @@ final class RecordSubjects {
     private final Point point;
     private final Point cursor = Point.TYPE.flyweight();
     private final SharedArray<Point> points;
+    private final SharedInlineArray<Point> inlinePoints;
+    private final SharedInlineArray<Point> writtenPoints =
+            SharedInlineArray.typeOf(Point.TYPE).flyweight();
+    private final List<HeapPoint> heapPoints = new ArrayList<>();
     private final HeapPerson source = HeapPerson.sample();
     private final byte[] json = mapper.writeValueAsBytes(source);
     private long next;
@@ -76,14 +82,19 @@ final class RecordSubjects {
         }
     }
 
+    private record HeapPoint(long x, long y, int colour, int size) {}
+
     private RecordSubjects(BenchArena memory) {
         Scope kept = memory.arena().newScope();
         written = memory.arena().newScope();
         person = write(kept, Person.TYPE.flyweight());
         point = kept.create(Point.class).x(1).y(2).colour(3).size(4);
         points = SharedArray.create(kept, Point.TYPE, POINTS);
+        inlinePoints = SharedInlineArray.create(kept, Point.TYPE, POINTS);
         for (int i = 0; i < POINTS; i++) {
             points.set(i, Point.TYPE.create(kept).x(i).y(i).colour(i).size(i));
+            inlinePoints.get(i).x(i).y(i).colour(i).size(i);
+            heapPoints.add(new HeapPoint(i, i, i, i));
         }
     }
 
@@ -104,8 +115,18 @@ final class RecordSubjects {
                 new ObjectSubject("create-point-rackcall", records::createPoints, Point.TYPE.bytes(), POINTS),
                 new ObjectSubject("set-field-rackcall", records::setFields, 0, POINTS),
                 new ObjectSubject("get-field-rackcall", records::getFields, 0, POINTS),
+                new ObjectSubject("read-points-rackcall", records::readPoints, Point.TYPE.bytes() + Long.BYTES, POINTS),
                 new ObjectSubject(
-                        "read-points-rackcall", records::readPoints, Point.TYPE.bytes() + Long.BYTES, POINTS));
+                        "read-inline-points-rackcall",
+                        records::readInlinePoints,
+                        Point.TYPE.bytes() - Long.BYTES,
+                        POINTS),
+                new ObjectSubject(
+                        "write-inline-points-rackcall",
+                        records::writeInlinePoints,
+                        Point.TYPE.bytes() - Long.BYTES,
+                        POINTS),
+                new ObjectSubject("read-points-heap", records::readHeapPoints, 0, POINTS));
     }
 
     private Person write(Scope scope, Person into) {
@@ -174,6 +195,34 @@ final class RecordSubjects {
         for (int i = 0; i < POINTS; i++) {
             points.get(i, cursor);
             sum += cursor.x() + cursor.colour();
+        }
+        return sum;
+    }
+
+    private long readInlinePoints() {
+        long sum = 0;
+        for (int i = 0; i < POINTS; i++) {
+            inlinePoints.get(i, cursor);
+            sum += cursor.x() + cursor.colour();
+        }
+        return sum;
+    }
+
+    private long writeInlinePoints() {
+        written.reset();
+        SharedInlineArray.create(written, POINTS, writtenPoints);
+        for (int i = 0; i < POINTS; i++) {
+            writtenPoints.get(i, cursor);
+            cursor.x(i).y(i).colour(i).size(i);
+        }
+        return SharedObject.refOf(writtenPoints);
+    }
+
+    private long readHeapPoints() {
+        long sum = 0;
+        for (int i = 0; i < POINTS; i++) {
+            HeapPoint point = heapPoints.get(i);
+            sum += point.x() + point.colour();
         }
         return sum;
     }

@@ -35,9 +35,18 @@ class ObjectsTargetTest {
                                     ObjectSubject::name,
                                     subject -> subject.operation().getAsLong()))
                             .values())
-                    .hasSize(3)
+                    .hasSize(6)
                     .containsOnly(
                             DocumentSubjects.of(memory).getLast().operation().getAsLong());
+        }
+    }
+
+    @Test
+    void shouldWalkTheSameGraphAtEachSide() {
+        try (BenchArena memory = new BenchArena(ObjectsTarget.MEMORY_BYTES, ObjectsTarget.MEMORY_BYTES)) {
+            List<ObjectSubject> walks = GraphSubjects.of(memory);
+            assertThat(walks.getFirst().operation().getAsLong())
+                    .isEqualTo(walks.getLast().operation().getAsLong());
         }
     }
 }
