@@ -196,8 +196,8 @@ public interface CarrierProvider {
         return of(address)
                 .orElseThrow(() -> Status.Code.INVALID_ARGUMENT
                         .with(
-                                "no module here understands the address %s; rdma://host:port needs the module rdma-fallback on the class"
-                                        + " path, vq://host:port also krcore-cp",
+                                "no module here understands the address %s; rdma://host:port needs rackcall-rdma on the class"
+                                        + " path, vq://host:port also rackcall-control-plane",
                                 address)
                         .asException());
     }
