@@ -47,6 +47,9 @@ class ArchitectureTest {
     private static final String CONTROL_PLANE = "dev.rackcall.cp..";
     private static final String ROUTE = "dev.rackcall.route..";
     private static final String GRPC = "dev.rackcall.grpc..";
+    private static final String METRICS = "dev.rackcall.metrics..";
+    private static final String TRACING = "dev.rackcall.tracing..";
+    private static final String JUNIT = "dev.rackcall.junit..";
     private static final String SAMPLES = "dev.rackcall.samples..";
     private static final String PERF = "dev.rackcall.perf..";
     private static final String RACK = "dev.rackcall.rack..";
@@ -76,6 +79,9 @@ class ArchitectureTest {
                 LOCK,
                 ROUTE,
                 GRPC,
+                METRICS,
+                TRACING,
+                JUNIT,
                 RACK,
                 CLI)) {
             assertThat(ALL.that(resideInAPackage(module))).as(module).isNotEmpty();
@@ -183,6 +189,22 @@ class ArchitectureTest {
     @Test
     void shouldLetGrpcUseTheRuntimeAndMemory() {
         mayUseOnly(GRPC, GRPC, "dev.rackcall.rpc", SPI, "dev.rackcall.rpc.runtime", DIRECTORY, MEMORY);
+    }
+
+    /** What users choose to add sees the API only, and no module needs it. */
+    @Test
+    void shouldKeepAdditionsToTheApi() {
+        mayUseOnly(METRICS, METRICS, "dev.rackcall.rpc", "dev.rackcall.sandbox");
+        mayUseOnly(TRACING, TRACING, "dev.rackcall.rpc");
+        mayUseOnly(JUNIT, JUNIT, "dev.rackcall.rpc");
+        for (String addition : Set.of(METRICS, TRACING, JUNIT)) {
+            noClasses()
+                    .that(OURS.and(not(resideInAPackage(addition))))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAPackage(addition)
+                    .check(ALL);
+        }
     }
 
     @Test
@@ -313,8 +335,8 @@ class ArchitectureTest {
                 20,
                 (file, attributes) -> file.toString().endsWith(".java")
                         && file.toString().contains("/src/main/java/")
-                        // The quick start's project, from the last run of tools/consumer.
-                        && !file.toString().contains("/target/"))) {
+                        // Projects of users.
+                        && !file.toString().contains("/tools/consumer/"))) {
             undescribed = sources.map(Path::getParent)
                     .filter(folder -> !isDescribed(folder.resolve("package-info.java")))
                     .collect(Collectors.toSet());

@@ -55,7 +55,7 @@ final class ServiceArchive {
         if (found.isEmpty()) {
             throw new UnreadableException(
                     "it holds no service; give the jar with the @RpcService interfaces, built with"
-                            + " dev.rackcall:rpc-processor, as the first",
+                            + " dev.rackcall:rackcall-processor, as the first",
                     null);
         }
         return found;

@@ -76,7 +76,7 @@ abstract class SourceTreeCommand implements Callable<Integer> {
     @Command(
             name = "install",
             description =
-                    "Puts rpc-core and rpc-processor into the local Maven repository, with sources and Javadoc, for applications to compile against.")
+                    "Puts rackcall-core and rackcall-processor into the local Maven repository, with sources and Javadoc, for applications to compile against.")
     static final class Install extends SourceTreeCommand {
         @Override
         List<String> arguments() {

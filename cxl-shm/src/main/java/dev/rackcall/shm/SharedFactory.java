@@ -42,7 +42,7 @@ public abstract class SharedFactory<T> {
         }
         String generated = generatedName(type);
         String remedy = "No generated class " + generated + " for " + type.getName()
-                + ": annotate the interface with @Shared and add dev.rackcall:rpc-processor to the compiler's"
+                + ": annotate the interface with @Shared and add dev.rackcall:rackcall-processor to the compiler's"
                 + " annotationProcessorPaths";
         try {
             return constant(Class.forName(generated, true, type.getClassLoader()), type, remedy);

@@ -44,7 +44,7 @@ public final class Directory implements AutoCloseable {
      * Becomes a member.
      *
      * @param address {@code file:///a/directory} for the processes of one host, without a server; {@code
-     *     zk://host:port,host:port} for a cluster, with the module {@code directory-zookeeper}; contains no options
+     *     zk://host:port,host:port} for a cluster, with {@code rackcall-directory-zookeeper}; contains no options
      * @throws DirectoryException {@code INVALID} if no store supports the address's scheme, {@code UNAVAILABLE} if the
      *     store does not answer in time
      */
@@ -66,7 +66,7 @@ public final class Directory implements AutoCloseable {
         throw new DirectoryException(
                 Reason.INVALID,
                 "no store here understands the directory address " + address + "; known are " + schemes
-                        + " (zk: needs the module directory-zookeeper)");
+                        + " (zk: needs rackcall-directory-zookeeper)");
     }
 
     /** Becomes a member of the directory in this store; {@link #close} closes the store. */

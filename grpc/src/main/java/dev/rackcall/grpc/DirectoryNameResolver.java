@@ -170,7 +170,7 @@ final class DirectoryNameResolver extends NameResolver {
                             ? "no gRPC server of channel " + channel + " is announced at " + address
                             : "none of the " + endpoints.size() + " servers of channel " + channel + " at " + address
                                     + " is reachable from here; other hosts are reached over addresses of listen(URI), with"
-                                    + " the module rdma-fallback");
+                                    + " rackcall-rdma");
             return;
         }
         // gRPC's default policy takes the first that it reaches; different clients should not take the same one.

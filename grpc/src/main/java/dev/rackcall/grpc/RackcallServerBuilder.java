@@ -95,7 +95,7 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
      * {@code directory}.
      *
      * @param address {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code
-     *     directory-zookeeper}
+     *     rackcall-directory-zookeeper}
      */
     public RackcallServerBuilder directory(URI address) {
         directory = Objects.requireNonNull(address, "address");

@@ -1,13 +1,21 @@
 package dev.rackcall.rpc;
 
-/** Observes how a call ends. Called exactly once per call, on the thread that ends it; must not block or throw. */
+/** Observes the life of a call. Its methods must not block or throw. */
 @FunctionalInterface
 public interface CallObserver {
     /** Does nothing. */
     CallObserver NONE = (status, trailers) -> {};
 
     /**
-     * The call has ended.
+     * The call has a connection, and its arguments are about to be encoded. Called on the thread that sends the call,
+     * once for each attempt, and never if the call ends before.
+     *
+     * @param transport how the call reaches its server
+     */
+    default void onBegin(Route.Kind transport) {}
+
+    /**
+     * The call has ended. Called exactly once per call, on the thread that ends it.
      *
      * @param trailers what the server sent with the answer, also with success ({@link RpcContext#addTrailers}); empty if
      *     none
@@ -16,11 +24,24 @@ public interface CallObserver {
 
     /** Returns an observer that calls this one and then {@code next}. */
     default CallObserver and(CallObserver next) {
-        return (status, trailers) -> {
-            try {
-                onEnd(status, trailers);
-            } finally {
-                next.onEnd(status, trailers);
+        CallObserver first = this;
+        return new CallObserver() {
+            @Override
+            public void onBegin(Route.Kind transport) {
+                try {
+                    first.onBegin(transport);
+                } finally {
+                    next.onBegin(transport);
+                }
+            }
+
+            @Override
+            public void onEnd(Status status, Metadata trailers) {
+                try {
+                    first.onEnd(status, trailers);
+                } finally {
+                    next.onEnd(status, trailers);
+                }
             }
         };
     }

@@ -15,7 +15,10 @@ public interface ClientInterceptor {
         /** Shortens this call's deadline; a later deadline than the current one has no effect. */
         void limit(Deadline deadline);
 
-        /** Calls {@code observer} when the call ends, or at once if it has ended. */
+        /**
+         * Tells {@code observer} of the call's attempts from now on and of its end, at once if it has ended. An
+         * observer that was added before {@code next} learns of every attempt.
+         */
         void onEnd(CallObserver observer);
     }
 

@@ -245,7 +245,7 @@ public interface RpcChannel extends AutoCloseable {
          * recovers; several servers share the calls. See {@code docs/directory.md}.
          *
          * @param value {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code
-         *     directory-zookeeper}
+         *     rackcall-directory-zookeeper}
          */
         Builder directory(URI value);
 

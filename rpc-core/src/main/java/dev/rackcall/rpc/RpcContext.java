@@ -54,6 +54,9 @@ public interface RpcContext {
 
     Peer peer();
 
+    /** How the call has reached this server. */
+    Route.Kind transport();
+
     /**
      * The scope for shared objects that the handler returns by pointer. They belong to the caller, which releases them
      * with {@code RpcChannel.release}; if the call fails, the scope is closed. Only for the handler's thread during the

@@ -204,7 +204,7 @@ public interface RpcServer extends AutoCloseable {
          * lasts as long as the server; closing the server withdraws the entry first.
          *
          * @param value {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code
-         *     directory-zookeeper}
+         *     rackcall-directory-zookeeper}
          */
         Builder directory(URI value);
 

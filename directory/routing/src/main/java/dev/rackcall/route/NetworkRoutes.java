@@ -57,8 +57,8 @@ final class NetworkRoutes {
     /** The modules that are missing here. */
     static String withoutProvider(Kind kind) {
         return kind.isQueue()
-                ? "the modules rdma-fallback and krcore-cp are not both on the class path here"
-                : "the module rdma-fallback is not on the class path here";
+                ? "rackcall-rdma and rackcall-control-plane are not both on the class path here"
+                : "rackcall-rdma is not on the class path here";
     }
 
     /** How the devices of both ends differ in kind; empty if they do not. Searches for devices. */

@@ -350,7 +350,7 @@ class QueueRoutesTest extends RoutesFixture {
 
         assertThat(caller.awaitLine("ANSWER")).isEqualTo("ANSWER one");
         caller.awaitLine(
-                "ROUTE virtual queues over TCP: IMPOSSIBLE: the modules rdma-fallback and krcore-cp are not both on"
+                "ROUTE virtual queues over TCP: IMPOSSIBLE: rackcall-rdma and rackcall-control-plane are not both on"
                         + " the class path here");
         caller.awaitLine("ROUTE software device over TCP: USED");
         caller.awaitLine("END");

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.balance;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
 
 /**
@@ -31,6 +32,11 @@ final class Attempt implements CallObserver {
     void endUntold(Status status) {
         tellNobody();
         onEnd(status, Metadata.EMPTY);
+    }
+
+    @Override
+    public void onBegin(Route.Kind transport) {
+        next.onBegin(transport);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.balance;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
@@ -52,7 +53,7 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
     private void send() {
         CompletableFuture<T> sent;
         try {
-            sent = call.attemptAsync(reader, (status, received) -> trailers = received);
+            sent = call.attemptAsync(reader, new AttemptObserver());
         } catch (RuntimeException | Error e) {
             // Also errors: callers that wait for this future must get them.
             end(null, e);
@@ -64,6 +65,19 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
             sent.cancel(true);
         }
         var _ = sent.whenComplete(this::answered);
+    }
+
+    /** Passes on what begins; the end of an attempt may not be the call's. */
+    private final class AttemptObserver implements CallObserver {
+        @Override
+        public void onBegin(Route.Kind transport) {
+            observer.onBegin(transport);
+        }
+
+        @Override
+        public void onEnd(Status status, Metadata received) {
+            trailers = received;
+        }
     }
 
     private void answered(T value, Throwable failure) {

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.ServerInstance;
@@ -188,12 +189,22 @@ public final class Transports {
         adopted.forEach(SharedFile::close);
     }
 
+    /** How calls travel between this process and another one of this host, which may be the same. */
+    static Route.Kind transport(int pid) {
+        return pid == ProcessHandle.current().pid() ? Route.Kind.PROCESS : Route.Kind.HOST;
+    }
+
     private static ShmClientConnection connect(
             UnixSocket socket, SharedFile file, SharedFile shared, Handshake.ServerHello serverHello, ClientSpec spec)
             throws Handshake.MalformedException {
         ServerHelloCheck.of(serverHello, spec).require(file, shared);
         ClientMemory memory = ClientMemory.open(file, shared, serverHello, spec);
-        ClientEnd end = new ClientEnd(new SocketBell(socket), memory, serverHello, spec.channel());
+        ClientEnd end = new ClientEnd(
+                new SocketBell(socket),
+                memory,
+                serverHello,
+                spec.channel(),
+                transport(socket.peer().pid()));
         try {
             ShmClientConnection connection = new ShmClientConnection(end, spec);
             end.start(connection);

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
@@ -50,6 +51,14 @@ public interface CarrierProvider {
      */
     default boolean isHardware(URI address) {
         return false;
+    }
+
+    /** How calls travel that are carried to or from that address. */
+    default Route.Kind kind(URI address) {
+        boolean queues = scheme().equals("vq");
+        return isHardware(address)
+                ? (queues ? Route.Kind.RDMA_QUEUES : Route.Kind.RDMA)
+                : (queues ? Route.Kind.TCP_QUEUES : Route.Kind.TCP);
     }
 
     /**
@@ -187,8 +196,8 @@ public interface CarrierProvider {
         return of(address)
                 .orElseThrow(() -> Status.Code.INVALID_ARGUMENT
                         .with(
-                                "no module here understands the address %s; rdma://host:port needs the module rdma-fallback on the class"
-                                        + " path, vq://host:port also krcore-cp",
+                                "no module here understands the address %s; rdma://host:port needs rackcall-rdma on the class"
+                                        + " path, vq://host:port also rackcall-control-plane",
                                 address)
                         .asException());
     }

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.spi;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +34,17 @@ public final class EndObservers implements CallObserver {
         tell(observer, ended, trailers);
     }
 
+    @Override
+    public void onBegin(Route.Kind transport) {
+        List<CallObserver> all;
+        synchronized (this) {
+            all = List.copyOf(untold);
+        }
+        for (CallObserver each : all) {
+            tellBegin(each, transport);
+        }
+    }
+
     /** Ends the call, unless it has ended. */
     @Override
     public void onEnd(Status status, Metadata sent) {
@@ -51,22 +63,35 @@ public final class EndObservers implements CallObserver {
         }
     }
 
-    /** Notifies one observer, and logs what it throws. */
+    /** Notifies one observer of an attempt, and logs what it throws. */
+    public static void tellBegin(CallObserver observer, Route.Kind transport) {
+        try {
+            observer.onBegin(transport);
+        } catch (RuntimeException | Error e) {
+            log(observer, e, transport);
+        }
+    }
+
+    /** Notifies one observer of the end, and logs what it throws. */
     public static void tell(CallObserver observer, Status status, Metadata trailers) {
         if (observer != CallObserver.NONE) {
             try {
                 observer.onEnd(status, trailers);
             } catch (RuntimeException | Error e) {
-                if (LOG_LIMIT.allows()) {
-                    LOG.warn(
-                            "the observer {} of a call threw {} when it heard {}{}",
-                            observer.getClass().getName(),
-                            e,
-                            status,
-                            LOG_LIMIT.skipped(),
-                            e);
-                }
+                log(observer, e, status);
             }
+        }
+    }
+
+    private static void log(CallObserver observer, Throwable thrown, Object heard) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn(
+                    "the observer {} of a call threw {} when it heard {}{}",
+                    observer.getClass().getName(),
+                    thrown,
+                    heard,
+                    LOG_LIMIT.skipped(),
+                    thrown);
         }
     }
 }

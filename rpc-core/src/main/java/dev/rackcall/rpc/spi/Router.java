@@ -56,7 +56,7 @@ public interface Router {
         return ServiceLoader.load(Router.class, Router.class.getClassLoader())
                 .findFirst()
                 .orElseThrow(() -> Status.Code.FAILED_PRECONDITION
-                        .with("directories need the module directory-routing on the class path")
+                        .with("directories need rackcall-routing on the class path")
                         .asException());
     }
 }

@@ -56,7 +56,7 @@ public abstract class ServiceDefinition<S> {
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException(
                     "No generated class " + generated + " for " + service.getName()
-                            + ": annotate the interface with @RpcService and add dev.rackcall:rpc-processor to the"
+                            + ": annotate the interface with @RpcService and add dev.rackcall:rackcall-processor to the"
                             + " compiler's annotationProcessorPaths",
                     e);
         }

@@ -3,42 +3,30 @@ package dev.rackcall.samples.tour;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.junit.CallFaults;
+import dev.rackcall.junit.RackcallExtension;
+import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.RpcServer;
-import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** How a service is tested: the guide shows this file. */
 class CallTest {
-    @TempDir
-    private Path folder;
+    @RegisterExtension
+    final RackcallExtension rackcall = RackcallExtension.serving(Call.class, Call.Shelf::new);
 
-    private RpcServer server;
-    private RpcChannel channel;
-
-    @BeforeEach
-    void start() {
-        server = RpcServer.builder()
-                .runtimeFolder(folder)
-                .service(Call.class, new Call.Shelf())
-                .start();
-        channel = RpcChannel.builder("/samples/call").runtimeFolder(folder).open();
-    }
-
-    @AfterEach
-    void stop() {
-        channel.close();
-        server.close();
+    @Test
+    void shouldFindWhatIsThere(Call shelf) {
+        assertThat(shelf.find("tea").cents()).isEqualTo(350);
+        assertThatThrownBy(() -> shelf.find("sugar")).isInstanceOf(RpcException.class);
     }
 
     @Test
-    void shouldFindWhatIsThere() {
-        Call shelf = channel.stub(Call.class);
-        assertThat(shelf.find("tea").cents()).isEqualTo(350);
-        assertThatThrownBy(() -> shelf.find("sugar")).isInstanceOf(RpcException.class);
+    void shouldGiveUpAtTheDeadline(RpcChannel channel, CallFaults faults) {
+        faults.hold("find");
+        Call shelf = channel.stub(Call.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(20)));
+        assertThatThrownBy(() -> shelf.find("tea")).hasMessageContaining("DEADLINE_EXCEEDED");
     }
 }

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.client;
 
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.Bell;
@@ -38,6 +39,7 @@ public final class ClientEnd {
     private final ClientMemory arenas;
     private final Handshake.ServerHello serverHello;
     private final String channel;
+    private final Route.Kind transport;
     private final boolean isRungAlways;
     private final Runnable onUnmapped;
     private final AtomicBoolean unmapped = new AtomicBoolean();
@@ -52,8 +54,9 @@ public final class ClientEnd {
     /** Whether the thread that ended the connection has notified all callers and no longer uses the memory. */
     private volatile boolean settled;
 
-    public ClientEnd(Bell bell, ClientMemory arenas, Handshake.ServerHello serverHello, String channel) {
-        this(bell, arenas, serverHello, channel, false, () -> {});
+    public ClientEnd(
+            Bell bell, ClientMemory arenas, Handshake.ServerHello serverHello, String channel, Route.Kind transport) {
+        this(bell, arenas, serverHello, channel, transport, false, () -> {});
     }
 
     /**
@@ -67,8 +70,10 @@ public final class ClientEnd {
             ClientMemory arenas,
             Handshake.ServerHello serverHello,
             String channel,
+            Route.Kind transport,
             boolean isRungAlways,
             Runnable onUnmapped) {
+        this.transport = transport;
         this.isRungAlways = isRungAlways;
         this.onUnmapped = onUnmapped;
         this.bell = bell;
@@ -97,6 +102,11 @@ public final class ClientEnd {
 
     public ClientMemory arenas() {
         return arenas;
+    }
+
+    /** How calls reach the server. */
+    Route.Kind transport() {
+        return transport;
     }
 
     int slots() {

@@ -105,6 +105,9 @@ final class ShmClientCall extends ClientSlot {
             }
             request.begin(callHeaders, callIsolation, callee != null && callee.writes());
             answer.begin();
+            if (callObserver != CallObserver.NONE) {
+                EndObservers.tellBegin(callObserver, connection.end.transport());
+            }
         } catch (RuntimeException | Error e) {
             // No caller gets this object, and so none would release it.
             stopEncoding();

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.mirror;
 
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.client.ClientEnd;
 import dev.rackcall.rpc.shm.client.ClientMemory;
@@ -133,7 +134,8 @@ public final class RemoteClient {
             throws Handshake.MalformedException {
         try {
             ClientMemory memory = ClientMemory.open(file, shared, serverHello, spec);
-            return start(new ClientEnd(bell, memory, serverHello, spec.channel(), true, () -> {}), bell);
+            Route.Kind transport = CarrierProvider.require(address).kind(address);
+            return start(new ClientEnd(bell, memory, serverHello, spec.channel(), transport, true, () -> {}), bell);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
             // Also closes the bell's sockets.
             bell.close();

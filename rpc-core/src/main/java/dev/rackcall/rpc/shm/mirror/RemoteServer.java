@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.mirror;
 
 import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.Handshake;
@@ -63,11 +64,10 @@ public final class RemoteServer extends PolledServer {
             }
             server.startPollers(SpinTime::ofDevice);
             server.guardian.start();
-            Guests guests = server.new Guests();
             for (URI address : spec.place().addresses()) {
                 CarrierProvider provider = CarrierProvider.require(address);
                 provider.requireSecure(address, spec.place().insecure());
-                server.listeners.add(provider.listen(address, guests));
+                server.listeners.add(provider.listen(address, server.new Guests(provider.kind(address))));
             }
             return server;
         } catch (RuntimeException | Error e) {
@@ -110,6 +110,12 @@ public final class RemoteServer extends PolledServer {
 
     /** Clients that are not connected yet. */
     private final class Guests implements CarrierProvider.Reception {
+        private final Route.Kind transport;
+
+        Guests(Route.Kind transport) {
+            this.transport = transport;
+        }
+
         @Override
         public CarrierProvider.Inspection inspect(ByteBuffer packet, Set<String> names) {
             try {
@@ -132,7 +138,7 @@ public final class RemoteServer extends PolledServer {
         @Override
         public CarrierProvider.Answer greet(ByteBuffer packet) {
             try {
-                return answer(Handshake.ClientHello.decode(RemoteClient.bytes(packet)));
+                return answer(transport, Handshake.ClientHello.decode(RemoteClient.bytes(packet)));
             } catch (Handshake.MalformedException e) {
                 return new CarrierProvider.Answer(refusal(malformed(e)), Optional.empty());
             } catch (RpcException e) {
@@ -174,7 +180,7 @@ public final class RemoteServer extends PolledServer {
         return factory;
     }
 
-    private CarrierProvider.Answer answer(Handshake.ClientHello hello) {
+    private CarrierProvider.Answer answer(Route.Kind transport, Handshake.ClientHello hello) {
         ConnectionFactory factory = factory(hello);
         factory.check(hello);
         synchronized (this) {
@@ -182,7 +188,7 @@ public final class RemoteServer extends PolledServer {
             connections.comes();
         }
         try {
-            Seat seat = Seat.of(this, factory, hello);
+            Seat seat = Seat.of(this, transport, factory, hello);
             return new CarrierProvider.Answer(ByteBuffer.wrap(seat.serverHello.encode()), Optional.of(seat));
         } catch (RuntimeException | Error e) {
             notConnected();
@@ -193,6 +199,7 @@ public final class RemoteServer extends PolledServer {
     /** Memory for one client, and then its connection. */
     private static final class Seat implements CarrierProvider.Seat {
         private final RemoteServer server;
+        private final Route.Kind transport;
         private final ConnectionFactory factory;
         private final Handshake.ServerHello serverHello;
         private final SharedFile file;
@@ -200,25 +207,28 @@ public final class RemoteServer extends PolledServer {
 
         private Seat(
                 RemoteServer server,
+                Route.Kind transport,
                 ConnectionFactory factory,
                 Handshake.ServerHello serverHello,
                 SharedFile file,
                 Mapping mapping) {
             this.server = server;
+            this.transport = transport;
             this.factory = factory;
             this.serverHello = serverHello;
             this.file = file;
             this.mapping = mapping;
         }
 
-        static Seat of(RemoteServer server, ConnectionFactory factory, Handshake.ClientHello hello) {
+        static Seat of(
+                RemoteServer server, Route.Kind transport, ConnectionFactory factory, Handshake.ClientHello hello) {
             // A participant number is taken but not used: this client allocates in an arena of its own.
             Handshake.ServerHello serverHello = factory.join(hello, () -> true);
             SharedFile file = null;
             try {
                 file = SharedFile.memfd("rackcall" + hello.channel(), ConnectionFactory.bytes(serverHello));
                 file.reserve(0, file.bytes());
-                return new Seat(server, factory, serverHello, file, file.map());
+                return new Seat(server, transport, factory, serverHello, file, file.map());
             } catch (RuntimeException | Error e) {
                 if (file != null) {
                     file.close();
@@ -271,7 +281,14 @@ public final class RemoteServer extends PolledServer {
                             .asException();
                 }
                 ShmServerConnection connection = factory.connect(
-                        bell, file, serverHello, STRANGER, server::refusesOther, server.connections, () -> {});
+                        bell,
+                        file,
+                        serverHello,
+                        STRANGER,
+                        transport,
+                        server::refusesOther,
+                        server.connections,
+                        () -> {});
                 bell.join(server.scopes.get(factory.channel()), connection.end);
                 server.quietest().add(connection);
                 return connection;

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.pool;
 
 import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.client.ClientEnd;
@@ -224,7 +225,7 @@ public final class PoolClient {
             bell = PoolBell.of(PoolMemory.bellPage(pool, window), false);
             ServerHelloCheck.of(serverHello, spec).requirePlaces(file, sharedFile);
             ClientMemory memory = ClientMemory.open(file, sharedFile, serverHello, spec);
-            end = new ClientEnd(bell, memory, serverHello, spec.channel(), true, bell::leave);
+            end = new ClientEnd(bell, memory, serverHello, spec.channel(), Route.Kind.POOL, true, bell::leave);
             ShmClientConnection connection = new ShmClientConnection(end, spec);
             end.start(connection);
             return connection;

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.pool;
 
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
@@ -250,7 +251,14 @@ public final class PoolServer extends PolledServer {
         try {
             // A process that maps the pool may use all channels in it.
             connection = factory.connect(
-                    tenant.bell(), file, serverHello, knock.peer(), _ -> Optional.empty(), connections, tenant::leave);
+                    tenant.bell(),
+                    file,
+                    serverHello,
+                    knock.peer(),
+                    Route.Kind.POOL,
+                    _ -> Optional.empty(),
+                    connections,
+                    tenant::leave);
         } catch (RuntimeException | Error e) {
             turnAway(factory, tenant, number);
             throw e;

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.Bell;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
@@ -167,8 +168,9 @@ public final class ConnectionFactory implements AutoCloseable {
             file.close();
             throw e;
         }
+        Route.Kind transport = peer.pid() == ProcessHandle.current().pid() ? Route.Kind.PROCESS : Route.Kind.HOST;
         ShmServerConnection connection =
-                connect(new SocketBell(socket), file, serverHello, peer, access, count, () -> {});
+                connect(new SocketBell(socket), file, serverHello, peer, transport, access, count, () -> {});
         return new Offer(connection, socket, serverHello, file, seat);
     }
 
@@ -204,6 +206,7 @@ public final class ConnectionFactory implements AutoCloseable {
             SharedFile file,
             Handshake.ServerHello serverHello,
             Peer peer,
+            Route.Kind transport,
             Function<String, Optional<Status>> access,
             ConnectionCount count,
             Runnable onRelease) {
@@ -224,7 +227,7 @@ public final class ConnectionFactory implements AutoCloseable {
                 onRelease.run();
             };
             ServerEnd.ServerMemory parts = new ServerEnd.ServerMemory(file, mapping, wall, request, reply, released);
-            ServerEnd end = new ServerEnd(bell, parts, binding, serverHello, peer, count);
+            ServerEnd end = new ServerEnd(bell, parts, binding, serverHello, peer, transport, count);
             BoundServices services = new BoundServices(binding, channel -> other(channel, access));
             return new ShmServerConnection(end, services, handlers);
         } catch (RuntimeException | Error e) {

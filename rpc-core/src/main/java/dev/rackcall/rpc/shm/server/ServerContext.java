@@ -5,6 +5,7 @@ import dev.rackcall.rpc.Deadline;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.shm.protocol.Observers;
 import dev.rackcall.rpc.spi.EndObservers;
@@ -22,6 +23,7 @@ final class ServerContext implements RpcContext {
     private final Metadata headers;
     private final long deadline;
     private final Peer peer;
+    private final Route.Kind transport;
     private final List<Runnable> onCancel = new ArrayList<>();
     /** Null once the call has ended and the slot serves another. */
     private CallObjects call;
@@ -35,12 +37,19 @@ final class ServerContext implements RpcContext {
 
     private Metadata added = Metadata.EMPTY;
 
-    ServerContext(CallObjects call, MethodDescriptor method, Metadata headers, long deadline, Peer peer) {
+    ServerContext(
+            CallObjects call,
+            MethodDescriptor method,
+            Metadata headers,
+            long deadline,
+            Peer peer,
+            Route.Kind transport) {
         this.call = call;
         this.method = method;
         this.headers = headers;
         this.deadline = deadline;
         this.peer = peer;
+        this.transport = transport;
     }
 
     @Override
@@ -115,6 +124,11 @@ final class ServerContext implements RpcContext {
     @Override
     public Peer peer() {
         return peer;
+    }
+
+    @Override
+    public Route.Kind transport() {
+        return transport;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.shm.protocol.Bell;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
@@ -32,6 +33,7 @@ public final class ServerEnd {
     private final SharedPool shared;
     private final Handshake.ServerHello serverHello;
     private final Peer peer;
+    private final Route.Kind transport;
     /** Cached for the call path. */
     private final Arena replyArena;
 
@@ -57,6 +59,7 @@ public final class ServerEnd {
             ServiceBinding service,
             Handshake.ServerHello serverHello,
             Peer peer,
+            Route.Kind transport,
             ConnectionCount count) {
         this.bell = bell;
         this.memory = memory;
@@ -64,6 +67,7 @@ public final class ServerEnd {
         this.shared = service.shared();
         this.serverHello = serverHello;
         this.peer = peer;
+        this.transport = transport;
         this.replyArena = memory.replies();
         this.requestArena = memory.requests();
         this.requestMemory = requestArena.memory();
@@ -141,6 +145,11 @@ public final class ServerEnd {
 
     Peer peer() {
         return peer;
+    }
+
+    /** How the client's calls arrive. */
+    Route.Kind transport() {
+        return transport;
     }
 
     /** As {@link Bell#watch}. */

@@ -255,7 +255,12 @@ final class ShmServerCall extends DeferrableCall {
         ServerContext present = context;
         if (present == null) {
             present = new ServerContext(
-                    objects, request.method(), request.headers(), request.deadline(), connection.peer());
+                    objects,
+                    request.method(),
+                    request.headers(),
+                    request.deadline(),
+                    connection.peer(),
+                    connection.end.transport());
             context = present;
             if (unwanted || connection.use.isClosed()) {
                 present.cancel();

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Deadline;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcException;
@@ -27,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -429,6 +432,35 @@ public class CallContractTest extends StreamContract {
                         "server fail ann",
                         "server end NOT_FOUND",
                         "client end NOT_FOUND");
+    }
+
+    /** A synchronous and an asynchronous call, and a stream: both ends name the same transport. */
+    @Test
+    void shouldTellBothEndsHowCallsTravel() {
+        Queue<Route.Kind> served = new ConcurrentLinkedQueue<>();
+        Queue<Route.Kind> called = new ConcurrentLinkedQueue<>();
+        serve(plain(), (call, next) -> {
+            served.add(call.transport());
+            next.run();
+        });
+        Echo echo = open(channel(plain())).stub(Echo.class, CallOptions.DEFAULT.withObserver(new CallObserver() {
+            @Override
+            public void onBegin(Route.Kind transport) {
+                called.add(transport);
+            }
+
+            @Override
+            public void onEnd(Status status, Metadata trailers) {
+                // Its beginning counts.
+            }
+        }));
+        echo.nothing();
+        assertThat(called).as("before the call has returned").hasSize(1);
+        echo.later(1, 0).join();
+        assertThat(echo.count(0, 3).toList()).hasSize(3);
+        await(() -> served.size() == 3);
+        assertThat(List.copyOf(called)).isEqualTo(List.copyOf(served));
+        assertThat(Set.copyOf(called)).hasSize(1);
     }
 
     /** The user of a call, as an interceptor binds it for the handler. */

@@ -1,0 +1,219 @@
+package dev.rackcall.junit;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+
+/**
+ * Gives each test a server of its own, and channels to it, in a temporary runtime folder. A test gets stubs of the
+ * services, the {@link RpcServer}, the {@link RpcChannel} of the first service and the {@link CallFaults} as parameters.
+ *
+ * <pre>{@code
+ * @RegisterExtension
+ * final RackcallExtension rackcall = RackcallExtension.serving(Cart.class, Basket::new);
+ *
+ * @Test
+ * void shouldKeepGoods(Cart cart) { ... }
+ * }</pre>
+ *
+ * <p>Belongs to one test at a time: tests that run concurrently need a field that is not static. Everything is closed
+ * after the test.
+ */
+public final class RackcallExtension implements BeforeEachCallback, AfterEachCallback, ParameterResolver {
+    private final Map<Class<?>, Consumer<RpcServer.Builder>> services = new LinkedHashMap<>();
+    private Consumer<RpcServer.Builder> serverSettings = _ -> {};
+    private Consumer<RpcChannel.Builder> channelSettings = _ -> {};
+
+    private CallFaults faults;
+    private Path folder;
+    private RpcServer server;
+    /** By service; the last is closed first. */
+    private final Map<Class<?>, RpcChannel> channels = new LinkedHashMap<>();
+
+    private RackcallExtension() {}
+
+    /**
+     * Serves a service in each test.
+     *
+     * @param implementation makes the handler, once for each server
+     */
+    public static <S> RackcallExtension serving(Class<S> service, Supplier<? extends S> implementation) {
+        return new RackcallExtension().and(service, implementation);
+    }
+
+    /** Serves another service, too. */
+    public <S> RackcallExtension and(Class<S> service, Supplier<? extends S> implementation) {
+        services.put(service, builder -> builder.service(service, implementation.get()));
+        return this;
+    }
+
+    /** Applies more settings to each server. */
+    public RackcallExtension server(Consumer<RpcServer.Builder> settings) {
+        serverSettings = serverSettings.andThen(settings);
+        return this;
+    }
+
+    /** Applies more settings to each channel. */
+    public RackcallExtension channel(Consumer<RpcChannel.Builder> settings) {
+        channelSettings = channelSettings.andThen(settings);
+        return this;
+    }
+
+    // ---- for tests
+
+    /** The server of this test. */
+    public RpcServer server() {
+        return server;
+    }
+
+    /** The runtime folder of this test, for servers and channels that it starts itself. */
+    public Path folder() {
+        return folder;
+    }
+
+    /** The faults of this test. */
+    public CallFaults faults() {
+        return faults;
+    }
+
+    /** A channel of that service, opened when it is first asked for. */
+    public RpcChannel channel(Class<?> service) {
+        if (!services.containsKey(service)) {
+            throw new IllegalArgumentException(
+                    service.getName() + " is not served in this test; add it with serving or and");
+        }
+        return channels.computeIfAbsent(service, this::open);
+    }
+
+    /** A stub of that service. */
+    public <S> S stub(Class<S> service) {
+        return channel(service).stub(service);
+    }
+
+    /** Closes the server at once, as if its process had ended: calls in flight, and later ones, end with UNAVAILABLE. */
+    public void loseServer() {
+        server.shutdown(Duration.ZERO);
+    }
+
+    /** Starts a new server, with new handlers. Channels find it at their next call. */
+    public void restartServer() {
+        loseServer();
+        server = start();
+    }
+
+    // ---- the life of a test
+
+    @Override
+    public void beforeEach(ExtensionContext context) throws IOException {
+        folder = Files.createTempDirectory("rackcall-test");
+        faults = new CallFaults();
+        server = start();
+    }
+
+    private RpcServer start() {
+        RpcServer.Builder builder = RpcServer.builder().runtimeFolder(folder).interceptor(faults.atServer());
+        services.values().forEach(service -> service.accept(builder));
+        serverSettings.accept(builder);
+        return builder.start();
+    }
+
+    private RpcChannel open(Class<?> service) {
+        RpcChannel.Builder builder =
+                RpcChannel.builder(channelName(service)).runtimeFolder(folder).interceptor(faults.atClient());
+        channelSettings.accept(builder);
+        return builder.open();
+    }
+
+    /** The server lists its channels in the order in which the services were added. */
+    private String channelName(Class<?> service) {
+        int index = services.keySet().stream().toList().indexOf(service);
+        return server.channels().get(index);
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) throws IOException {
+        Deque<AutoCloseable> all = new ArrayDeque<>();
+        if (faults != null) {
+            faults.clear();
+        }
+        if (server != null) {
+            all.push(() -> server.shutdown(Duration.ZERO));
+        }
+        channels.values().forEach(all::push);
+        RuntimeException failure = null;
+        for (AutoCloseable each : all) {
+            try {
+                each.close();
+            } catch (Exception e) {
+                failure = failure == null
+                        ? new IllegalStateException("the test's server or channels did not close", e)
+                        : failure;
+            }
+        }
+        channels.clear();
+        server = null;
+        deleteFolder();
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private void deleteFolder() throws IOException {
+        // A server removes its runtime folder if it is empty.
+        if (folder == null || !Files.exists(folder)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            files.sorted((one, other) -> other.compareTo(one)).forEach(RackcallExtension::delete);
+        }
+        folder = null;
+    }
+
+    private static void delete(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    // ---- parameters
+
+    @Override
+    public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+        Class<?> type = parameter.getParameter().getType();
+        return type == RpcServer.class
+                || type == RpcChannel.class
+                || type == CallFaults.class
+                || services.containsKey(type);
+    }
+
+    @Override
+    public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+        Class<?> type = parameter.getParameter().getType();
+        if (type == RpcServer.class) {
+            return server;
+        } else if (type == RpcChannel.class) {
+            return channel(services.keySet().iterator().next());
+        } else if (type == CallFaults.class) {
+            return faults;
+        }
+        return stub(type);
+    }
+}

@@ -1,0 +1,116 @@
+package dev.rackcall.junit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.testkit.Await;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class RackcallExtensionTest {
+    @RegisterExtension
+    final RackcallExtension rackcall = RackcallExtension.serving(Cart.class, Cart.Basket::new)
+            .and(Cart.Till.class, () -> cents -> 2 * cents)
+            .server(server -> server.pollers(1))
+            .channel(channel -> channel.slots(8));
+
+    private static Status.Code codeOf(Runnable call) {
+        return catchThrowableOfType(RpcException.class, call::run).code();
+    }
+
+    @Test
+    void shouldGiveStubsServerAndChannel(Cart cart, Cart.Till till, RpcServer server, RpcChannel channel) {
+        assertThat(cart.put("tea")).isEqualTo(1);
+        assertThat(cart.put("milk")).isEqualTo(2);
+        assertThat(till.pay(5)).isEqualTo(10);
+        assertThat(server.channels()).containsExactly("/test/cart", "/test/till");
+        assertThat(channel.name()).isEqualTo("/test/cart");
+    }
+
+    @Test
+    void shouldStartWithNewHandlers(Cart cart) {
+        assertThat(cart.put("tea")).isEqualTo(1);
+    }
+
+    @Test
+    void shouldLetCallsFail(Cart cart, CallFaults faults) {
+        faults.exhaust("put");
+        assertThat(codeOf(() -> cart.put("tea"))).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(cart.count().join()).as("another method").isZero();
+        faults.fail("put", Status.Code.UNAVAILABLE.with("gone"));
+        assertThat(codeOf(() -> cart.put("tea"))).isEqualTo(Status.Code.UNAVAILABLE);
+        faults.clear();
+        assertThat(cart.put("tea")).isEqualTo(1);
+        assertThatThrownBy(() -> faults.fail("put", Status.OK)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldHoldCallsUntilTheyAreReleased(Cart cart, CallFaults faults) {
+        faults.hold("count");
+        CompletableFuture<Integer> held = cart.count();
+        Await.until("the held call", () -> faults.waiting() == 1);
+        assertThat(cart.put("tea")).as("a call beside it").isEqualTo(1);
+        assertThat(held).isNotDone();
+        faults.release("count");
+        assertThat(held.join()).isEqualTo(1);
+        assertThat(cart.count().join()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldLetDeadlinesPass(RpcChannel channel, CallFaults faults) {
+        faults.hold("put");
+        Cart hasty = channel.stub(Cart.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(20)));
+        assertThat(codeOf(() -> hasty.put("tea"))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        Await.until("its caller has given up", () -> faults.waiting() == 0);
+    }
+
+    @Test
+    void shouldDelayCalls(Cart cart, CallFaults faults) {
+        faults.delay("put", Duration.ofMillis(5));
+        long before = System.nanoTime();
+        assertThat(cart.put("tea")).isEqualTo(1);
+        assertThat(System.nanoTime() - before).isGreaterThanOrEqualTo(5_000_000);
+    }
+
+    @Test
+    void shouldLoseTheServerAndFindItAgain(Cart cart, CallFaults faults) {
+        assertThat(cart.put("tea")).isEqualTo(1);
+        faults.hold("count");
+        CompletableFuture<Integer> held = cart.count();
+        Await.until("the held call", () -> faults.waiting() == 1);
+        rackcall.loseServer();
+        assertThat(held).isCompletedExceptionally();
+        assertThat(codeOf(() -> cart.put("milk"))).isEqualTo(Status.Code.UNAVAILABLE);
+        rackcall.restartServer();
+        assertThat(cart.put("tea")).as("of a new handler").isEqualTo(1);
+    }
+
+    @Test
+    void shouldRefuseServicesThatItDoesNotServe() {
+        assertThatThrownBy(() -> rackcall.stub(Runnable.class))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("java.lang.Runnable is not served");
+    }
+
+    @Test
+    void shouldLeaveNoFiles() throws IOException {
+        RackcallExtension other = RackcallExtension.serving(Cart.class, Cart.Basket::new);
+        other.beforeEach(null);
+        assertThat(other.stub(Cart.class).put("tea")).isEqualTo(1);
+        Path folder = other.folder();
+        assertThat(folder).isDirectory();
+        other.afterEach(null);
+        assertThat(Files.exists(folder)).isFalse();
+    }
+}

@@ -1,0 +1,48 @@
+package dev.rackcall.metrics;
+
+import dev.rackcall.rpc.ClientInterceptor;
+import dev.rackcall.rpc.ServerInterceptor;
+import io.micrometer.core.instrument.MeterRegistry;
+
+/**
+ * Times the calls of channels and servers.
+ *
+ * <pre>{@code
+ * RpcChannel.builder("/shop/search").interceptor(CallMetrics.client(registry)).open();
+ * RpcServer.builder().service(Search.class, search).interceptor(CallMetrics.server(registry)).start();
+ * }</pre>
+ *
+ * <p>The timers {@code rackcall.client.calls} and {@code rackcall.server.calls} have the tags {@code service}, {@code
+ * method}, {@code status} (a {@link dev.rackcall.rpc.Status.Code}) and {@code transport} (a {@link
+ * dev.rackcall.rpc.Route.Kind}; {@code none} if the call ended before it had a connection). A call takes from its
+ * interceptor until it ends: a stream until it is over, an asynchronous call until its answer has arrived. The gauges
+ * {@code rackcall.client.calls.active} and {@code rackcall.server.calls.active} count calls that have not ended, by
+ * {@code service} and {@code method}.
+ *
+ * <p>Percentiles are a setting of the registry: a {@link io.micrometer.core.instrument.config.MeterFilter} for names that
+ * begin with {@code rackcall.}.
+ */
+public final class CallMetrics {
+    private CallMetrics() {}
+
+    /** Times the calls of every channel to which it is added. */
+    public static ClientInterceptor client(MeterRegistry registry) {
+        MethodMeters.OfAll all = new MethodMeters.OfAll(registry, "rackcall.client.calls");
+        return (call, next) -> {
+            TimedCall timed = new TimedCall(all.of(call.method()));
+            call.onEnd(timed);
+            next.run();
+        };
+    }
+
+    /** Times the calls of every server to which it is added. */
+    public static ServerInterceptor server(MeterRegistry registry) {
+        MethodMeters.OfAll all = new MethodMeters.OfAll(registry, "rackcall.server.calls");
+        return (call, next) -> {
+            TimedCall timed = new TimedCall(all.of(call.method()));
+            timed.onBegin(call.transport());
+            call.onEnd(timed);
+            next.run();
+        };
+    }
+}

@@ -1,0 +1,180 @@
+package dev.rackcall.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.testkit.Await;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CallMetricsTest {
+    @TempDir
+    private Path folder;
+
+    private final MeterRegistry registry = new SimpleMeterRegistry();
+    private final Shop.OneGood shop = new Shop.OneGood();
+
+    private RpcServer.Builder server() {
+        return RpcServer.builder()
+                .runtimeFolder(folder)
+                .interceptor(CallMetrics.server(registry))
+                .service(Shop.class, shop);
+    }
+
+    private RpcChannel.Builder channel() {
+        return RpcChannel.builder("/test/shop").runtimeFolder(folder).interceptor(CallMetrics.client(registry));
+    }
+
+    private long calls(String side, String method, String status, String transport) {
+        Timer timer = registry.find("rackcall." + side + ".calls")
+                .tags("service", "/test/shop", "method", method, "status", status, "transport", transport)
+                .timer();
+        return timer == null ? 0 : timer.count();
+    }
+
+    private double active(String side, String method) {
+        return registry.get("rackcall." + side + ".calls.active")
+                .tag("method", method)
+                .gauge()
+                .value();
+    }
+
+    private static void await(BooleanSupplier condition) {
+        Await.until("the meters", condition);
+    }
+
+    @Test
+    void shouldCountCallsByMethodAndStatus() {
+        try (RpcServer _ = server().start();
+                RpcChannel channel = channel().open()) {
+            Shop stub = channel.stub(Shop.class);
+            assertThat(stub.price("tea")).isEqualTo(350);
+            assertThat(stub.price("tea")).isEqualTo(350);
+            assertThatThrownBy(() -> stub.price("sugar")).isInstanceOf(RpcException.class);
+            for (String side : new String[] {"client", "server"}) {
+                await(() -> calls(side, "price", "NOT_FOUND", "PROCESS") == 1);
+                assertThat(calls(side, "price", "OK", "PROCESS")).as(side).isEqualTo(2);
+                assertThat(active(side, "price")).as(side).isZero();
+            }
+        }
+    }
+
+    @Test
+    void shouldCountAnOrderUntilItIsAnswered() {
+        try (RpcServer _ = server().start();
+                RpcChannel channel = channel().open()) {
+            CompletableFuture<Integer> order = channel.stub(Shop.class).order("tea");
+            assertThat(active("client", "order")).isEqualTo(1);
+            assertThat(calls("client", "order", "OK", "PROCESS")).isZero();
+            long before = System.nanoTime();
+            await(() -> registry.find("rackcall.server.calls.active")
+                            .tag("method", "order")
+                            .gauge()
+                    != null);
+            assertThat(active("server", "order")).isEqualTo(1);
+            long waited = System.nanoTime() - before;
+            shop.shipped.complete(7);
+            assertThat(order.join()).isEqualTo(7);
+            await(() -> active("client", "order") == 0 && active("server", "order") == 0);
+            assertThat(registry.get("rackcall.client.calls")
+                            .tag("method", "order")
+                            .timer()
+                            .totalTime(TimeUnit.NANOSECONDS))
+                    .isGreaterThanOrEqualTo((double) waited);
+        }
+    }
+
+    @Test
+    void shouldAddUpTheCallsOfSeveralChannels() {
+        try (RpcServer _ = server().start();
+                RpcChannel one = channel().open();
+                RpcChannel other = channel().open()) {
+            CompletableFuture<Integer> first = one.stub(Shop.class).order("tea");
+            CompletableFuture<Integer> second = other.stub(Shop.class).order("tea");
+            assertThat(active("client", "order")).isEqualTo(2);
+            shop.shipped.complete(7);
+            assertThat(first.join() + second.join()).isEqualTo(14);
+            await(() -> active("client", "order") == 0);
+        }
+    }
+
+    @Test
+    void shouldCountAStreamWhenItIsOver() {
+        try (RpcServer _ = server().start();
+                RpcChannel channel = channel().open();
+                Stream<Integer> stock = channel.stub(Shop.class).stock(1_000)) {
+            assertThat(active("client", "stock")).isEqualTo(1);
+            assertThat(stock.count()).isEqualTo(1_000);
+            await(() ->
+                    calls("client", "stock", "OK", "PROCESS") == 1 && calls("server", "stock", "OK", "PROCESS") == 1);
+        }
+    }
+
+    @Test
+    void shouldNameTheTransportOfCallsThatShareNoMemory() {
+        try (RpcServer server =
+                        server().listen(URI.create("soft://127.0.0.1:0")).start();
+                RpcChannel channel =
+                        channel().address(server.address().orElseThrow()).open()) {
+            assertThat(channel.stub(Shop.class).price("tea")).isEqualTo(350);
+            await(() -> calls("server", "price", "OK", "TCP") == 1);
+            assertThat(calls("client", "price", "OK", "TCP")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldCountReconnectsAndCallsThatFoundNoServer() {
+        RpcServer first = server().start();
+        try (RpcChannel channel = channel().open()) {
+            new ChannelMetrics(channel).bindTo(registry);
+            Shop stub = channel.stub(Shop.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(20)));
+            assertThat(stub.price("tea")).isEqualTo(350);
+            assertThat(registry.get("rackcall.channel.ready").gauge().value()).isEqualTo(1);
+            first.close();
+            assertThatThrownBy(() -> stub.price("tea")).isInstanceOf(RpcException.class);
+            assertThat(calls("client", "price", "UNAVAILABLE", "none")).isEqualTo(1);
+            assertThat(registry.get("rackcall.channel.ready").gauge().value()).isZero();
+            try (RpcServer _ = server().start()) {
+                assertThat(stub.price("tea")).isEqualTo(350);
+                await(() ->
+                        registry.get("rackcall.channel.reconnects").counter().count() == 1);
+            }
+        }
+    }
+
+    @Test
+    void shouldShowServersAndIsolation() {
+        try (RpcServer server = server().start();
+                RpcChannel channel = channel().open()) {
+            new ServerMetrics(server).bindTo(registry);
+            new IsolationMetrics().bindTo(registry);
+            assertThat(channel.stub(Shop.class).price("tea")).isEqualTo(350);
+            assertThat(registry.get("rackcall.server.connections")
+                            .tag("channels", "/test/shop")
+                            .gauge()
+                            .value())
+                    .isEqualTo(1);
+            assertThat(registry.get("rackcall.server.serving").gauge().value()).isEqualTo(1);
+            server.close();
+            assertThat(registry.get("rackcall.server.serving").gauge().value()).isZero();
+            assertThat(registry.get("rackcall.isolation.violations")
+                            .functionCounter()
+                            .count())
+                    .isZero();
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package dev.rackcall.tracing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.testkit.Await;
+import io.opentelemetry.api.baggage.propagation.W3CBaggagePropagator;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.Scope;
+import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.context.propagation.TextMapPropagator;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Spans of calls, with the real SDK. Client and server have an SDK each, as in two processes. */
+class CallTracingTest {
+    @TempDir
+    private Path folder;
+
+    private final InMemorySpanExporter exported = InMemorySpanExporter.create();
+    private final OpenTelemetrySdk atClient = sdk();
+    private final OpenTelemetrySdk atServer = sdk();
+
+    private RpcServer server;
+    private RpcChannel channel;
+
+    private OpenTelemetrySdk sdk() {
+        return OpenTelemetrySdk.builder()
+                .setTracerProvider(SdkTracerProvider.builder()
+                        .addSpanProcessor(SimpleSpanProcessor.create(exported))
+                        .build())
+                .setPropagators(ContextPropagators.create(TextMapPropagator.composite(
+                        W3CTraceContextPropagator.getInstance(), W3CBaggagePropagator.getInstance())))
+                .build();
+    }
+
+    /** @param transport MEMORY or TCP */
+    private Relay connect(String transport) {
+        RpcServer.Builder serving = RpcServer.builder()
+                .runtimeFolder(folder)
+                .interceptor(CallTracing.server(atServer))
+                .service(Relay.class, new Relay.Current());
+        RpcChannel.Builder calling =
+                RpcChannel.builder("/test/relay").runtimeFolder(folder).interceptor(CallTracing.client(atClient));
+        boolean far = transport.equals("TCP");
+        server = (far ? serving.listen(URI.create("soft://127.0.0.1:0")) : serving).start();
+        channel = (far ? calling.address(server.address().orElseThrow()) : calling).open();
+        return channel.stub(Relay.class);
+    }
+
+    @AfterEach
+    void stop() {
+        channel.close();
+        server.close();
+        atClient.close();
+        atServer.close();
+    }
+
+    /** The spans of a call's client and server, in this order. */
+    private List<SpanData> spans(String method) {
+        Await.until("both spans", () -> named(method).size() == 2);
+        return named(method);
+    }
+
+    private List<SpanData> named(String method) {
+        return exported.getFinishedSpanItems().stream()
+                .filter(span -> span.getName().equals("test/relay/" + method))
+                .sorted(Comparator.comparing(SpanData::getKind).reversed())
+                .toList();
+    }
+
+    private static void assertJoined(List<SpanData> spans, String transport) {
+        SpanData client = spans.get(0);
+        SpanData serving = spans.get(1);
+        assertThat(client.getKind()).isEqualTo(SpanKind.CLIENT);
+        assertThat(serving.getKind()).isEqualTo(SpanKind.SERVER);
+        assertThat(serving.getTraceId()).isEqualTo(client.getTraceId());
+        assertThat(serving.getParentSpanId()).isEqualTo(client.getSpanId());
+        assertThat(serving.getParentSpanContext().isRemote()).isTrue();
+        for (SpanData each : spans) {
+            assertThat(each.getAttributes().get(AttributeKey.stringKey("rackcall.transport")))
+                    .isEqualTo(transport);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PROCESS", "TCP"})
+    void shouldJoinTheSpansOfClientAndServer(String transport) {
+        Relay relay = connect(transport);
+        Span outer = atClient.getTracer("test").spanBuilder("outer").startSpan();
+        String trace = outer.getSpanContext().getTraceId();
+        try (Scope _ = outer.makeCurrent()) {
+            assertThat(relay.trace()).isEqualTo(trace);
+            assertThat(relay.later().join()).isEqualTo(trace);
+            try (Stream<String> many = relay.many(200)) {
+                assertThat(many).hasSize(200).containsOnly(trace);
+            }
+        }
+        outer.end();
+        for (String method : List.of("trace", "later", "many")) {
+            List<SpanData> spans = spans(method);
+            assertJoined(spans, transport);
+            assertThat(spans.getFirst().getParentSpanId())
+                    .isEqualTo(outer.getSpanContext().getSpanId());
+        }
+    }
+
+    @Test
+    void shouldBeginATraceForACallOutsideOfAny() {
+        Relay relay = connect("PROCESS");
+        String first = relay.trace();
+        assertThat(relay.trace()).isNotEqualTo(first);
+        assertThat(Span.current().getSpanContext().isValid()).as("left behind").isFalse();
+    }
+
+    @Test
+    void shouldMarkFailures() {
+        Relay relay = connect("PROCESS");
+        assertThatThrownBy(() -> relay.fail("broken")).isInstanceOf(RpcException.class);
+        for (SpanData each : spans("fail")) {
+            assertThat(each.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+            assertThat(each.getAttributes().get(AttributeKey.stringKey("rackcall.status")))
+                    .isEqualTo("UNKNOWN");
+        }
+    }
+}
