@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 class ArenaKillTest {
     /** More by {@code -Drackcall.kills=N}. */
-    private static final int KILLS = Integer.getInteger("rackcall.kills", 8);
+    private static final int KILLS = Integer.getInteger("rackcall.kills", 4);
 
     private static final int ME = 1;
     private static final int FIRST_CHILD = 2;

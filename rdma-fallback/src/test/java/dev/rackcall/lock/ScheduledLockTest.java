@@ -17,7 +17,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  */
 @Timeout(900)
 class ScheduledLockTest {
-    private static final int CASES = Integer.getInteger("rackcall.schedules", 240);
+    private static final int CASES = Integer.getInteger("rackcall.schedules", 120);
 
     /** How often finishers went to sleep. */
     private int sleeps;

@@ -20,8 +20,10 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,6 +79,8 @@ class RestartRoutesTest extends RoutesFixture {
                 // it.
                 assertThat(numbers.whoAgain()).isIn("one", "two");
                 answered.incrementAndGet();
+                // A server that starts meanwhile needs the processors.
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
             }
         });
         awaitSomeCalls();

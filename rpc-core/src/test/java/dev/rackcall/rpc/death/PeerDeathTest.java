@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(600)
 class PeerDeathTest extends RpcFixture {
-    private static final int KILLS = Integer.getInteger("rackcall.kills", 5);
+    private static final int KILLS = Integer.getInteger("rackcall.kills", 3);
     /** Processes that are started ahead, while others die. */
     private static final int STARTED_AHEAD = 2;
 

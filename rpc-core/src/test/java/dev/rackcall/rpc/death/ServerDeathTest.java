@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(600)
 class ServerDeathTest extends RpcFixture {
-    private static final int KILLS = Integer.getInteger("rackcall.kills", 5);
+    private static final int KILLS = Integer.getInteger("rackcall.kills", 3);
     /** Servers that are started ahead, while another one serves. */
     private static final int STARTED_AHEAD = 2;
 

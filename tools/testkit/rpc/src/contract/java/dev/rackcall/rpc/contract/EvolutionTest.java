@@ -14,8 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -467,8 +469,10 @@ public abstract class EvolutionTest extends RpcFixture {
         load.end();
     }
 
-    /** Clients that call until they are told to stop. */
+    /** Clients that call until they are told to stop. Each rests between rounds; a starting server needs the processors. */
     protected static final class Load {
+        private static final long REST = TimeUnit.MILLISECONDS.toNanos(5);
+
         /** Makes some calls and returns whether they were answered. */
         @FunctionalInterface
         public interface Round {
@@ -510,6 +514,7 @@ public abstract class EvolutionTest extends RpcFixture {
                     if (round.call(generation, client, number)) {
                         answered.incrementAndGet();
                     }
+                    LockSupport.parkNanos(REST);
                 }
                 return true;
             }));
