@@ -108,7 +108,10 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             int maxInboundMessageSize,
             int maxInboundMetadataSize) {
         this.address = address;
-        this.spinTime = address.remote().isPresent() ? SpinTime.ofDevice() : SpinTime.ofMemory();
+        // Also inside a host: a caller that sleeps is woken by the thread that receives, which has to be woken first.
+        // And
+        // between two looks at the clock it takes frames, which is long before their code is compiled.
+        this.spinTime = SpinTime.ofDevice();
         this.authority = authority;
         this.userAgent = GrpcUtil.getGrpcUserAgent("rackcall", userAgent);
         this.maxInboundMessageSize = maxInboundMessageSize;
