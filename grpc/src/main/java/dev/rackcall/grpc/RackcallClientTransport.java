@@ -370,9 +370,17 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
 
     private static void frame(RackcallClientStream stream, int kind, int flags, int extra, byte[] payload) {
         switch (kind) {
-            case Frame.HEADERS -> stream.headers(MetadataFrames.decode(ByteBuffer.wrap(payload)));
+            case Frame.HEADERS -> {
+                ByteBuffer in = ByteBuffer.wrap(payload);
+                long size = MetadataFrames.size(in);
+                stream.headers(MetadataFrames.decode(in), size);
+            }
             case Frame.DATA -> stream.data(payload);
-            case Frame.TRAILERS -> stream.trailers(MetadataFrames.decode(ByteBuffer.wrap(payload)));
+            case Frame.TRAILERS -> {
+                ByteBuffer in = ByteBuffer.wrap(payload);
+                long size = MetadataFrames.size(in);
+                stream.trailers(MetadataFrames.decode(in), size);
+            }
             default -> {
                 Status status = Status.fromCodeValue(extra);
                 String description =
