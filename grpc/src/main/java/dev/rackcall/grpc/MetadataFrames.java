@@ -74,14 +74,14 @@ final class MetadataFrames {
         }
     }
 
-    /** The size of metadata by HTTP/2's rule, which gRPC's limit counts. */
-    static long size(Metadata metadata) {
-        long size = 0;
-        byte[][] entries = InternalMetadata.serialize(metadata);
-        for (int i = 0; i < entries.length; i += 2) {
-            size += ENTRY_BYTES + entries[i].length + entries[i + 1].length;
+    /** The size by HTTP/2's rule, which gRPC's limit counts, of the metadata that {@link #decode} is about to read. */
+    static long size(ByteBuffer in) {
+        if (in.remaining() < Short.BYTES) {
+            throw new FrameBreachException("metadata ends early");
         }
-        return size;
+        int count = in.getShort(in.position()) & MOST_ENTRIES;
+        // What decode() accepts has two lengths per entry, and nothing else.
+        return in.remaining() - Short.BYTES + (long) count * (ENTRY_BYTES - 2 * Integer.BYTES);
     }
 
     /** Reads the next field that {@link #encode} put before the metadata. */

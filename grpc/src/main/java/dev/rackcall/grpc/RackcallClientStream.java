@@ -12,7 +12,6 @@ import io.grpc.InternalStatus;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import io.grpc.SynchronizationContext;
 import io.grpc.internal.AbstractClientStream;
 import io.grpc.internal.ClientStreamListener.RpcProgress;
 import io.grpc.internal.ReadableBuffers;
@@ -36,8 +35,7 @@ final class RackcallClientStream extends AbstractClientStream {
     private final Out out = new Out();
     private final Sending sink = new Sending();
     private final InboundBytes inbound = new InboundBytes();
-    private final SynchronizationContext tasks =
-            new SynchronizationContext((thread, failure) -> failed(Status.fromThrowable(failure)));
+    private final StreamTasks tasks = new StreamTasks(failure -> failed(Status.fromThrowable(failure)));
 
     /** Whether a thread waits for this call and runs its listener; then it may as well receive. */
     private final boolean blocking;
@@ -105,8 +103,8 @@ final class RackcallClientStream extends AbstractClientStream {
 
     // ---- from the server; the receiving thread
 
-    void headers(Metadata headers) {
-        long size = MetadataFrames.size(headers);
+    /** @param size of the metadata, by HTTP/2's rule */
+    void headers(Metadata headers, long size) {
         tasks.execute(() -> {
             if (isTooLarge("Response header metadata", size)) {
                 return;
@@ -120,8 +118,8 @@ final class RackcallClientStream extends AbstractClientStream {
         tasks.execute(() -> state.data(bytes));
     }
 
-    void trailers(Metadata trailers) {
-        long size = MetadataFrames.size(trailers);
+    /** @param size of the metadata, by HTTP/2's rule */
+    void trailers(Metadata trailers, long size) {
         tasks.execute(() -> {
             if (isTooLarge("Response trailer metadata", size)) {
                 return;

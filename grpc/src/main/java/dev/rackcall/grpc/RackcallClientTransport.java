@@ -108,7 +108,10 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             int maxInboundMessageSize,
             int maxInboundMetadataSize) {
         this.address = address;
-        this.spinTime = address.remote().isPresent() ? SpinTime.ofDevice() : SpinTime.ofMemory();
+        // Also inside a host: a caller that sleeps is woken by the thread that receives, which has to be woken first.
+        // And
+        // between two looks at the clock it takes frames, which is long before their code is compiled.
+        this.spinTime = SpinTime.ofDevice();
         this.authority = authority;
         this.userAgent = GrpcUtil.getGrpcUserAgent("rackcall", userAgent);
         this.maxInboundMessageSize = maxInboundMessageSize;
@@ -367,9 +370,17 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
 
     private static void frame(RackcallClientStream stream, int kind, int flags, int extra, byte[] payload) {
         switch (kind) {
-            case Frame.HEADERS -> stream.headers(MetadataFrames.decode(ByteBuffer.wrap(payload)));
+            case Frame.HEADERS -> {
+                ByteBuffer in = ByteBuffer.wrap(payload);
+                long size = MetadataFrames.size(in);
+                stream.headers(MetadataFrames.decode(in), size);
+            }
             case Frame.DATA -> stream.data(payload);
-            case Frame.TRAILERS -> stream.trailers(MetadataFrames.decode(ByteBuffer.wrap(payload)));
+            case Frame.TRAILERS -> {
+                ByteBuffer in = ByteBuffer.wrap(payload);
+                long size = MetadataFrames.size(in);
+                stream.trailers(MetadataFrames.decode(in), size);
+            }
             default -> {
                 Status status = Status.fromCodeValue(extra);
                 String description =

@@ -6,7 +6,6 @@ import dev.rackcall.grpc.wire.PipeSender;
 import io.grpc.Attributes;
 import io.grpc.Metadata;
 import io.grpc.Status;
-import io.grpc.SynchronizationContext;
 import io.grpc.internal.AbstractServerStream;
 import io.grpc.internal.ReadableBuffers;
 import io.grpc.internal.ServerTransportListener;
@@ -26,7 +25,7 @@ final class RackcallServerStream extends AbstractServerStream {
     private final Out out = new Out();
     private final Sending sink = new Sending();
     private final InboundBytes inbound = new InboundBytes();
-    private final SynchronizationContext tasks = new SynchronizationContext((thread, failure) -> failed(failure));
+    private final StreamTasks tasks = new StreamTasks(this::failed);
 
     RackcallServerStream(
             RackcallServerTransport transport,

@@ -109,6 +109,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         }
         String method = new String(MetadataFrames.field(payload), StandardCharsets.UTF_8);
         String authority = new String(MetadataFrames.field(payload), StandardCharsets.UTF_8);
+        long size = MetadataFrames.size(payload);
         Metadata headers = MetadataFrames.decode(payload);
         boolean refused;
         synchronized (lock) {
@@ -136,7 +137,6 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         RackcallServerStream stream =
                 new RackcallServerStream(this, number, authority, stats, tracer, server.maxInboundMessageSize());
         streams.put(number, stream);
-        long size = MetadataFrames.size(headers);
         if (size > server.maxInboundMetadataSize()) {
             failure = Status.RESOURCE_EXHAUSTED.withDescription(String.format(
                     Locale.ROOT, "Request metadata larger than %d: %d", server.maxInboundMetadataSize(), size));

@@ -244,10 +244,12 @@ public final class PipeConnection {
 
     private void take() {
         int kind = reader.kind();
-        int flags = reader.flags();
         int stream = reader.stream();
         int extra = reader.extra();
-        byte[] payload = assembler.whole(kind, flags, stream, reader.take());
+        byte[] bytes = kind == Frame.DATA ? reader.takeRun() : reader.take();
+        // Now those of the last frame, if it took several.
+        int flags = reader.flags();
+        byte[] payload = assembler.whole(kind, flags, stream, bytes);
         if (payload == null) {
             return;
         }

@@ -13,6 +13,10 @@ final class PipeReader {
     private static final int MASK = PipeLayout.PIPE_BYTES - 1;
     /** How much may be read before the peer learns that it has room again. */
     private static final int LAZY_BYTES = PipeLayout.PIPE_BYTES / 4;
+    /** Frames of messages that are taken together, and the longest payload of several. */
+    private static final int MOST_IN_RUN = 256;
+
+    private static final int RUN_BYTES = 2 * PipeLayout.MAX_PAYLOAD;
 
     private final MemorySegment memory;
     private final PipeLayout.Side writer;
@@ -25,6 +29,9 @@ final class PipeReader {
     private int length;
     private long kindAndFlags;
     private long streamAndExtra;
+
+    /** The lengths of the frames that are taken together. */
+    private final short[] run = new short[MOST_IN_RUN];
 
     PipeReader(MemorySegment memory, PipeLayout.Side writer) {
         this.memory = memory;
@@ -95,14 +102,54 @@ final class PipeReader {
     /** Copies the payload of the current frame and leaves the frame. */
     byte[] take() {
         byte[] payload = new byte[length];
-        int at = (int) (head + Frame.HEADER_BYTES) & MASK;
-        int first = Math.min(length, PipeLayout.PIPE_BYTES - at);
-        MemorySegment.copy(memory, JAVA_BYTE, pipe + at, payload, 0, first);
-        if (first < length) {
-            MemorySegment.copy(memory, JAVA_BYTE, pipe, payload, first, length - first);
-        }
-        head += Frame.bytes(length);
+        copy(payload, 0, length);
         return payload;
+    }
+
+    /**
+     * Copies the payloads of the current frame of messages and of those that follow it in the same stream, up to its
+     * end, and leaves these frames; {@link #flags} are those of the last. Small messages then cost little each.
+     */
+    byte[] takeRun() {
+        int count = 0;
+        int bytes = length;
+        long at = head + Frame.bytes(length);
+        run[count++] = (short) length;
+        // What is wrong in a later header is reported when its turn comes.
+        while (count < MOST_IN_RUN && (flags() & Frame.END) == 0 && tail - at >= Frame.HEADER_BYTES) {
+            long first = memory.get(JAVA_LONG, pipe + (at & MASK));
+            int more = (int) first;
+            if (((first >>> 32) & 0xff) != Frame.DATA
+                    || more < 0
+                    || more > RUN_BYTES - bytes
+                    || more > PipeLayout.MAX_PAYLOAD
+                    || Frame.bytes(more) > tail - at
+                    || (int) memory.get(JAVA_LONG, pipe + ((at + Long.BYTES) & MASK)) != stream()) {
+                break;
+            }
+            kindAndFlags = first >>> 32;
+            run[count++] = (short) more;
+            bytes += more;
+            at += Frame.bytes(more);
+        }
+        byte[] payload = new byte[bytes];
+        int to = 0;
+        for (int i = 0; i < count; i++) {
+            copy(payload, to, run[i]);
+            to += run[i];
+        }
+        return payload;
+    }
+
+    /** Copies the next frame's payload, of that length, and leaves the frame. */
+    private void copy(byte[] payload, int to, int bytes) {
+        int at = (int) (head + Frame.HEADER_BYTES) & MASK;
+        int first = Math.min(bytes, PipeLayout.PIPE_BYTES - at);
+        MemorySegment.copy(memory, JAVA_BYTE, pipe + at, payload, to, first);
+        if (first < bytes) {
+            MemorySegment.copy(memory, JAVA_BYTE, pipe, payload, to + first, bytes - first);
+        }
+        head += Frame.bytes(bytes);
     }
 
     /** Stores how much was read: at once, or only when that is worth a notice. Returns whether it was stored. */
