@@ -4,6 +4,7 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import dev.rackcall.rpc.spi.EndObservers;
 import java.util.concurrent.CancellationException;
@@ -24,9 +25,6 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
 
         /** Called when the call is over. */
         void finish();
-
-        /** Releases a result that no caller gets. */
-        void discard(Object value);
     }
 
     private final Attempts call;
@@ -59,8 +57,8 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
             return;
         }
         attempt = sent;
-        if (isCancelled()) {
-            // The future was cancelled before the field held this attempt.
+        if (isDone()) {
+            // The caller completed the future before the field held this attempt.
             sent.cancel(true);
         }
         var _ = sent.whenComplete(this::answered);
@@ -85,19 +83,34 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
                     default -> Status.Code.INTERNAL.with("the call failed: %s", failure);
                 },
                 trailers);
-        if (failure == null) {
-            if (!complete(value)) {
-                call.discard(value);
-            }
-        } else {
-            completeExceptionally(failure);
+        if (failure != null) {
+            super.completeExceptionally(failure);
+        } else if (!super.complete(value) && attempt instanceof ClientCall.ResultHolder holder) {
+            // The caller completed the future first.
+            holder.drop(value);
         }
     }
+
+    // ---- the caller completes the future itself, and needs no attempt
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean first = super.cancel(mayInterruptIfRunning);
         attempt.cancel(mayInterruptIfRunning);
+        return first;
+    }
+
+    @Override
+    public boolean complete(T value) {
+        boolean first = super.complete(value);
+        attempt.cancel(true);
+        return first;
+    }
+
+    @Override
+    public boolean completeExceptionally(Throwable failure) {
+        boolean first = super.completeExceptionally(failure);
+        attempt.cancel(true);
         return first;
     }
 

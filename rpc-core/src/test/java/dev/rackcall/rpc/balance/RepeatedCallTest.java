@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -90,19 +91,47 @@ class RepeatedCallTest {
         });
 
         assertThat(call).isCompletedWithValue("answer");
-        assertThat(attempts.discarded).isEmpty();
     }
 
     @Test
-    void shouldGiveBackAnAnswerThatNobodyGets() {
-        CompletableFuture<Object> only = new CompletableFuture<>();
+    void shouldCancelTheAttemptIfTheCallerCompletesTheFuture() {
+        CompletableFuture<Object> first = new CompletableFuture<>();
+        CompletableFuture<Object> second = new CompletableFuture<>();
+        attempts.outcomes.add(() -> first);
+        attempts.outcomes.add(() -> second);
+
+        begin().completeExceptionally(new TimeoutException("of the caller"));
+        begin().complete("of the caller");
+
+        assertThat(first).isCancelled();
+        assertThat(second).isCancelled();
+    }
+
+    /** An attempt that ends with an answer although it is cancelled: the answer came first. */
+    private static final class Answered extends CompletableFuture<Object> implements ClientCall.ResultHolder {
+        final List<Object> dropped = new ArrayList<>();
+
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            return false;
+        }
+
+        @Override
+        public void drop(Object value) {
+            dropped.add(value);
+        }
+    }
+
+    @Test
+    void shouldDropAnAnswerThatItsCallerDoesNotGet() {
+        Answered only = new Answered();
         attempts.outcomes.add(() -> only);
         RepeatedCall<String> call = begin();
 
         call.completeExceptionally(new TimeoutException("of the caller"));
         only.complete("answer");
 
-        assertThat(attempts.discarded).containsExactly("answer");
+        assertThat(only.dropped).containsExactly("answer");
     }
 
     private static RpcException unavailable() {
@@ -111,7 +140,6 @@ class RepeatedCallTest {
 
     private static final class Scripted implements RepeatedCall.Attempts {
         final Deque<Supplier<CompletableFuture<Object>>> outcomes = new ArrayDeque<>();
-        final List<Object> discarded = new ArrayList<>();
         int finished;
 
         @Override
@@ -123,11 +151,6 @@ class RepeatedCallTest {
         @Override
         public boolean maySendAgain(RpcException e) {
             return !outcomes.isEmpty();
-        }
-
-        @Override
-        public void discard(Object value) {
-            discarded.add(value);
         }
 
         @Override

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionException;
  * removes the call from the queue, or cancels it at the server. As with {@link RpcFuture}, stages run on the thread
  * that waits for this future or on a virtual thread.
  */
-final class QueuedFuture<T> extends PolledFuture<T> {
+final class QueuedFuture<T> extends PolledFuture<T> implements ClientCall.ResultHolder {
     private final QueuedCall.Over connection;
     private final QueuedCall call;
     private final ResultReader<T> reader;
@@ -53,8 +53,14 @@ final class QueuedFuture<T> extends PolledFuture<T> {
                             ? failure.getCause()
                             : failure);
         } else if (!settleValue(value)) {
-            // No caller sees the result.
-            connection.releaseIfShared(value);
+            drop(value);
+        }
+    }
+
+    @Override
+    public void drop(Object value) {
+        if (sent instanceof ClientCall.ResultHolder answered) {
+            answered.drop(value);
         }
     }
 
