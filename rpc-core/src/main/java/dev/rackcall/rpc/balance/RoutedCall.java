@@ -180,7 +180,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
-        if (method.idempotent() && arguments.bound().isEmpty()) {
+        if (arguments.bound().isEmpty()) {
             return RepeatedCall.begin(this, reader, observer);
         }
         CompletableFuture<T> result = send(false, inner -> inner.invokeAsync(reader));
@@ -204,8 +204,8 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     }
 
     @Override
-    public boolean maySendAgain(RpcException e) {
-        return mayTryAnother(last, e);
+    public boolean maySendAgain(RpcException e, boolean wasNeverBegun) {
+        return mayTryAnother(last, e) && (wasNeverBegun || method.idempotent());
     }
 
     @Override

@@ -73,8 +73,8 @@ public abstract class ClientCall {
     public abstract PayloadReader invoke();
 
     /**
-     * Sends the call. The future completes on a thread of the runtime, or on one that waits for it. It is a {@link
-     * ResultHolder} if the server may keep shared objects with the result.
+     * Sends the call. The future completes on a thread of the runtime, or on one that waits for it. It is {@link
+     * Pending} if a transport sends the call.
      */
     public abstract <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader);
 
@@ -109,9 +109,12 @@ public abstract class ClientCall {
     /** Ends a call that was not sent because {@code cause} came up while encoding; returns what to throw. */
     public abstract RuntimeException abandon(Throwable cause);
 
-    /** The future of a call whose server keeps the shared objects of the result until the caller releases them. */
-    public interface ResultHolder {
+    /** The future of a call that a transport sends. */
+    public interface Pending {
         /** Releases the result with all its shared objects: the caller will never see it. */
         void drop(Object value);
+
+        /** Whether it has failed because its connection ended before the server began the call. */
+        boolean wasNeverBegun();
     }
 }

@@ -107,8 +107,8 @@ class RepeatedCallTest {
         assertThat(second).isCancelled();
     }
 
-    /** An attempt that ends with an answer although it is cancelled: the answer came first. */
-    private static final class Answered extends CompletableFuture<Object> implements ClientCall.ResultHolder {
+    /** An attempt whose answer came before it was cancelled, or whose server had not begun it. */
+    private static final class Answered extends CompletableFuture<Object> implements ClientCall.Pending {
         final List<Object> dropped = new ArrayList<>();
 
         @Override
@@ -117,9 +117,28 @@ class RepeatedCallTest {
         }
 
         @Override
+        public boolean wasNeverBegun() {
+            return true;
+        }
+
+        @Override
         public void drop(Object value) {
             dropped.add(value);
         }
+    }
+
+    @Test
+    void shouldTellWhetherTheServerHadBegunTheCall() {
+        Answered notBegun = new Answered();
+        CompletableFuture<Object> begun = new CompletableFuture<>();
+        attempts.outcomes.add(() -> notBegun);
+        attempts.outcomes.add(() -> begun);
+        begin();
+
+        notBegun.completeExceptionally(unavailable());
+        begun.completeExceptionally(unavailable());
+
+        assertThat(attempts.neverBegun).containsExactly(true, false);
     }
 
     @Test
@@ -140,6 +159,7 @@ class RepeatedCallTest {
 
     private static final class Scripted implements RepeatedCall.Attempts {
         final Deque<Supplier<CompletableFuture<Object>>> outcomes = new ArrayDeque<>();
+        final List<Boolean> neverBegun = new ArrayList<>();
         int finished;
 
         @Override
@@ -149,7 +169,8 @@ class RepeatedCallTest {
         }
 
         @Override
-        public boolean maySendAgain(RpcException e) {
+        public boolean maySendAgain(RpcException e, boolean wasNeverBegun) {
+            neverBegun.add(wasNeverBegun);
             return !outcomes.isEmpty();
         }
 

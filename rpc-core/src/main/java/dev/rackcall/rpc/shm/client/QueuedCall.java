@@ -209,7 +209,7 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
     public void end(Status status) {
         tellEnd(status);
         if (future != null) {
-            future.fail(status.asException());
+            future.failUnsent(status.asException());
         }
     }
 

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
  * for this very future, or on a virtual thread of their own. They never run on the reactor, which has to notice deaths,
  * nor inside another caller's call.
  */
-final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.ResultHolder {
+final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
     private static final int PLAIN = 0;
     private static final int ATTACHED = 1;
     private static final int ENDING = 2;
@@ -53,6 +53,8 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.ResultHol
     private final boolean late;
 
     private long seal;
+
+    private volatile boolean neverBegun;
 
     /** PLAIN, ATTACHED, ENDING or ENDED: whether a stage was attached before the call ended. */
     private volatile int state;
@@ -157,6 +159,7 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.ResultHol
     void lose(RpcException why) {
         if (call.take(ticket)) {
             try {
+                neverBegun = call.isNeverBegun();
                 call.endAsync();
                 unseal(false);
             } finally {
@@ -231,6 +234,11 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.ResultHol
     public void drop(Object value) {
         connection.cancel(ticket);
         connection.dropped(value);
+    }
+
+    @Override
+    public boolean wasNeverBegun() {
+        return neverBegun;
     }
 
     /** Whether another thread has already settled the outcome. */
