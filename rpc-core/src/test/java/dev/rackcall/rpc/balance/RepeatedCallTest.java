@@ -133,12 +133,13 @@ class RepeatedCallTest {
         CompletableFuture<Object> begun = new CompletableFuture<>();
         attempts.outcomes.add(() -> notBegun);
         attempts.outcomes.add(() -> begun);
-        begin();
+        RepeatedCall<String> call = begin();
 
         notBegun.completeExceptionally(unavailable());
         begun.completeExceptionally(unavailable());
 
         assertThat(attempts.neverBegun).containsExactly(true, false);
+        assertThat(call).isCompletedExceptionally();
     }
 
     @Test
