@@ -77,7 +77,10 @@ public interface RpcServer extends AutoCloseable {
     /** Waits until the server is closed, for at most {@code bound}; returns whether it is. */
     boolean awaitTermination(Duration bound) throws InterruptedException;
 
-    /** Shuts down gracefully within a few seconds. Idempotent. */
+    /**
+     * Shuts down gracefully within 5 s. Takes these 5 s if a client has a stream open and does not read it: it may be a
+     * slow reader, whose stream must not be cut. Idempotent.
+     */
     @Override
     void close();
 

@@ -1,7 +1,9 @@
 package dev.rackcall.shm.types;
 
 /**
- * For a shared type that calls return: {@link #close} releases a result, for example by try-with-resources.
+ * For a shared type that calls return: {@link #close} releases a result, for example by try-with-resources. Other shared
+ * types need no {@code close}: their objects belong to a scope, and as {@code AutoCloseable}s they would get a compiler's
+ * warning for each variable.
  *
  * <pre>{@code
  * @Shared

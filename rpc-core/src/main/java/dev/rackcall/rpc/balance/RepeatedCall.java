@@ -5,12 +5,17 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import dev.rackcall.rpc.spi.EndObservers;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
-/** The future of an asynchronous call that is sent again if its subchannel fails. */
+/** The future of an asynchronous call that is sent again if its subchannel fails and the call may be repeated. */
 final class RepeatedCall<T> extends CompletableFuture<T> {
     /** Sends the call, once for each attempt. */
     interface Attempts {
@@ -20,14 +25,15 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
          */
         <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer);
 
-        /** Whether another attempt is allowed after this failure. */
-        boolean maySendAgain(RpcException e);
+        /**
+         * Whether another attempt is allowed after this failure.
+         *
+         * @param wasNeverBegun whether the server had not begun the call
+         */
+        boolean maySendAgain(RpcException e, boolean wasNeverBegun);
 
         /** Called when the call is over. */
         void finish();
-
-        /** Releases a result that no caller gets. */
-        void discard(Object value);
     }
 
     private final Attempts call;
@@ -60,8 +66,8 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
             return;
         }
         attempt = sent;
-        if (isCancelled()) {
-            // The future was cancelled before the field held this attempt.
+        if (isDone()) {
+            // The caller completed the future before the field held this attempt.
             sent.cancel(true);
         }
         var _ = sent.whenComplete(this::answered);
@@ -81,11 +87,15 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
     }
 
     private void answered(T value, Throwable failure) {
-        if (failure instanceof RpcException e && !isDone() && call.maySendAgain(e)) {
+        if (failure instanceof RpcException e && !isDone() && call.maySendAgain(e, wasNeverBegun())) {
             send();
         } else {
             end(value, failure);
         }
+    }
+
+    private boolean wasNeverBegun() {
+        return attempt instanceof ClientCall.Pending pending && pending.wasNeverBegun();
     }
 
     private void end(T value, Throwable failure) {
@@ -99,20 +109,74 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
                     default -> Status.Code.INTERNAL.with("the call failed: %s", failure);
                 },
                 trailers);
-        if (failure == null) {
-            if (!complete(value)) {
-                call.discard(value);
-            }
-        } else {
-            completeExceptionally(failure);
+        if (failure != null) {
+            super.completeExceptionally(failure);
+        } else if (!super.complete(value) && attempt instanceof ClientCall.Pending pending) {
+            // The caller completed the future first.
+            pending.drop(value);
         }
     }
+
+    // ---- the caller completes the future itself, and needs no attempt
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean first = super.cancel(mayInterruptIfRunning);
         attempt.cancel(mayInterruptIfRunning);
         return first;
+    }
+
+    @Override
+    public boolean complete(T value) {
+        boolean first = super.complete(value);
+        attempt.cancel(true);
+        return first;
+    }
+
+    @Override
+    public boolean completeExceptionally(Throwable failure) {
+        boolean first = super.completeExceptionally(failure);
+        attempt.cancel(true);
+        return first;
+    }
+
+    // ---- a thread waits: it polls for the answer to the attempt, which is faster than to be woken
+
+    @Override
+    public T join() {
+        if (!isDone()) {
+            try {
+                attempt.join();
+            } catch (CompletionException | CancellationException _) {
+                // This future ends with it, or another attempt is under way.
+            }
+        }
+        return super.join();
+    }
+
+    @Override
+    public T get() throws InterruptedException, ExecutionException {
+        if (!isDone()) {
+            try {
+                attempt.get();
+            } catch (ExecutionException | CancellationException _) {
+                // As in join.
+            }
+        }
+        return super.get();
+    }
+
+    @Override
+    public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+        long end = System.nanoTime() + unit.toNanos(timeout);
+        if (!isDone()) {
+            try {
+                attempt.get(timeout, unit);
+            } catch (ExecutionException | CancellationException _) {
+                // As in join.
+            }
+        }
+        return super.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
     }
 
     /** Dependent stages are ordinary futures. */

@@ -12,7 +12,6 @@ import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
-import dev.rackcall.shm.types.SharedObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -181,7 +180,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
-        if (method.idempotent() && arguments.bound().isEmpty()) {
+        if (arguments.bound().isEmpty()) {
             return RepeatedCall.begin(this, reader, observer);
         }
         CompletableFuture<T> result = send(false, inner -> inner.invokeAsync(reader));
@@ -205,8 +204,8 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     }
 
     @Override
-    public boolean maySendAgain(RpcException e) {
-        return mayTryAnother(last, e);
+    public boolean maySendAgain(RpcException e, boolean wasNeverBegun) {
+        return mayTryAnother(last, e) && (wasNeverBegun || method.idempotent());
     }
 
     @Override
@@ -282,13 +281,6 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         };
         EndObservers.tell(observer, thrown instanceof RpcException e ? e.status() : notEncoded(), Metadata.EMPTY);
         return thrown;
-    }
-
-    @Override
-    public void discard(Object value) {
-        if (value instanceof SharedObject) {
-            connection.release(value);
-        }
     }
 
     /** Clears everything and returns this object to the connection, for another call. */

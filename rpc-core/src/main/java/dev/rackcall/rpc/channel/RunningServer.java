@@ -68,6 +68,7 @@ final class RunningServer implements RpcServer {
             boolean isInPool) {
         RunningServer server = new RunningServer(endpoint, channels, announcement, isInPool);
         server.exitHook.ifPresent(Runtime.getRuntime()::addShutdownHook);
+        endpoint.onLost(() -> Thread.ofPlatform().name("rackcall-lost").start(server::close));
         return server;
     }
 

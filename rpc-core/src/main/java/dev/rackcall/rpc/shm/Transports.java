@@ -230,6 +230,11 @@ public final class Transports {
         }
 
         @Override
+        public void onLost(Runnable action) {
+            near.onLost(action);
+        }
+
+        @Override
         public Optional<String> instance() {
             return near.instance();
         }

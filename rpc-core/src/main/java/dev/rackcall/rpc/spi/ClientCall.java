@@ -72,7 +72,10 @@ public abstract class ClientCall {
     /** Sends the call and waits for its result, which is valid until {@link #close}. */
     public abstract PayloadReader invoke();
 
-    /** Sends the call. The future completes on a thread of the runtime, or on one that waits for it. */
+    /**
+     * Sends the call. The future completes on a thread of the runtime, or on one that waits for it. It is {@link
+     * Pending} if a transport sends the call.
+     */
     public abstract <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader);
 
     /** Sends the call; there is no response. */
@@ -105,4 +108,13 @@ public abstract class ClientCall {
 
     /** Ends a call that was not sent because {@code cause} came up while encoding; returns what to throw. */
     public abstract RuntimeException abandon(Throwable cause);
+
+    /** The future of a call that a transport sends. */
+    public interface Pending {
+        /** Releases the result with all its shared objects: the caller will never see it. */
+        void drop(Object value);
+
+        /** Whether it has failed because its connection ended before the server began the call. */
+        boolean wasNeverBegun();
+    }
 }

@@ -30,6 +30,12 @@ public interface ServerEndpoint extends AutoCloseable {
         return Optional.empty();
     }
 
+    /**
+     * Sets what is run if this endpoint may serve no longer, because another server took its exclusive name while this
+     * process was stopped. Must not block. Called right after the start.
+     */
+    default void onLost(Runnable action) {}
+
     /** Connections that are open now. */
     int connections();
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -90,19 +91,67 @@ class RepeatedCallTest {
         });
 
         assertThat(call).isCompletedWithValue("answer");
-        assertThat(attempts.discarded).isEmpty();
     }
 
     @Test
-    void shouldGiveBackAnAnswerThatNobodyGets() {
-        CompletableFuture<Object> only = new CompletableFuture<>();
+    void shouldCancelTheAttemptIfTheCallerCompletesTheFuture() {
+        CompletableFuture<Object> first = new CompletableFuture<>();
+        CompletableFuture<Object> second = new CompletableFuture<>();
+        attempts.outcomes.add(() -> first);
+        attempts.outcomes.add(() -> second);
+
+        begin().completeExceptionally(new TimeoutException("of the caller"));
+        begin().complete("of the caller");
+
+        assertThat(first).isCancelled();
+        assertThat(second).isCancelled();
+    }
+
+    /** An attempt whose answer came before it was cancelled, or whose server had not begun it. */
+    private static final class Answered extends CompletableFuture<Object> implements ClientCall.Pending {
+        final List<Object> dropped = new ArrayList<>();
+
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            return false;
+        }
+
+        @Override
+        public boolean wasNeverBegun() {
+            return true;
+        }
+
+        @Override
+        public void drop(Object value) {
+            dropped.add(value);
+        }
+    }
+
+    @Test
+    void shouldTellWhetherTheServerHadBegunTheCall() {
+        Answered notBegun = new Answered();
+        CompletableFuture<Object> begun = new CompletableFuture<>();
+        attempts.outcomes.add(() -> notBegun);
+        attempts.outcomes.add(() -> begun);
+        RepeatedCall<String> call = begin();
+
+        notBegun.completeExceptionally(unavailable());
+        begun.completeExceptionally(unavailable());
+
+        assertThat(attempts.neverBegun).containsExactly(true, false);
+        assertThat(call).isCompletedExceptionally();
+    }
+
+    @Test
+    void shouldDropAnAnswerThatItsCallerDoesNotGet() {
+        Answered only = new Answered();
         attempts.outcomes.add(() -> only);
         RepeatedCall<String> call = begin();
 
         call.completeExceptionally(new TimeoutException("of the caller"));
         only.complete("answer");
 
-        assertThat(attempts.discarded).containsExactly("answer");
+        assertThat(only.dropped).containsExactly("answer");
     }
 
     private static RpcException unavailable() {
@@ -111,7 +160,7 @@ class RepeatedCallTest {
 
     private static final class Scripted implements RepeatedCall.Attempts {
         final Deque<Supplier<CompletableFuture<Object>>> outcomes = new ArrayDeque<>();
-        final List<Object> discarded = new ArrayList<>();
+        final List<Boolean> neverBegun = new ArrayList<>();
         int finished;
 
         @Override
@@ -121,13 +170,9 @@ class RepeatedCallTest {
         }
 
         @Override
-        public boolean maySendAgain(RpcException e) {
+        public boolean maySendAgain(RpcException e, boolean wasNeverBegun) {
+            neverBegun.add(wasNeverBegun);
             return !outcomes.isEmpty();
-        }
-
-        @Override
-        public void discard(Object value) {
-            discarded.add(value);
         }
 
         @Override

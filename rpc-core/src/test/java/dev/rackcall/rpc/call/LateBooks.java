@@ -3,6 +3,7 @@ package dev.rackcall.rpc.call;
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.rpc.contract.Library;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** Books that arrive after their caller has stopped waiting. */
@@ -10,4 +11,7 @@ import java.util.concurrent.CompletableFuture;
 public interface LateBooks {
     @Rpc
     CompletableFuture<Library.Book> write(String title, int pages);
+
+    @Rpc
+    CompletableFuture<List<Library.Book>> shelf(String title);
 }

@@ -15,9 +15,12 @@ import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -41,20 +44,30 @@ class LateResultTest extends RpcFixture {
 
     /** Answers when the test says so. */
     private static final class Late implements LateBooks {
-        final BlockingQueue<Runnable> answers = new LinkedBlockingQueue<>();
+        /** By title: handlers may run side by side when one is slow. */
+        final Map<String, BlockingQueue<Runnable>> answers = new ConcurrentHashMap<>();
 
         @Override
         public CompletableFuture<Library.Book> write(String title, int pages) {
             Library.Book book =
                     LibraryService.fill(RpcContext.current().orElseThrow().replyScope(), title, pages);
             CompletableFuture<Library.Book> result = new CompletableFuture<>();
-            answers.add(() -> result.complete(book));
+            of(title).add(() -> result.complete(book));
             return result;
         }
 
-        /** Gives the next answer. */
-        Runnable next() throws InterruptedException {
-            Runnable answer = answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS);
+        @Override
+        public CompletableFuture<List<Library.Book>> shelf(String title) {
+            return write(title, 4).thenApply(List::of);
+        }
+
+        private BlockingQueue<Runnable> of(String title) {
+            return answers.computeIfAbsent(title, _ -> new LinkedBlockingQueue<>());
+        }
+
+        /** Gives the next answer to a call with that title. */
+        Runnable next(String title) throws InterruptedException {
+            Runnable answer = of(title).poll(BOUND.toSeconds(), TimeUnit.SECONDS);
             assertThat(answer).isNotNull();
             return answer;
         }
@@ -88,7 +101,7 @@ class LateResultTest extends RpcFixture {
         LateBooks books = channel.stub(LateBooks.class);
         for (int i = 0; i < CALLS; i++) {
             CompletableFuture<Library.Book> future = books.write("late", 4);
-            Runnable answer = service.next();
+            Runnable answer = service.next("late");
             if (i % 2 == 0) {
                 end.way.accept(future);
                 answer.run();
@@ -105,9 +118,37 @@ class LateResultTest extends RpcFixture {
         assertLastSucceeds(books);
     }
 
+    /** A call that waited for a slot has a future of its own, which may end after that of the call that was sent. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldReleaseResultsOfQueuedCallsThatTheirCallerDoesNotGet(End end) throws Exception {
+        RpcChannel channel = open(channel(LateBooks.class).slots(2).arenaQuota(256 << 10));
+        LateBooks books = channel.stub(LateBooks.class);
+        for (int i = 0; i < CALLS; i++) {
+            CompletableFuture<Library.Book> first = books.write("first", 4);
+            CompletableFuture<Library.Book> second = books.write("second", 4);
+            CompletableFuture<Library.Book> queued = books.write("queued", 4);
+            service.next("first").run();
+            channel.release(first.get(BOUND.toSeconds(), TimeUnit.SECONDS));
+            Runnable answerSecond = service.next("second");
+            Thread other = Thread.startVirtualThread(service.next("queued"));
+            if (i % 2 == 0) {
+                other.join();
+            }
+            end.way.accept(queued);
+            other.join();
+            if (queued.state() == Future.State.SUCCESS && queued.resultNow() != null) {
+                channel.release(queued.resultNow());
+            }
+            answerSecond.run();
+            channel.release(second.get(BOUND.toSeconds(), TimeUnit.SECONDS));
+        }
+        assertLastSucceeds(books);
+    }
+
     private void assertLastSucceeds(LateBooks books) throws InterruptedException {
         CompletableFuture<Library.Book> last = books.write("last", 4);
-        service.next().run();
+        service.next("last").run();
         assertThat(last).succeedsWithin(BOUND);
         assertThat(server.connections()).isOne();
     }
@@ -140,11 +181,11 @@ class LateResultTest extends RpcFixture {
         for (int i = 0; i < 100; i++) {
             Taken call = new Taken();
             calls.add(call);
-            CompletableFuture<Library.Book> future = books.write("late", 4);
+            CompletableFuture<List<Library.Book>> future = books.shelf("late");
             Thread waiter = Thread.ofPlatform()
                     .start(() -> assertThatThrownBy(future::join).isInstanceOf(CancellationException.class));
             Await.until("a thread that waits", () -> waiter.getState() == Thread.State.TIMED_WAITING);
-            service.next().run();
+            service.next("late").run();
             Await.latch(call.taken);
             future.cancel(true);
             waiter.join();

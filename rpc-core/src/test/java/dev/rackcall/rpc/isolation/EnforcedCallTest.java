@@ -9,6 +9,8 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Ledger;
+import dev.rackcall.rpc.contract.LedgerService;
 import dev.rackcall.rpc.isolation.Vault.Coin;
 import dev.rackcall.sandbox.SealHolder;
 import dev.rackcall.sandbox.os.Userfault;
@@ -125,6 +127,20 @@ class EnforcedCallTest extends VaultFixture {
         caller.awaitLine("done");
         assertThat(holder.isAlive()).isTrue();
         assertThat(server.connections()).isBetween(0, 2);
+    }
+
+    /** As the contract says for every mode: refused, or seen by the caller. */
+    @Test
+    void shouldKeepTheMeaningOfAStore() throws Exception {
+        startHolder();
+        serve(serving(Ledger.class, new LedgerService())
+                .minimumIsolation(Isolation.AUTO)
+                .sandbox(SandboxPolicy.STRICT.withEnforcedSeals(socket, Wish.REQUIRE)));
+        ChildJvm caller = child(EnforcedLedgerCaller.class, socket);
+        for (Isolation isolation : List.of(Isolation.SEALED, Isolation.AUTO, Isolation.SNAPSHOT)) {
+            assertThat(caller.awaitLine(isolation + " ")).isEqualTo(isolation + " INTERNAL 1 101 101 101");
+        }
+        caller.awaitLine("done");
     }
 
     @Test

@@ -9,7 +9,9 @@ import java.lang.invoke.VarHandle;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The calls of one connection whose answers no caller spins for: futures, parked virtual threads and control requests.
@@ -32,6 +34,10 @@ final class AsyncCalls implements ClientReactor.Polled {
     private final WaitStrategy strategy;
     /** Control requests that found no free slot. */
     private final Queue<ControlRequest> controls = new ConcurrentLinkedQueue<>();
+    /** Their number, for the calls that begin. */
+    private final AtomicInteger waitingControls = new AtomicInteger();
+    /** Held by the thread that sends them. */
+    private final ReentrantLock sendingControls = new ReentrantLock();
 
     private final CallQueue queue;
 
@@ -194,6 +200,7 @@ final class AsyncCalls implements ClientReactor.Polled {
         // The calls to cancel may hold all slots, so a cancellation can also travel over the bell.
         if (!trySendControl(op, operand) && (op != ControlOp.CANCEL || !connection.end.ringCancelled(operand))) {
             controls.add(new ControlRequest(op, operand));
+            waitingControls.incrementAndGet();
             connection.end.reactor().wakeIfIdle();
         }
     }
@@ -208,16 +215,37 @@ final class AsyncCalls implements ClientReactor.Polled {
         } catch (RpcException e) {
             // The connection has ended, and the request with it.
             controls.clear();
+            waitingControls.set(0);
         }
         return true;
     }
 
+    /**
+     * Called before a call takes a slot: those requests come first. Otherwise calls that take each slot as it becomes
+     * free would keep the server from releasing memory, until it has none left for their results.
+     */
+    void sendControlsFirst() {
+        if (waitingControls.get() != 0) {
+            flushControls();
+        }
+    }
+
     @Override
     public void flushControls() {
-        ControlRequest next = controls.peek();
-        while (next != null && trySendControl(next.op, next.operand)) {
-            controls.poll();
-            next = controls.peek();
+        // If the thread with the lock overlooks the last one, the reactor sends it.
+        if (waitingControls.get() == 0 || !sendingControls.tryLock()) {
+            return;
+        }
+        try {
+            ControlRequest next = controls.peek();
+            while (next != null && trySendControl(next.op, next.operand)) {
+                if (controls.poll() != null) {
+                    waitingControls.decrementAndGet();
+                }
+                next = controls.peek();
+            }
+        } finally {
+            sendingControls.unlock();
         }
     }
 

@@ -44,9 +44,6 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
 
         /** Lets the server skip the slots at which the calling thread encodes other calls. */
         void passOverOwn();
-
-        /** Releases a result that no caller gets. */
-        void releaseIfShared(Object result);
     }
 
     private static final long FIRST_BYTES = 1 << 10;
@@ -212,7 +209,7 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
     public void end(Status status) {
         tellEnd(status);
         if (future != null) {
-            future.fail(status.asException());
+            future.failUnsent(status.asException());
         }
     }
 

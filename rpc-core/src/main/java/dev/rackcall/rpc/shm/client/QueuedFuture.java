@@ -11,12 +11,14 @@ import java.util.concurrent.CompletionException;
  * removes the call from the queue, or cancels it at the server. As with {@link RpcFuture}, stages run on the thread
  * that waits for this future or on a virtual thread.
  */
-final class QueuedFuture<T> extends PolledFuture<T> {
+final class QueuedFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
     private final QueuedCall.Over connection;
     private final QueuedCall call;
     private final ResultReader<T> reader;
     /** The future of the call that was sent; null while it is queued. */
     private volatile CompletableFuture<T> sent;
+    /** Whether the call left the queue without being sent. */
+    private volatile boolean unsent;
 
     QueuedFuture(QueuedCall.Over connection, QueuedCall call, ResultReader<T> reader) {
         this.connection = connection;
@@ -40,7 +42,13 @@ final class QueuedFuture<T> extends PolledFuture<T> {
         var _ = inner.whenCompleteAsync(this::answered, Thread::startVirtualThread);
     }
 
-    /** Fails a call that was not sent. */
+    /** Fails a call that was still queued. */
+    void failUnsent(Throwable failure) {
+        unsent = true;
+        fail(failure);
+    }
+
+    /** Fails a call that could not be sent. */
     void fail(Throwable failure) {
         // Stages must not run on the reactor.
         Thread.startVirtualThread(() -> settleFailure(failure));
@@ -53,8 +61,19 @@ final class QueuedFuture<T> extends PolledFuture<T> {
                             ? failure.getCause()
                             : failure);
         } else if (!settleValue(value)) {
-            // No caller sees the result.
-            connection.releaseIfShared(value);
+            drop(value);
+        }
+    }
+
+    @Override
+    public boolean wasNeverBegun() {
+        return unsent || (sent instanceof ClientCall.Pending pending && pending.wasNeverBegun());
+    }
+
+    @Override
+    public void drop(Object value) {
+        if (sent instanceof ClientCall.Pending answered) {
+            answered.drop(value);
         }
     }
 

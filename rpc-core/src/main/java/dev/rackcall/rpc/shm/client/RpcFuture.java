@@ -4,6 +4,7 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.codec.PayloadException;
@@ -20,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
  * for this very future, or on a virtual thread of their own. They never run on the reactor, which has to notice deaths,
  * nor inside another caller's call.
  */
-final class RpcFuture<T> extends PolledFuture<T> {
+final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
     private static final int PLAIN = 0;
     private static final int ATTACHED = 1;
     private static final int ENDING = 2;
@@ -52,6 +53,8 @@ final class RpcFuture<T> extends PolledFuture<T> {
     private final boolean late;
 
     private long seal;
+
+    private volatile boolean neverBegun;
 
     /** PLAIN, ATTACHED, ENDING or ENDED: whether a stage was attached before the call ended. */
     private volatile int state;
@@ -156,6 +159,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
     void lose(RpcException why) {
         if (call.take(ticket)) {
             try {
+                neverBegun = call.isNeverBegun();
                 call.endAsync();
                 unseal(false);
             } finally {
@@ -220,10 +224,21 @@ final class RpcFuture<T> extends PolledFuture<T> {
         if (failure != null) {
             settleFailure(failure);
         } else if (!settleValue(value) && !hasGiven(value)) {
-            // The caller completed the future first and never sees this result, so cancel the call for it.
-            connection.cancel(ticket);
-            connection.dropped(value);
+            // The caller completed the future first.
+            drop(value);
         }
+    }
+
+    /** Cancels the call for it: the server finds the result by its ticket. */
+    @Override
+    public void drop(Object value) {
+        connection.cancel(ticket);
+        connection.dropped(value);
+    }
+
+    @Override
+    public boolean wasNeverBegun() {
+        return neverBegun;
     }
 
     /** Whether another thread has already settled the outcome. */

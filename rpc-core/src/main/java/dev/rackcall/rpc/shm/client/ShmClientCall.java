@@ -407,12 +407,17 @@ final class ShmClientCall extends ClientSlot {
 
     /** The connection ended while the call was in flight. */
     RpcException lost(RpcException why) {
-        // Memory that others get after the end, as in a pool, may say anything.
-        neverBegun = connection.end.hasServerOnThisHost()
-                && ControlLayout.state(memory) == ControlLayout.STATE_ENDED
-                && ticket() - ControlLayout.consumed(memory) >= 0;
+        neverBegun = isNeverBegun();
         ended = why.status();
         return why;
+    }
+
+    /** Whether the server, which has ended the connection, has not taken this call. Its slot must be held. */
+    boolean isNeverBegun() {
+        // Memory that others get after the end, as in a pool, may say anything.
+        return connection.end.hasServerOnThisHost()
+                && ControlLayout.state(memory) == ControlLayout.STATE_ENDED
+                && ticket() - ControlLayout.consumed(memory) >= 0;
     }
 
     /** Releases the slot after an asynchronous call; its future tells the observer. */

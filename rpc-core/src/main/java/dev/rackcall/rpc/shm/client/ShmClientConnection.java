@@ -120,6 +120,7 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     private ShmClientCall claim(long deadline) {
+        async.sendControlsFirst();
         return async.queue().isEmpty() ? slots.claim(deadline) : claimInTurn(deadline);
     }
 
@@ -182,6 +183,7 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     private ShmClientCall claimIfNoneWaits() {
+        async.sendControlsFirst();
         return async.queue().isEmpty() && !slots.queue.hasWaiters() ? slots.claimNow() : null;
     }
 
@@ -209,6 +211,7 @@ public final class ShmClientConnection extends ClientConnection
 
     @Override
     public ClientCall claimNow() {
+        async.sendControlsFirst();
         return slots.claimNow();
     }
 
@@ -257,13 +260,6 @@ public final class ShmClientConnection extends ClientConnection
     @Override
     public void passOverOwn() {
         slots.passOverOwn();
-    }
-
-    @Override
-    public void releaseIfShared(Object result) {
-        if (result instanceof SharedObject) {
-            release(result);
-        }
     }
 
     /**

@@ -26,6 +26,7 @@ import java.util.concurrent.locks.LockSupport;
  *                 odd: it shares the channel with no other server
  *    16  beat     moved by that server as long as it lives
  *    24  bytes of the name (4), name                                  the channel's; then 0 and a number, for all doors but its first
+ *  1016  host and pid of the owner (4 each)                            owner, once it has the door
  *  1024  64 seats: place of a knock, 0: free                           by compare-and-set: from 0 by a client, to 0 by the server that
  *                                                                     takes the knock, or by the client that gives up
  * </pre>
@@ -44,6 +45,7 @@ final class PoolDoor {
     private static final long BEAT = 16;
     private static final long NAME_BYTES = 24;
     private static final long NAME = 28;
+    private static final long OWNER_PROCESS = 1016;
     private static final long SEAT = 1024;
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -145,7 +147,7 @@ final class PoolDoor {
 
     /** The owner's beat, which changes while the owner lives. */
     long beats() {
-        return (long) LONG.getOpaque(memory, BEAT);
+        return (long) LONG.getAcquire(memory, BEAT);
     }
 
     /**
@@ -181,6 +183,7 @@ final class PoolDoor {
             door = findOrMake(pool, name(channel, ++number));
         }
         PoolDoor taken = door;
+        taken.signBy(pool.host());
         Runnable beat = () -> {
             meanwhile.run();
             taken.beat();
@@ -190,7 +193,7 @@ final class PoolDoor {
                 long theirs = other.owner();
                 boolean meets = theirs != 0 && theirs != mine && (isExclusive(mine) || isExclusive(theirs));
                 if (meets && other.isAlive(theirs, beat)) {
-                    throw alreadyExists(channel);
+                    throw other.alreadyExists(channel);
                 }
             }
             return taken;
@@ -234,13 +237,59 @@ final class PoolDoor {
         return beats() != beats && owner() == who;
     }
 
-    private static RpcException alreadyExists(String channel) {
+    private RpcException alreadyExists(String channel) {
         return Status.Code.ALREADY_EXISTS
                 .with(
-                        "channel %s already has a living server in this pool, and one of the two is exclusive; stop it, or serve"
-                                + " another channel",
-                        channel)
+                        "channel %s already has a living server in this pool (%s), and one of the two is exclusive; stop it, or"
+                                + " serve another channel",
+                        channel, ownerProcess())
                 .asException();
+    }
+
+    /**
+     * Takes a door of a channel again, for a server that has lost its own to another one. Does not wait for signs of
+     * life: each owner counts as alive.
+     *
+     * @return empty if the channel has another server, and that one or this one is exclusive
+     * @throws IllegalStateException if the pool has no room for another door
+     */
+    static Optional<PoolDoor> acquireAgain(PoolCommons pool, String channel, long mine) {
+        if (isDeniedTo(pool, channel, mine)) {
+            return Optional.empty();
+        }
+        int number = 0;
+        PoolDoor door = findOrMake(pool, channel);
+        while (!door.change(0, mine)) {
+            door = findOrMake(pool, name(channel, ++number));
+        }
+        door.signBy(pool.host());
+        // An exclusive server may have come at the same time.
+        if (isDeniedTo(pool, channel, mine)) {
+            door.change(mine, 0);
+            return Optional.empty();
+        }
+        return Optional.of(door);
+    }
+
+    private static boolean isDeniedTo(PoolCommons pool, String channel, long mine) {
+        return owned(pool, channel).stream()
+                .mapToLong(PoolDoor::owner)
+                .anyMatch(theirs -> theirs != 0 && theirs != mine && (isExclusive(mine) || isExclusive(theirs)));
+    }
+
+    /** The owner says which process it is. */
+    private void signBy(int host) {
+        memory.set(ValueLayout.JAVA_INT, OWNER_PROCESS, host);
+        memory.set(ValueLayout.JAVA_INT, OWNER_PROCESS + Integer.BYTES, (int)
+                ProcessHandle.current().pid());
+        // Release: pairs with the acquire in beats. What lives has signed.
+        LONG.setRelease(memory, BEAT, beats() + 1);
+    }
+
+    /** The owner's process, for messages. */
+    String ownerProcess() {
+        return "pid " + memory.get(ValueLayout.JAVA_INT, OWNER_PROCESS + Integer.BYTES) + " of host "
+                + memory.get(ValueLayout.JAVA_INT, OWNER_PROCESS);
     }
 
     /** Shows that the server lives. One thread. */

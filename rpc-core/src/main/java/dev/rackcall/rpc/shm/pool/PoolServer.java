@@ -43,8 +43,36 @@ public final class PoolServer extends PolledServer {
     private final Thread porter = new Thread(this::attend, "rackcall-porter");
     private volatile boolean stopping;
 
+    /** Told if the server may serve no longer. */
+    private volatile Runnable onLost = () -> {};
+
     /** One channel: its door, and what it serves. */
-    private record Entrance(PoolDoor door, ConnectionFactory factory, PoolMemory memory) {}
+    private static final class Entrance {
+        /** Changed by the porter, if another server has taken it. */
+        private volatile PoolDoor door;
+
+        private final ConnectionFactory factory;
+        private final PoolMemory memory;
+        private volatile boolean isLost;
+
+        Entrance(PoolDoor door, ConnectionFactory factory, PoolMemory memory) {
+            this.door = door;
+            this.factory = factory;
+            this.memory = memory;
+        }
+
+        PoolDoor door() {
+            return door;
+        }
+
+        ConnectionFactory factory() {
+            return factory;
+        }
+
+        PoolMemory memory() {
+            return memory;
+        }
+    }
 
     private PoolServer(ServerSpec spec, PoolCommons pool) {
         super(spec);
@@ -160,17 +188,50 @@ public final class PoolServer extends PolledServer {
             entrance.door().change(owner, 0);
             return;
         }
-        if (entrance.door().owner() != owner) {
-            if (LOG_LIMIT.allows()) {
-                LOG.warn(
-                        "channel {}: another server has taken it, since this one had given no sign of life for 5 s{}",
-                        entrance.factory().channel(),
-                        LOG_LIMIT.skipped());
-            }
+        if (entrance.door().owner() != owner && !hasDoorAgain(entrance)) {
             return;
         }
         entrance.door().beat();
         answer(entrance);
+    }
+
+    /**
+     * Takes another door for a server that gave no sign of life for a lease, as when its process was stopped. Clients
+     * that are connected have their own leases. If an exclusive server is involved, this one must not serve on.
+     */
+    private boolean hasDoorAgain(Entrance entrance) {
+        if (entrance.isLost) {
+            return false;
+        }
+        String channel = entrance.factory().channel();
+        String taker = entrance.door().ownerProcess();
+        Optional<PoolDoor> again = PoolDoor.acquireAgain(pool, channel, owner);
+        if (again.isPresent()) {
+            entrance.door = again.get();
+            LOG.warn(
+                    "channel {}: this server gave no sign of life for 5 s, and another one took its door in the pool ({}); it"
+                            + " serves on at another door",
+                    channel,
+                    taker);
+            return true;
+        }
+        entrance.isLost = true;
+        LOG.error(
+                "channel {}: this server gave no sign of life for 5 s, and another one took the channel in the pool ({}); one of the"
+                        + " two is exclusive, so this server shuts down",
+                channel,
+                taker);
+        onLost.run();
+        return false;
+    }
+
+    @Override
+    public void onLost(Runnable action) {
+        onLost = action;
+        // The porter may have found out before.
+        if (entrances.stream().anyMatch(entrance -> entrance.isLost)) {
+            action.run();
+        }
     }
 
     private void answer(Entrance entrance) {

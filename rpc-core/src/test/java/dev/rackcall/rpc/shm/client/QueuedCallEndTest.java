@@ -103,9 +103,6 @@ class QueuedCallEndTest {
         public void passOverOwn() {}
 
         @Override
-        public void releaseIfShared(Object result) {}
-
-        @Override
         public boolean hasEarlierThread() {
             return false;
         }

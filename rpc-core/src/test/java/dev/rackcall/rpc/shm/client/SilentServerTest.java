@@ -14,11 +14,16 @@ import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A server that takes clients and answers nothing. */
 @Timeout(200)
@@ -46,24 +51,64 @@ class SilentServerTest extends RpcFixture {
     }
 
     /** Not idempotent: only what a server says that it has not begun goes to another one. */
-    @Test
-    void shouldRepeatACallThatAServerHasNotBegunWhenItEnded() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void shouldRepeatACallThatAServerHasNotBegunWhenItEnded(Style style) throws Exception {
         CountDownLatch left = new CountDownLatch(1);
+        endingServer(0, left);
+        Echo echo = twoServers();
+        Await.until("a call that the ending server gets", () -> {
+            style.call.accept(echo);
+            return left.getCount() == 0;
+        });
+    }
+
+    /** The handler may have run. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldNotRepeatACallThatAServerHasBegunWhenItEnded(Style style) throws Exception {
+        CountDownLatch left = new CountDownLatch(1);
+        endingServer(1, left);
+        Echo echo = twoServers();
+        Await.until("a call that the ending server gets", () -> {
+            Status.Code code = codeOf(() -> {
+                try {
+                    style.call.accept(echo);
+                } catch (CompletionException e) {
+                    throw (RuntimeException) e.getCause();
+                }
+            });
+            assertThat(code).isEqualTo(left.getCount() == 0 ? Status.Code.UNAVAILABLE : Status.Code.OK);
+            return left.getCount() == 0;
+        });
+    }
+
+    enum Style {
+        SYNC(echo -> assertThat(echo.add(1, 2)).isEqualTo(3)),
+        ASYNC(echo -> assertThat(echo.later(7, 0).join()).isEqualTo(7)),
+        STREAM(echo -> assertThat(echo.count(0, 3)).hasSize(3));
+
+        private final Consumer<Echo> call;
+
+        Style(Consumer<Echo> call) {
+            this.call = call;
+        }
+    }
+
+    /** Ends at the first request, of which it says that it has taken so many with it. */
+    private void endingServer(int taken, CountDownLatch left) throws IOException {
         LyingServer ending = keep(new LyingServer(directory, ServiceDefinition.of(Echo.class)));
         ending.answer((ticket, slot, memory) -> {
-            ControlLayout.consumed(memory, ticket);
+            ControlLayout.consumed(memory, ticket + taken);
             ControlLayout.state(memory, ControlLayout.STATE_ENDED);
             left.countDown();
         });
+    }
+
+    private Echo twoServers() {
         RpcChannel channel = open(Echo.class);
         serve(Echo.class, new EchoService());
         Await.equal("routes", 2, () -> channel.routes().size());
-        Echo echo = channel.stub(Echo.class, within(Await.BOUND));
-        Await.until("a call that the ending server gets", () -> {
-            assertThat(echo.add(1, 2)).isEqualTo(3);
-            return left.getCount() == 0;
-        });
-        channel.close();
-        assertThat(ending.failure()).isEmpty();
+        return channel.stub(Echo.class, within(Await.BOUND));
     }
 }

@@ -67,11 +67,13 @@ class PoolDoorTest extends RpcFixture {
         RpcServer young = serve();
         assertThat(PoolDoor.owned(second, "/test/echo")).hasSize(2);
         assertFails(
-                Status.Code.ALREADY_EXISTS,
-                RpcServer.builder()
-                        .service(Echo.class, new EchoService())
-                        .pool(hosts.first())
-                        .exclusive()::start);
+                        Status.Code.ALREADY_EXISTS,
+                        RpcServer.builder()
+                                .service(Echo.class, new EchoService())
+                                .pool(hosts.first())
+                                .exclusive()::start)
+                .hasMessageContaining(
+                        "pid %d of host 0", ProcessHandle.current().pid());
         assertThat(PoolDoor.owned(second, "/test/echo")).hasSize(2);
 
         assertThat(old.shutdown(Await.BOUND)).isTrue();
@@ -136,17 +138,33 @@ class PoolDoorTest extends RpcFixture {
         assertThat(two.owner()).isEqualTo(7);
     }
 
+    /** As after a pause that was longer than a lease. */
     @Test
-    void shouldLeaveADoorAloneThatAnotherServerHasTaken() {
+    void shouldTakeAnotherDoorIfAServerHasTakenItsOwn() {
         RpcServer server = serve();
         PoolDoor door = PoolDoor.find(second, "/test/echo").orElseThrow();
         long owner = door.owner();
-        assertThat(door.change(owner, owner + 1)).isTrue();
-        RpcChannel.Builder channel = channelTo("/test/echo").connectTimeout(Duration.ofMillis(200));
-        assertThatThrownBy(channel::open).hasMessageContaining("UNAVAILABLE");
-        assertThat(server.connections()).isZero();
-        assertThat(door.change(owner + 1, owner)).isTrue();
-        channel.connectTimeout(Duration.ofSeconds(20)).open().close();
+        assertThat(door.change(owner, owner + 2)).isTrue();
+        Await.until("two doors", () -> PoolDoor.owned(second, "/test/echo").size() == 2);
+        try (RpcChannel channel =
+                channelTo("/test/echo").connectTimeout(Await.BOUND).open()) {
+            assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
+        }
+        assertThat(door.owner()).as("of the door that it left alone").isEqualTo(owner + 2);
+        server.close();
+        assertThat(PoolDoor.owned(second, "/test/echo")).hasSize(1);
+    }
+
+    @Test
+    void shouldEndIfAnExclusiveServerHasTakenItsDoor() throws Exception {
+        RpcServer server = serve();
+        PoolDoor door = PoolDoor.find(second, "/test/echo").orElseThrow();
+        long owner = door.owner();
+        assertThat(door.change(owner, owner | 1)).isTrue();
+        assertThat(server.awaitTermination(Await.BOUND)).isTrue();
+        assertThat(server.state()).isEqualTo(RpcServer.State.CLOSED);
+        assertThat(PoolDoor.owned(second, "/test/echo")).hasSize(1);
+        assertThat(door.owner()).isEqualTo(owner | 1);
     }
 
     @Test

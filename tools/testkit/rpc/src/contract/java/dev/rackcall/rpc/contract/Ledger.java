@@ -88,4 +88,8 @@ public interface Ledger {
 
     @Rpc
     Account openAccount(long balance);
+
+    /** Opens two accounts with long totals. */
+    @Rpc(idempotent = true)
+    CompletableFuture<List<Account>> openLater(long balance);
 }

@@ -2,6 +2,8 @@ package dev.rackcall.rpc.contract;
 
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedLongArray;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -9,6 +11,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Implements {@link Ledger}. */
 public final class LedgerService implements Ledger {
+    private static final int LONG_TOTALS = 100_000;
+
     /** The balances that one-way calls told. */
     final Queue<Long> told = new ConcurrentLinkedQueue<>();
 
@@ -102,5 +106,14 @@ public final class LedgerService implements Ledger {
         Account account = RpcContext.current().orElseThrow().replyScope().create(Account.class);
         account.balance(balance);
         return account;
+    }
+
+    @Override
+    public CompletableFuture<List<Account>> openLater(long balance) {
+        Scope scope = RpcContext.current().orElseThrow().replyScope();
+        List<Account> accounts = List.of(scope.create(Account.class), scope.create(Account.class));
+        accounts.forEach(account -> account.balance(balance));
+        accounts.getLast().totals(SharedLongArray.create(scope, LONG_TOTALS));
+        return held.thenApplyAsync(_ -> accounts);
     }
 }

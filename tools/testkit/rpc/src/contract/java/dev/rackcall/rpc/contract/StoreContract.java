@@ -18,6 +18,7 @@ import dev.rackcall.testkit.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +29,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  * transport.
  */
 public abstract class StoreContract extends RpcFixture {
+    private static final long STEP_NANOS = 20_000;
+
     /** What the server's {@link Ledger} does. */
     final LedgerService ledgerService = new LedgerService();
 
@@ -253,5 +256,34 @@ public abstract class StoreContract extends RpcFixture {
                     .hasMessageContaining("the server's");
             client.channel.release(result);
         }
+    }
+
+    /** The answers come before or after their callers give up, and fill the reply arena many times over. */
+    @Test
+    void shouldReleaseWhatUnwantedResultsContain() {
+        RpcChannel channel =
+                open(place(RpcChannel.builder("/test/ledger")).slots(2).arenaQuota(4 << 20));
+        Ledger ledger = channel.stub(Ledger.class);
+        for (int i = 0; i < 60; i++) {
+            ledgerService.hold();
+            // The third one waits for a slot.
+            List<CompletableFuture<List<Account>>> calls =
+                    List.of(ledger.openLater(i), ledger.openLater(i), ledger.openLater(i));
+            ledgerService.letGo();
+            // Cancelled at another moment in each round.
+            for (long end = System.nanoTime() + i * STEP_NANOS; System.nanoTime() - end < 0; ) {
+                Thread.onSpinWait();
+            }
+            calls.forEach(call -> call.cancel(true));
+            calls.stream()
+                    .filter(call -> call.state() == Future.State.SUCCESS)
+                    .forEach(call -> channel.release(call.resultNow().getFirst()));
+        }
+        Await.until(
+                "room for a result",
+                () -> ledger.openLater(1)
+                        .handle((accounts, failure) ->
+                                failure == null && accounts.getLast().balance() == 1)
+                        .join());
     }
 }
