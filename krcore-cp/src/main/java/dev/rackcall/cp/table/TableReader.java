@@ -14,6 +14,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.EnumSet;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
@@ -40,6 +42,8 @@ public final class TableReader implements AutoCloseable {
     private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 2_000 : 0;
 
     private static final long PATIENCE_NANOS = 5_000_000_000L;
+    private static final long YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private final CompletionQueue completions;
     private final QueuePair queuePair;
@@ -180,15 +184,19 @@ public final class TableReader implements AutoCloseable {
                 revive();
                 throw new StaleTableException(how);
             }
-            if (System.nanoTime() - start > PATIENCE_NANOS) {
+            long waited = System.nanoTime() - start;
+            if (waited > PATIENCE_NANOS) {
                 revive();
                 throw new StaleTableException("READ has not ended within 5 s");
             }
             if (++polls < SPINS) {
                 Thread.onSpinWait();
-            } else {
+            } else if (waited < YIELD_NANOS) {
                 // The device's own thread may need this processor.
                 Thread.yield();
+            } else {
+                // The host may be away; a processor is not to be busy until that is certain.
+                LockSupport.parkNanos(PAUSE_NANOS);
             }
         }
     }
