@@ -194,7 +194,7 @@ class ArchitectureTest {
     /** What users choose to add sees the API only, and no module needs it. */
     @Test
     void shouldKeepAdditionsToTheApi() {
-        mayUseOnly(METRICS, METRICS, "dev.rackcall.rpc", "dev.rackcall.sandbox");
+        mayUseOnly(METRICS, METRICS, "dev.rackcall.rpc", "dev.rackcall.sandbox", "dev.rackcall.shm.waiting");
         mayUseOnly(TRACING, TRACING, "dev.rackcall.rpc");
         mayUseOnly(JUNIT, JUNIT, "dev.rackcall.rpc");
         for (String addition : Set.of(METRICS, TRACING, JUNIT)) {

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -154,6 +155,27 @@ class CallMetricsTest {
                         registry.get("rackcall.channel.reconnects").counter().count() == 1);
             }
         }
+    }
+
+    @Test
+    void shouldCountWaitsByKind() {
+        new WaitMetrics().bindTo(registry);
+        double[] before = {waits("ANSWER_SLEPT"), waits("REQUEST_SLEPT")};
+        try (RpcServer _ = server().waiting(WaitStrategy.blocking()).start();
+                RpcChannel channel = channel().waiting(WaitStrategy.blocking()).open()) {
+            Shop stub = channel.stub(Shop.class);
+            await(() -> {
+                assertThat(stub.price("tea")).isEqualTo(350);
+                return waits("ANSWER_SLEPT") > before[0] && waits("REQUEST_SLEPT") > before[1];
+            });
+        }
+    }
+
+    private double waits(String kind) {
+        return registry.get("rackcall.waits")
+                .tag("kind", kind)
+                .functionCounter()
+                .count();
     }
 
     @Test

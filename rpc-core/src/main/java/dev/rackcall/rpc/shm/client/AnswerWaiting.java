@@ -7,6 +7,7 @@ import dev.rackcall.shm.os.Futex;
 import dev.rackcall.shm.os.Processor;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.shm.waiting.WaitCounts;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
@@ -151,6 +152,7 @@ final class AnswerWaiting {
                     shares = sharesProcessor();
                 }
                 spinning.met();
+                WaitCounts.add(WaitCounts.Kind.ANSWER_SPUN);
                 return true;
             } finally {
                 SPINNING.getAndDecrement();
@@ -197,6 +199,7 @@ final class AnswerWaiting {
                 }
             }
             spinning.slept();
+            WaitCounts.add(WaitCounts.Kind.ANSWER_SLEPT);
             return answer();
         }
 

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.shm.os.Futex;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.shm.waiting.WaitCounts;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -123,6 +124,7 @@ class ClientSlots {
     }
 
     private ShmClientCall claimInTurn(long deadline, Supplier<ShmClientCall> claiming) {
+        WaitCounts.add(WaitCounts.Kind.SLOT);
         RoomWait wait = new RoomWait(deadline);
         SlotQueue.Waiter me = queue.enter(connection.async.queue().added());
         try {

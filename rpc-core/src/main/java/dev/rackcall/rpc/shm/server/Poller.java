@@ -4,6 +4,7 @@ import dev.rackcall.shm.os.Processor;
 import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.shm.waiting.WaitCounts;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -317,6 +318,7 @@ public final class Poller {
             waitingRequests = 0;
             sleeping = true;
             look(mail.isEmpty() && !stopping ? MAX_SLEEP_NANOS : 0);
+            WaitCounts.add(WaitCounts.Kind.REQUEST_SLEPT);
             if (watched.hasRequest()) {
                 spinning.slept();
             }

@@ -1,0 +1,57 @@
+package dev.rackcall.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CallEventsTest {
+    private static final String CLIENT = "dev.rackcall.ClientCall";
+    private static final String SERVER = "dev.rackcall.ServerCall";
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldRecordCallsThatTakeLongerThanTheThreshold() throws IOException {
+        List<RecordedEvent> events;
+        try (Recording recording = new Recording();
+                RpcServer server = RpcServer.builder()
+                        .runtimeFolder(folder.resolve("run"))
+                        .interceptor(CallEvents.server())
+                        .service(Shop.class, new Shop.OneGood())
+                        .start();
+                RpcChannel channel = RpcChannel.builder("/test/shop")
+                        .runtimeFolder(folder.resolve("run"))
+                        .interceptor(CallEvents.client())
+                        .open()) {
+            recording.enable(CLIENT).withThreshold(Duration.ZERO);
+            recording.enable(SERVER).withThreshold(Duration.ofHours(1));
+            recording.start();
+            Shop shop = channel.stub(Shop.class);
+            assertThat(shop.price("tea")).isEqualTo(350);
+            assertThatThrownBy(() -> shop.price("sugar")).isInstanceOf(RpcException.class);
+            server.close();
+            recording.stop();
+            Path file = folder.resolve("calls.jfr");
+            recording.dump(file);
+            events = RecordingFile.readAllEvents(file);
+        }
+        assertThat(events)
+                .extracting(event -> event.getEventType().getName() + " " + event.getString("method") + " "
+                        + event.getString("status") + " " + event.getString("transport"))
+                .containsExactly(
+                        CLIENT + " /test/shop/price OK PROCESS", CLIENT + " /test/shop/price NOT_FOUND PROCESS");
+    }
+}
