@@ -12,6 +12,7 @@ import io.grpc.InternalStatus;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import io.grpc.SynchronizationContext;
 import io.grpc.internal.AbstractClientStream;
 import io.grpc.internal.ClientStreamListener.RpcProgress;
 import io.grpc.internal.ReadableBuffers;
@@ -35,7 +36,8 @@ final class RackcallClientStream extends AbstractClientStream {
     private final Out out = new Out();
     private final Sending sink = new Sending();
     private final InboundBytes inbound = new InboundBytes();
-    private final StreamTasks tasks = new StreamTasks(failure -> failed(Status.fromThrowable(failure)));
+    private final SynchronizationContext tasks =
+            new SynchronizationContext((thread, failure) -> failed(Status.fromThrowable(failure)));
 
     /** Whether a thread waits for this call and runs its listener; then it may as well receive. */
     private final boolean blocking;

@@ -108,9 +108,9 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
             int maxInboundMessageSize,
             int maxInboundMetadataSize) {
         this.address = address;
-        // Also inside a host: a caller that sleeps is woken by the thread that receives, which has to be woken first.
-        // And
-        // between two looks at the clock it takes frames, which is long before their code is compiled.
+        // Inside a host, too: the receiving thread has to be woken before it can wake a sleeping caller. And between
+        // two
+        // looks at the clock it handles frames, which takes long until that code is compiled.
         this.spinTime = SpinTime.ofDevice();
         this.authority = authority;
         this.userAgent = GrpcUtil.getGrpcUserAgent("rackcall", userAgent);

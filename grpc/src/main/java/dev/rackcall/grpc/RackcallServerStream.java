@@ -6,6 +6,7 @@ import dev.rackcall.grpc.wire.PipeSender;
 import io.grpc.Attributes;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.grpc.SynchronizationContext;
 import io.grpc.internal.AbstractServerStream;
 import io.grpc.internal.ReadableBuffers;
 import io.grpc.internal.ServerTransportListener;
@@ -25,7 +26,7 @@ final class RackcallServerStream extends AbstractServerStream {
     private final Out out = new Out();
     private final Sending sink = new Sending();
     private final InboundBytes inbound = new InboundBytes();
-    private final StreamTasks tasks = new StreamTasks(this::failed);
+    private final SynchronizationContext tasks = new SynchronizationContext((thread, failure) -> failed(failure));
 
     RackcallServerStream(
             RackcallServerTransport transport,

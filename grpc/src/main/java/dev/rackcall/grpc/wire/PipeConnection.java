@@ -21,10 +21,10 @@ import java.util.function.BooleanSupplier;
  * end still arrives.
  */
 public final class PipeConnection {
-    /** Frames taken before the loop's next connection has its turn. */
+    /** Frames, or runs of messages, taken before the loop's next connection has its turn. */
     private static final int FRAMES_PER_TURN = 64;
 
-    /** Frames that a caller takes before it leaves the rest to the loop: whatever the peer sends, it returns. */
+    /** Frames, or runs of messages, that a caller takes before it leaves the rest to the loop: whatever the peer sends, it returns. */
     private static final int FRAMES_PER_HELP = 16 * FRAMES_PER_TURN;
 
     /** Checks of the pipe between two readings of the clock. */

@@ -31,7 +31,7 @@ final class PipeReader {
     private long streamAndExtra;
 
     /** The lengths of the frames that are taken together. */
-    private final short[] run = new short[MOST_IN_RUN];
+    private final int[] run = new int[MOST_IN_RUN];
 
     PipeReader(MemorySegment memory, PipeLayout.Side writer) {
         this.memory = memory;
@@ -108,13 +108,14 @@ final class PipeReader {
 
     /**
      * Copies the payloads of the current frame of messages and of those that follow it in the same stream, up to its
-     * end, and leaves these frames; {@link #flags} are those of the last. Small messages then cost little each.
+     * end, and leaves these frames; {@link #flags} are those of the last. Small messages then cost little each. At most
+     * {@value #MOST_IN_RUN} frames: a peer may send many empty ones.
      */
     byte[] takeRun() {
         int count = 0;
         int bytes = length;
         long at = head + Frame.bytes(length);
-        run[count++] = (short) length;
+        run[count++] = length;
         // What is wrong in a later header is reported when its turn comes.
         while (count < MOST_IN_RUN && (flags() & Frame.END) == 0 && tail - at >= Frame.HEADER_BYTES) {
             long first = memory.get(JAVA_LONG, pipe + (at & MASK));
@@ -128,7 +129,7 @@ final class PipeReader {
                 break;
             }
             kindAndFlags = first >>> 32;
-            run[count++] = (short) more;
+            run[count++] = more;
             bytes += more;
             at += Frame.bytes(more);
         }

@@ -9,6 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Frames of messages that are taken together. */
 class PipeReaderTest {
@@ -74,11 +76,28 @@ class PipeReaderTest {
     }
 
     @Test
-    void shouldTakeWhatPrecedesABrokenFrame() {
+    void shouldTakeManyEmptyMessagesInSeveralRuns() {
+        int frames = 600;
+        for (int i = 0; i < frames; i++) {
+            write(Frame.DATA, 0, 1, "");
+        }
+        writer.publish();
+        int runs = 0;
+        while (reader.next()) {
+            assertThat(reader.takeRun()).isEmpty();
+            runs++;
+        }
+        assertThat(runs).isBetween(2, frames / 2);
+    }
+
+    /** Lengths that are negative, longer than a frame's, and longer than what was written. */
+    @ParameterizedTest
+    @ValueSource(ints = {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, PipeLayout.MAX_PAYLOAD + 1, 200})
+    void shouldTakeWhatPrecedesABrokenFrame(int length) {
         write(Frame.DATA, 0, 1, "ab");
         long broken = PipeLayout.pipe(Side.CLIENT) + Frame.bytes(2);
         write(Frame.DATA, 0, 1, "cd");
-        memory.set(ValueLayout.JAVA_INT, broken, Integer.MAX_VALUE);
+        memory.set(ValueLayout.JAVA_INT, broken, length);
         writer.publish();
         assertThat(run()).isEqualTo("ab");
         assertThatThrownBy(reader::next).isInstanceOf(FrameBreachException.class);
