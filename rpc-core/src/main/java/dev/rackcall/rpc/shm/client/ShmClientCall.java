@@ -415,9 +415,16 @@ final class ShmClientCall extends ClientSlot {
     /** Whether the server, which has ended the connection, has not taken this call. Its slot must be held. */
     boolean isNeverBegun() {
         // Memory that others get after the end, as in a pool, may say anything.
-        return connection.end.hasServerOnThisHost()
-                && ControlLayout.state(memory) == ControlLayout.STATE_ENDED
-                && ticket() - ControlLayout.consumed(memory) >= 0;
+        if (!connection.end.hasServerOnThisHost()) {
+            return false;
+        }
+        try {
+            return ControlLayout.state(memory) == ControlLayout.STATE_ENDED
+                    && ticket() - ControlLayout.consumed(memory) >= 0;
+        } catch (IllegalStateException e) {
+            // Unmapped while the call was asynchronous, and so did not keep the memory: it may have begun.
+            return connection.rethrowIfOpen(e);
+        }
     }
 
     /** Releases the slot after an asynchronous call; its future tells the observer. */
