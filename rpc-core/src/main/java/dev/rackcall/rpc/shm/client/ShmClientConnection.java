@@ -120,8 +120,12 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     private ShmClientCall claim(long deadline) {
+        return async.queue().isEmpty() ? claimAfterControls(deadline) : claimInTurn(deadline);
+    }
+
+    private ShmClientCall claimAfterControls(long deadline) {
         async.sendControlsFirst();
-        return async.queue().isEmpty() ? slots.claim(deadline) : claimInTurn(deadline);
+        return slots.claim(deadline);
     }
 
     private ShmClientCall beginSending(
@@ -327,7 +331,7 @@ public final class ShmClientConnection extends ClientConnection
             long id,
             long deadline,
             BiConsumer<PayloadReader, ClientCall> taker) {
-        ShmClientCall call = slots.claim(deadline);
+        ShmClientCall call = claimAfterControls(deadline);
         try {
             taker.accept(call.callControl(service, method, ControlOp.STREAM_PULL, id, deadline), call);
         } catch (PayloadException e) {
@@ -340,7 +344,7 @@ public final class ShmClientConnection extends ClientConnection
     @Override
     public boolean push(
             CalledService service, MethodDescriptor method, long deadline, Consumer<PayloadWriter> operands) {
-        ShmClientCall call = slots.claim(deadline);
+        ShmClientCall call = claimAfterControls(deadline);
         try {
             PayloadReader answer = call.callControl(service, method, ControlOp.STREAM_PUSH, operands, deadline);
             return answer.readBoolean();
