@@ -295,13 +295,16 @@ final class ShmClientCall extends ClientSlot {
         return stream.stream();
     }
 
-    /** Sends a control request that no caller waits for; a second operand is 0. */
-    void sendControl(int op, long operand) {
+    /** Begins a control request that no caller waits for, for {@link #sendControl}; a second operand is 0. */
+    void beginControl(int op, long operand) {
         begin(connection.first, null, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(operand);
         if (ControlOp.isOfTwo(op)) {
             arguments().writeLong(0);
         }
+    }
+
+    void sendControl(int op) {
         send(op, SlotLayout.CONTROL | SlotLayout.ONE_WAY, ABANDONED);
     }
 

@@ -63,7 +63,7 @@ class ConnectionEndTest {
             call.close();
         }),
         NOT_SENT(ClientCall::close),
-        CONTROL(call -> ((ShmClientCall) call).sendControl(ControlOp.CANCEL, 1));
+        CONTROL(call -> ((ShmClientCall) call).sendControl(ControlOp.CANCEL));
 
         private final Consumer<ClientCall> goOn;
 
