@@ -40,6 +40,8 @@ final class ShmClientCall extends ClientSlot {
     private boolean sent;
     private boolean unwanted;
     private boolean neverBegun;
+    /** The first shared object of the result that the caller has to release; 0: none yet. */
+    private long received;
     /** Whether the connection lets the call send a stream, and no stream has taken that over. */
     private boolean maySend;
     /** What the call sends, until it ends or passes that on; null if it sends no stream. */
@@ -99,6 +101,7 @@ final class ShmClientCall extends ClientSlot {
         sent = false;
         unwanted = false;
         neverBegun = false;
+        received = 0;
         try {
             if (answer == null) {
                 prepare();
@@ -460,10 +463,20 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public <T> T shared(Class<T> type, long ref) {
         T result = connection.arenas.shared(type, ref, name());
-        if (method != null && !method.kind().returnsStream() && connection.arenas.isReply(result, ref)) {
+        // Releasing any object of a result releases all of it.
+        if (received == 0
+                && method != null
+                && !method.kind().returnsStream()
+                && connection.arenas.isReply(result, ref)) {
+            received = ref;
             connection.unreleased.received(ref, name());
         }
         return result;
+    }
+
+    /** The Ref by which the result is counted as not released; 0: it is not counted. */
+    long received() {
+        return received;
     }
 
     @Override

@@ -303,17 +303,6 @@ public final class ShmClientConnection extends ClientConnection
         }
     }
 
-    /** No caller gets that result, whose call is cancelled: the server frees it if it is shared. */
-    void dropped(Object result) {
-        if (result instanceof SharedObject) {
-            long ref = SharedObject.refOf(result);
-            // By the Ref alone: the server may have freed the object.
-            if (arenas.isReply(ref)) {
-                unreleased.released(ref);
-            }
-        }
-    }
-
     /** Tells the server that no caller waits for the call with that ticket any more. */
     void cancel(long ticket) {
         control(ControlOp.CANCEL, ticket);
