@@ -14,6 +14,7 @@ import dev.rackcall.rpc.contract.LibraryService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.CapturedErr;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,7 +60,9 @@ class LateResultTest extends RpcFixture {
 
         @Override
         public CompletableFuture<List<Library.Book>> shelf(String title) {
-            return write(title, 4).thenApply(List::of);
+            Library.Book other =
+                    LibraryService.fill(RpcContext.current().orElseThrow().replyScope(), title, 4);
+            return write(title, 4).thenApply(book -> List.of(book, other));
         }
 
         private BlockingQueue<Runnable> of(String title) {
@@ -192,5 +196,44 @@ class LateResultTest extends RpcFixture {
             call.free.countDown();
         }
         assertLastSucceeds(books);
+    }
+
+    private LateBooks openEnding(AtomicReference<CompletableFuture<?>> unwanted) {
+        return open(channel(LateBooks.class).interceptor((call, next) -> {
+                    call.onEnd((_, _) -> {
+                        CompletableFuture<?> future = unwanted.get();
+                        if (future != null) {
+                            future.cancel(true);
+                        }
+                    });
+                    next.run();
+                }))
+                .stub(LateBooks.class);
+    }
+
+    /** Each result has two objects, and there is a warning of 1,024 results. */
+    @Test
+    void shouldCountAResultOfSeveralObjectsOnceAndNotIfNoCallerGetsIt() throws Exception {
+        AtomicReference<CompletableFuture<?>> unwanted = new AtomicReference<>();
+        try (CapturedErr log = CapturedErr.begin()) {
+            LateBooks books = openEnding(unwanted);
+            for (int i = 0; i < 600; i++) {
+                // Cancelled when its answer was read, and before it has its value.
+                unwanted.set(null);
+                CompletableFuture<List<Library.Book>> future = books.shelf("late");
+                unwanted.set(future);
+                service.next("late").run();
+                assertThatThrownBy(() -> future.get(BOUND.toSeconds(), TimeUnit.SECONDS))
+                        .isInstanceOf(CancellationException.class);
+            }
+            RpcChannel channel = open(LateBooks.class);
+            LateBooks others = channel.stub(LateBooks.class);
+            for (int i = 0; i < 1_100; i++) {
+                CompletableFuture<List<Library.Book>> future = others.shelf("read");
+                service.next("read").run();
+                channel.release(future.get(BOUND.toSeconds(), TimeUnit.SECONDS).getFirst());
+            }
+            assertThat(log.text()).doesNotContain("were not released");
+        }
     }
 }

@@ -110,6 +110,24 @@ class LeftoverTest extends RpcFixture {
         }
     }
 
+    /** Threads that wait for a slot must not take each slot that becomes free before the releases. */
+    @Test
+    void shouldReleaseResultsThoughThreadsWaitForSlots() {
+        start(RpcServer.builder());
+        RpcChannel channel = open(channel("/test/library").slots(2).arenaQuota(SMALL_QUOTA));
+        Library library = channel.stub(Library.class);
+        List<CompletableFuture<Boolean>> callers = new ArrayList<>();
+        for (int caller = 0; caller < 8; caller++) {
+            callers.add(Concurrently.start(() -> {
+                for (int i = 0; i < 10 * MANY; i++) {
+                    channel.release(library.write("held", 1));
+                }
+                return true;
+            }));
+        }
+        callers.forEach(caller -> assertThat(caller).succeedsWithin(Await.BOUND));
+    }
+
     @Test
     void shouldCancelCallsThatHoldAllSlots() {
         start(RpcServer.builder().dispatch(Dispatch.virtualThreads()));

@@ -197,27 +197,34 @@ final class AsyncCalls implements ClientReactor.Polled {
      * without a cancellation or release, the server would keep a handler or memory until the connection ends.
      */
     void control(int op, long operand) {
-        // The calls to cancel may hold all slots, so a cancellation can also travel over the bell.
-        if (!trySendControl(op, operand) && (op != ControlOp.CANCEL || !connection.end.ringCancelled(operand))) {
-            controls.add(new ControlRequest(op, operand));
-            waitingControls.incrementAndGet();
-            connection.end.reactor().wakeIfIdle();
+        try {
+            ShmClientCall call = beginControl(op, operand);
+            if (call != null) {
+                call.sendControl(op);
+            } else if (op != ControlOp.CANCEL || !connection.end.ringCancelled(operand)) {
+                // The calls to cancel may hold all slots, so a cancellation can also travel over the bell.
+                controls.add(new ControlRequest(op, operand));
+                waitingControls.incrementAndGet();
+                connection.end.reactor().wakeIfIdle();
+            }
+        } catch (RpcException e) {
+            forgetControls();
         }
     }
 
-    private boolean trySendControl(int op, long operand) {
-        try {
-            ShmClientCall call = connection.slots.tryClaim();
-            if (call == null) {
-                return false;
-            }
-            call.sendControl(op, operand);
-        } catch (RpcException e) {
-            // The connection has ended, and the request with it.
-            controls.clear();
-            waitingControls.set(0);
+    /** Null if there is no free slot. */
+    private ShmClientCall beginControl(int op, long operand) {
+        ShmClientCall call = connection.slots.tryClaim();
+        if (call != null) {
+            call.beginControl(op, operand);
         }
-        return true;
+        return call;
+    }
+
+    /** The connection has ended, and the requests with it. */
+    private void forgetControls() {
+        controls.clear();
+        waitingControls.set(0);
     }
 
     /**
@@ -237,13 +244,19 @@ final class AsyncCalls implements ClientReactor.Polled {
             return;
         }
         try {
-            ControlRequest next = controls.peek();
-            while (next != null && trySendControl(next.op, next.operand)) {
+            for (ControlRequest next = controls.peek(); next != null; next = controls.peek()) {
+                ShmClientCall call = beginControl(next.op, next.operand);
+                if (call == null) {
+                    return;
+                }
+                // Before it is sent: if the ring fails, the server has the request all the same.
                 if (controls.poll() != null) {
                     waitingControls.decrementAndGet();
                 }
-                next = controls.peek();
+                call.sendControl(next.op);
             }
+        } catch (RpcException e) {
+            forgetControls();
         } finally {
             sendingControls.unlock();
         }

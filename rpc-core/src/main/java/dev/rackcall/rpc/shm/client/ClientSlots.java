@@ -116,11 +116,16 @@ class ClientSlots {
         return tryClaim();
     }
 
-    /** Claims in turn: behind the threads that already wait. */
+    /** Claims in turn: behind the threads that already wait, and each time behind the control requests that wait. */
     final ShmClientCall claimSlowly(long deadline, Supplier<ShmClientCall> claiming) {
         passOverOwn();
-        ShmClientCall call = queue.hasWaiters() ? null : claiming.get();
+        ShmClientCall call = queue.hasWaiters() ? null : claimAfterControls(claiming);
         return call != null ? call : claimInTurn(deadline, claiming);
+    }
+
+    private ShmClientCall claimAfterControls(Supplier<ShmClientCall> claiming) {
+        connection.async.sendControlsFirst();
+        return claiming.get();
     }
 
     private ShmClientCall claimInTurn(long deadline, Supplier<ShmClientCall> claiming) {
@@ -136,7 +141,7 @@ class ClientSlots {
                 boolean first = queue.isFirst(me);
                 if (first) {
                     queue.open(me);
-                    ShmClientCall call = claiming.get();
+                    ShmClientCall call = claimAfterControls(claiming);
                     if (call != null) {
                         return call;
                     }

@@ -183,7 +183,13 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
             if (!handedOver) {
                 tellEnd(endBy(e));
             }
-            if (future != null) {
+            if (future == null) {
+                return;
+            }
+            if (e instanceof RpcException) {
+                // Once a request is published, only its answer or its connection's end fails it.
+                future.failUnsent(e);
+            } else {
                 future.fail(e);
             }
         }

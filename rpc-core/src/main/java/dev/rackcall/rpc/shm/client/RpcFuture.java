@@ -28,10 +28,13 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
     private static final int ENDED = 3;
 
     private static final VarHandle STATE;
+    private static final VarHandle RECEIVED;
 
     static {
         try {
-            STATE = MethodHandles.lookup().findVarHandle(RpcFuture.class, "state", int.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            STATE = lookup.findVarHandle(RpcFuture.class, "state", int.class);
+            RECEIVED = lookup.findVarHandle(RpcFuture.class, "received", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -55,6 +58,10 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
     private long seal;
 
     private volatile boolean neverBegun;
+
+    /** {@link ShmClientCall#received}, until the result is dropped. Written before the future ends. */
+    @SuppressWarnings("unused") // RECEIVED
+    private long received;
 
     /** PLAIN, ATTACHED, ENDING or ENDED: whether a stage was attached before the call ended. */
     private volatile int state;
@@ -146,6 +153,7 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
             status = ClientFailure.decodingFailed(name, e);
             failure = status.asException(e);
         }
+        received = call.received();
         try {
             call.endAsync();
             unseal(true);
@@ -233,7 +241,11 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
     @Override
     public void drop(Object value) {
         connection.cancel(ticket);
-        connection.dropped(value);
+        // Several threads may find that the caller was first.
+        long counted = (long) RECEIVED.getAndSet(this, 0L);
+        if (counted != 0) {
+            connection.unreleased.released(counted);
+        }
     }
 
     @Override

@@ -40,6 +40,8 @@ final class ShmClientCall extends ClientSlot {
     private boolean sent;
     private boolean unwanted;
     private boolean neverBegun;
+    /** The first shared object of the result that the caller has to release; 0: none yet. */
+    private long received;
     /** Whether the connection lets the call send a stream, and no stream has taken that over. */
     private boolean maySend;
     /** What the call sends, until it ends or passes that on; null if it sends no stream. */
@@ -99,6 +101,7 @@ final class ShmClientCall extends ClientSlot {
         sent = false;
         unwanted = false;
         neverBegun = false;
+        received = 0;
         try {
             if (answer == null) {
                 prepare();
@@ -295,13 +298,16 @@ final class ShmClientCall extends ClientSlot {
         return stream.stream();
     }
 
-    /** Sends a control request that no caller waits for; a second operand is 0. */
-    void sendControl(int op, long operand) {
+    /** Begins a control request that no caller waits for, for {@link #sendControl}; a second operand is 0. */
+    void beginControl(int op, long operand) {
         begin(connection.first, null, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(operand);
         if (ControlOp.isOfTwo(op)) {
             arguments().writeLong(0);
         }
+    }
+
+    void sendControl(int op) {
         send(op, SlotLayout.CONTROL | SlotLayout.ONE_WAY, ABANDONED);
     }
 
@@ -415,9 +421,16 @@ final class ShmClientCall extends ClientSlot {
     /** Whether the server, which has ended the connection, has not taken this call. Its slot must be held. */
     boolean isNeverBegun() {
         // Memory that others get after the end, as in a pool, may say anything.
-        return connection.end.hasServerOnThisHost()
-                && ControlLayout.state(memory) == ControlLayout.STATE_ENDED
-                && ticket() - ControlLayout.consumed(memory) >= 0;
+        if (!connection.end.hasServerOnThisHost()) {
+            return false;
+        }
+        try {
+            return ControlLayout.state(memory) == ControlLayout.STATE_ENDED
+                    && ticket() - ControlLayout.consumed(memory) >= 0;
+        } catch (IllegalStateException e) {
+            // Unmapped while the call was asynchronous, and so did not keep the memory: it may have begun.
+            return connection.rethrowIfOpen(e);
+        }
     }
 
     /** Releases the slot after an asynchronous call; its future tells the observer. */
@@ -450,10 +463,20 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public <T> T shared(Class<T> type, long ref) {
         T result = connection.arenas.shared(type, ref, name());
-        if (method != null && !method.kind().returnsStream() && connection.arenas.isReply(result, ref)) {
+        // Releasing any object of a result releases all of it.
+        if (received == 0
+                && method != null
+                && !method.kind().returnsStream()
+                && connection.arenas.isReply(result, ref)) {
+            received = ref;
             connection.unreleased.received(ref, name());
         }
         return result;
+    }
+
+    /** The Ref by which the result is counted as not released; 0: it is not counted. */
+    long received() {
+        return received;
     }
 
     @Override

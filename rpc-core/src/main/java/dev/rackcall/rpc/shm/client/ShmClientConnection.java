@@ -120,8 +120,12 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     private ShmClientCall claim(long deadline) {
+        return async.queue().isEmpty() ? claimAfterControls(deadline) : claimInTurn(deadline);
+    }
+
+    private ShmClientCall claimAfterControls(long deadline) {
         async.sendControlsFirst();
-        return async.queue().isEmpty() ? slots.claim(deadline) : claimInTurn(deadline);
+        return slots.claim(deadline);
     }
 
     private ShmClientCall beginSending(
@@ -299,17 +303,6 @@ public final class ShmClientConnection extends ClientConnection
         }
     }
 
-    /** No caller gets that result, whose call is cancelled: the server frees it if it is shared. */
-    void dropped(Object result) {
-        if (result instanceof SharedObject) {
-            long ref = SharedObject.refOf(result);
-            // By the Ref alone: the server may have freed the object.
-            if (arenas.isReply(ref)) {
-                unreleased.released(ref);
-            }
-        }
-    }
-
     /** Tells the server that no caller waits for the call with that ticket any more. */
     void cancel(long ticket) {
         control(ControlOp.CANCEL, ticket);
@@ -327,7 +320,7 @@ public final class ShmClientConnection extends ClientConnection
             long id,
             long deadline,
             BiConsumer<PayloadReader, ClientCall> taker) {
-        ShmClientCall call = slots.claim(deadline);
+        ShmClientCall call = claimAfterControls(deadline);
         try {
             taker.accept(call.callControl(service, method, ControlOp.STREAM_PULL, id, deadline), call);
         } catch (PayloadException e) {
@@ -340,7 +333,7 @@ public final class ShmClientConnection extends ClientConnection
     @Override
     public boolean push(
             CalledService service, MethodDescriptor method, long deadline, Consumer<PayloadWriter> operands) {
-        ShmClientCall call = slots.claim(deadline);
+        ShmClientCall call = claimAfterControls(deadline);
         try {
             PayloadReader answer = call.callControl(service, method, ControlOp.STREAM_PUSH, operands, deadline);
             return answer.readBoolean();

@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The shared results of one connection that its callers have not released. Warns when there are many, long before they
+ * The shared results of one connection that its callers have not released, each counted once, whatever it holds. Warns when there are many, long before they
  * fill the reply arena, and names a place where one of them arrived. Does not count the elements of streams, which
  * share one scope; if callers release those, it warns later. Thread-safe.
  */
@@ -47,9 +47,14 @@ final class UnreleasedResults {
     }
 
     void released(long ref) {
-        // Callers may also release what was not counted: an element of a stream.
-        count.updateAndGet(now -> Math.max(0, now - 1));
-        if (!samples.isEmpty()) {
+        // Callers may also release what was not counted: an element of a stream, or another object of a result.
+        int left = count.updateAndGet(now -> Math.max(0, now - 1));
+        if (samples.isEmpty()) {
+            return;
+        }
+        if (left == 0) {
+            samples.clear();
+        } else {
             samples.remove(ref);
         }
     }

@@ -34,6 +34,8 @@ public final class PoolServer extends PolledServer {
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** Pause between two attempts to get a door in a pool that has no room for one. */
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final PoolCommons pool;
     /** Its number at all its doors. */
@@ -54,6 +56,8 @@ public final class PoolServer extends PolledServer {
         private final ConnectionFactory factory;
         private final PoolMemory memory;
         private volatile boolean isLost;
+        /** nanoTime. Porter only. */
+        private long triesAgainAt = System.nanoTime();
 
         Entrance(PoolDoor door, ConnectionFactory factory, PoolMemory memory) {
             this.door = door;
@@ -151,7 +155,7 @@ public final class PoolServer extends PolledServer {
                 return;
             }
             try {
-                entrances.forEach(this::attend);
+                entrances.forEach(this::attendSafely);
                 long now = System.nanoTime();
                 if (now - lastRelief > spec.threads().stuckAfter().toNanos()) {
                     lastRelief = now;
@@ -165,11 +169,24 @@ public final class PoolServer extends PolledServer {
                     });
                 }
             } catch (RuntimeException | Error e) {
-                if (isPoolOpen() && LOG_LIMIT.allows()) {
-                    LOG.error("answering a client failed; the server goes on{}", LOG_LIMIT.skipped(), e);
-                }
+                failed(e);
             }
             LockSupport.parkNanos(LOOK_NANOS);
+        }
+    }
+
+    /** A failure at one entrance must not keep the server from the others. */
+    private void attendSafely(Entrance entrance) {
+        try {
+            attend(entrance);
+        } catch (RuntimeException | Error e) {
+            failed(e);
+        }
+    }
+
+    private void failed(Throwable thrown) {
+        if (isPoolOpen() && LOG_LIMIT.allows()) {
+            LOG.error("answering a client failed; the server goes on{}", LOG_LIMIT.skipped(), thrown);
         }
     }
 
@@ -200,12 +217,27 @@ public final class PoolServer extends PolledServer {
      * that are connected have their own leases. If an exclusive server is involved, this one must not serve on.
      */
     private boolean hasDoorAgain(Entrance entrance) {
-        if (entrance.isLost) {
+        if (entrance.isLost || System.nanoTime() - entrance.triesAgainAt < 0) {
             return false;
         }
         String channel = entrance.factory().channel();
         String taker = entrance.door().ownerProcess();
-        Optional<PoolDoor> again = PoolDoor.acquireAgain(pool, channel, owner);
+        Optional<PoolDoor> again;
+        try {
+            again = PoolDoor.acquireAgain(pool, channel, owner);
+        } catch (OutOfArenaException | IllegalStateException e) {
+            entrance.triesAgainAt = System.nanoTime() + RETRY_NANOS;
+            if (isPoolOpen() && LOG_LIMIT.allows()) {
+                LOG.warn(
+                        "channel {}: another server took its door in the pool ({}), which has no room for another door: {}; no"
+                                + " new client finds this server until it has; it tries again{}",
+                        channel,
+                        taker,
+                        e.getMessage(),
+                        LOG_LIMIT.skipped());
+            }
+            return false;
+        }
         if (again.isPresent()) {
             entrance.door = again.get();
             LOG.warn(

@@ -8,12 +8,15 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,7 +63,7 @@ class ConnectionEndTest {
             call.close();
         }),
         NOT_SENT(ClientCall::close),
-        CONTROL(call -> ((ShmClientCall) call).sendControl(ControlOp.CANCEL, 1));
+        CONTROL(call -> ((ShmClientCall) call).sendControl(ControlOp.CANCEL));
 
         private final Consumer<ClientCall> goOn;
 
@@ -95,6 +98,32 @@ class ConnectionEndTest {
             assertThatThrownBy(call::invoke).hasMessageContaining("DEADLINE_EXCEEDED");
             call.close();
             Await.until("it is unmapped", () -> !connection.memory.scope().isAlive());
+            assertThat(server.failure()).isEmpty();
+        }
+    }
+
+    /** The end passes a call that is still being encoded, and unmaps before the sender looks for the end. */
+    @Test
+    void shouldLoseACallThatIsAsynchronousOnceTheMemoryIsUnmapped() throws Exception {
+        try (LyingServer server = silentServer()) {
+            ShmClientConnection connection = connect();
+            List<Status> told = new ArrayList<>();
+            CallObserver observer = (status, _) -> told.add(status);
+            ShmClientCall call = (ShmClientCall) begin(connection, 0, observer);
+            connection.end.close(Status.Code.UNAVAILABLE.with("expected in this test"));
+            RpcFuture<Long> future = new RpcFuture<>(connection, call, (in, of) -> in.readLong(), observer);
+            call.future = future;
+            call.setState(ClientSlot.ASYNC);
+            call.hasLeft();
+            assertThat(connection.memory.scope().isAlive()).isFalse();
+
+            future.lose(connection.end.failure());
+            assertThatThrownBy(future::join).hasRootCauseMessage("UNAVAILABLE: expected in this test");
+            assertThat(future.wasNeverBegun()).isFalse();
+            assertThat(told).singleElement().satisfies(status -> {
+                assertThat(status.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            });
+            assertThat(call.isBusy()).as("the slot is taken").isFalse();
             assertThat(server.failure()).isEmpty();
         }
     }

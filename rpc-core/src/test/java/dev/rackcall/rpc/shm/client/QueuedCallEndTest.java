@@ -30,7 +30,7 @@ class QueuedCallEndTest {
             HostileScript.service("/test/echo").methods().getFirst();
 
     private final List<Status> told = new ArrayList<>();
-    private final RuntimeException mistake = new UnsupportedOperationException("expected in this test");
+    private RuntimeException mistake = new UnsupportedOperationException("expected in this test");
     private final Slot slot = new Slot();
     private final QueuedCall call = new QueuedCall(
             new Connection(),
@@ -60,6 +60,16 @@ class QueuedCallEndTest {
         call.send(slot);
         assertThatThrownBy(() -> future.get(30, TimeUnit.SECONDS)).hasCause(mistake);
         assertEndedOnce();
+    }
+
+    /** The connection ended between the slot and the request: another server may get the call. */
+    @Test
+    void shouldSayThatACallThatCouldNotBeginWasNotSent() {
+        mistake = Status.Code.UNAVAILABLE.with("expected in this test").asException();
+        CompletableFuture<Object> future = call.invokeAsync((in, of) -> in);
+        call.send(slot);
+        assertThatThrownBy(() -> future.get(30, TimeUnit.SECONDS)).hasCause(mistake);
+        assertThat(((ClientCall.Pending) future).wasNeverBegun()).isTrue();
     }
 
     /** A connection in whose slots no call can begin; it gives them back by itself. */

@@ -55,12 +55,13 @@ class SilentServerTest extends RpcFixture {
     @EnumSource
     void shouldRepeatACallThatAServerHasNotBegunWhenItEnded(Style style) throws Exception {
         CountDownLatch left = new CountDownLatch(1);
-        endingServer(0, left);
+        LyingServer ending = endingServer(0, left);
         Echo echo = twoServers();
         Await.until("a call that the ending server gets", () -> {
             style.call.accept(echo);
             return left.getCount() == 0;
         });
+        assertThat(ending.failure()).isEmpty();
     }
 
     /** The handler may have run. */
@@ -68,7 +69,7 @@ class SilentServerTest extends RpcFixture {
     @EnumSource
     void shouldNotRepeatACallThatAServerHasBegunWhenItEnded(Style style) throws Exception {
         CountDownLatch left = new CountDownLatch(1);
-        endingServer(1, left);
+        LyingServer ending = endingServer(1, left);
         Echo echo = twoServers();
         Await.until("a call that the ending server gets", () -> {
             Status.Code code = codeOf(() -> {
@@ -81,6 +82,7 @@ class SilentServerTest extends RpcFixture {
             assertThat(code).isEqualTo(left.getCount() == 0 ? Status.Code.UNAVAILABLE : Status.Code.OK);
             return left.getCount() == 0;
         });
+        assertThat(ending.failure()).isEmpty();
     }
 
     enum Style {
@@ -96,13 +98,14 @@ class SilentServerTest extends RpcFixture {
     }
 
     /** Ends at the first request, of which it says that it has taken so many with it. */
-    private void endingServer(int taken, CountDownLatch left) throws IOException {
+    private LyingServer endingServer(int taken, CountDownLatch left) throws IOException {
         LyingServer ending = keep(new LyingServer(directory, ServiceDefinition.of(Echo.class)));
         ending.answer((ticket, slot, memory) -> {
             ControlLayout.consumed(memory, ticket + taken);
             ControlLayout.state(memory, ControlLayout.STATE_ENDED);
             left.countDown();
         });
+        return ending;
     }
 
     private Echo twoServers() {

@@ -10,9 +10,12 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.Library;
+import dev.rackcall.rpc.contract.LibraryService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.spi.ServedInterface;
+import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.pool.PoolCommons;
 import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.Await;
@@ -153,6 +156,40 @@ class PoolDoorTest extends RpcFixture {
         assertThat(door.owner()).as("of the door that it left alone").isEqualTo(owner + 2);
         server.close();
         assertThat(PoolDoor.owned(second, "/test/echo")).hasSize(1);
+    }
+
+    /** The server's other channel goes on meanwhile. */
+    @Test
+    void shouldTakeAnotherDoorWhenThePoolHasRoomAgain() {
+        serve(RpcServer.builder()
+                .service(Echo.class, new EchoService())
+                .service(Library.class, new LibraryService())
+                .pool(hosts.first()));
+        List<Long> taken = takeAll();
+        PoolDoor lost = PoolDoor.find(second, "/test/echo").orElseThrow();
+        long owner = lost.owner();
+        assertThat(lost.change(owner, owner + 2)).isTrue();
+        PoolDoor kept = PoolDoor.find(second, "/test/library").orElseThrow();
+        for (int look = 0; look < 20; look++) {
+            long before = kept.beats();
+            Await.until("a sign of life at the other door", () -> kept.beats() != before);
+        }
+        assertThat(PoolDoor.owned(second, "/test/echo")).hasSize(1);
+        taken.forEach(first::give);
+        Await.until("two doors", () -> PoolDoor.owned(second, "/test/echo").size() == 2);
+    }
+
+    /** Takes all memory of the pool. */
+    private List<Long> takeAll() {
+        List<Long> taken = new ArrayList<>();
+        for (long bytes = first.memory().byteSize(); bytes >= 4096; ) {
+            try {
+                taken.add(first.takeForPool(bytes));
+            } catch (OutOfArenaException _) {
+                bytes /= 2;
+            }
+        }
+        return taken;
     }
 
     @Test
