@@ -80,7 +80,7 @@ final class DirectoryNameResolver extends NameResolver {
         } catch (DirectoryException e) {
             leave(joined, e.getMessage());
         } catch (NoClassDefFoundError e) {
-            leave(joined, "Rackcall's module directory is not on the class path: " + e.getMessage());
+            leave(joined, "the artifact rackcall-directory is not on the class path: " + e.getMessage());
         } catch (RuntimeException | Error e) {
             leave(joined, e.toString());
         } catch (InterruptedException e) {

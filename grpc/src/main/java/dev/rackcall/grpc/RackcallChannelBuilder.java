@@ -63,7 +63,7 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
     /**
      * A channel to the servers of that name which a directory announces, as {@code RackcallServerBuilder.directory}
      * does: over memory to a server in this process's runtime folder, and over its addresses to another. Needs the
-     * module {@code directory}, and {@code rdma-fallback} to reach other hosts.
+     * artifact {@code rackcall-directory}, and {@code rackcall-rdma} to reach other hosts.
      *
      * @param directory as given to the server
      * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if the name is invalid

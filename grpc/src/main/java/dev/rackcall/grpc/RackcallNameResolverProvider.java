@@ -57,7 +57,7 @@ public final class RackcallNameResolverProvider extends NameResolverProvider {
                     : new RackcallNameResolver(address, args);
         } catch (NoClassDefFoundError e) {
             throw new IllegalArgumentException(
-                    "the target " + target + " needs Rackcall's module directory on the class path", e);
+                    "the target " + target + " needs the artifact rackcall-directory on the class path", e);
         } catch (RpcException e) {
             throw new IllegalArgumentException(
                     "the target " + target + ": " + e.status().description(), e);

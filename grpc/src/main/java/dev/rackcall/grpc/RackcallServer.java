@@ -121,7 +121,7 @@ final class RackcallServer implements InternalServer {
         } catch (NoClassDefFoundError e) {
             throw new IOException(
                     "channel " + address.channel() + ": directory(" + directory.get()
-                            + ") needs Rackcall's module directory on the class path",
+                            + ") needs the artifact rackcall-directory on the class path",
                     e);
         }
     }

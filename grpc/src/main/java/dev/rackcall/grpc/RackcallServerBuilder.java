@@ -73,7 +73,7 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
 
     /**
      * Also serves processes that share no memory with this one, at an address such as {@code rdma://0.0.0.0:18515} or
-     * {@code soft://0.0.0.0:0}; needs the module {@code rdma-fallback}. May be called several times. {@code
+     * {@code soft://0.0.0.0:0}; needs the artifact {@code rackcall-rdma}. May be called several times. {@code
      * Server.getListenSockets()} names the chosen ports.
      *
      * <p>At an address that is not loopback, the server starts only with TLS ({@code RdmaSettings.tls}), or after

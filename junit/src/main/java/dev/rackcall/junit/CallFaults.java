@@ -6,13 +6,12 @@ import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.Status;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes the calls of a test late, lets them wait, or lets them fail, by the names of their methods. A fault lasts until
+ * Delays, holds or fails the calls of a test, by the names of their methods. A fault lasts until
  * {@link #clear}, or until the test ends. Thread-safe.
  */
 public final class CallFaults {
@@ -20,8 +19,8 @@ public final class CallFaults {
 
     private final Map<String, Status> failures = new ConcurrentHashMap<>();
     private final Map<String, Duration> delays = new ConcurrentHashMap<>();
-    /** What calls that wait at the server pass when they are released. */
-    private final Set<CountDownLatch> gates = ConcurrentHashMap.newKeySet();
+    /** What calls that wait at the server pass when they are released, with their methods. */
+    private final Map<CountDownLatch, String> gates = new ConcurrentHashMap<>();
 
     CallFaults() {}
 
@@ -64,17 +63,21 @@ public final class CallFaults {
         return gates.size();
     }
 
-    /** Ends a delay or a hold: the method's later calls do not wait, and all calls that wait go on. */
+    /** Ends a delay or a hold: the method's later calls do not wait, and those that wait go on. */
     public void release(String method) {
         delays.remove(method);
-        gates.forEach(CountDownLatch::countDown);
+        gates.forEach((gate, waiting) -> {
+            if (waiting.equals(method)) {
+                gate.countDown();
+            }
+        });
     }
 
     /** Ends all faults; calls that wait go on. */
     public void clear() {
         failures.clear();
         delays.clear();
-        gates.forEach(CountDownLatch::countDown);
+        gates.keySet().forEach(CountDownLatch::countDown);
     }
 
     ClientInterceptor atClient() {
@@ -99,7 +102,7 @@ public final class CallFaults {
 
     private void await(RpcContext call, Duration delay) {
         CountDownLatch gate = new CountDownLatch(1);
-        gates.add(gate);
+        gates.put(gate, call.method().name());
         try {
             call.onCancel(gate::countDown);
             // A release between the first look at the delays and this gate would be missed.

@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
@@ -32,13 +34,19 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * void shouldKeepGoods(Cart cart) { ... }
  * }</pre>
  *
- * <p>Belongs to one test at a time: tests that run concurrently need a field that is not static. Everything is closed
- * after the test.
+ * <p>Parameters are those of test, {@code @BeforeEach} and {@code @AfterEach} methods. The faults are the innermost
+ * interceptors: those of the test's own settings see them.
+ *
+ * <p>Belongs to one test at a time, and refuses a second: tests that run concurrently need a field that is not static,
+ * in a class without {@code Lifecycle.PER_CLASS}. Everything is closed after the test.
  */
 public final class RackcallExtension implements BeforeEachCallback, AfterEachCallback, ParameterResolver {
     private final Map<Class<?>, Consumer<RpcServer.Builder>> services = new LinkedHashMap<>();
     private Consumer<RpcServer.Builder> serverSettings = _ -> {};
     private Consumer<RpcChannel.Builder> channelSettings = _ -> {};
+
+    /** Of the test that runs. */
+    private final AtomicReference<ExtensionContext> test = new AtomicReference<>();
 
     private CallFaults faults;
     private Path folder;
@@ -96,7 +104,7 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
     public RpcChannel channel(Class<?> service) {
         if (!services.containsKey(service)) {
             throw new IllegalArgumentException(
-                    service.getName() + " is not served in this test; add it with serving or and");
+                    service.getName() + " is not served in this test; add it with serving(...) or and(...)");
         }
         return channels.computeIfAbsent(service, this::open);
     }
@@ -121,23 +129,27 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
 
     @Override
     public void beforeEach(ExtensionContext context) throws IOException {
+        if (!test.compareAndSet(null, context)) {
+            throw new IllegalStateException("another test runs with this RackcallExtension; tests that run concurrently"
+                    + " need one each: a field that is not static, in a class without Lifecycle.PER_CLASS");
+        }
         folder = Files.createTempDirectory("rackcall-test");
         faults = new CallFaults();
         server = start();
     }
 
     private RpcServer start() {
-        RpcServer.Builder builder = RpcServer.builder().runtimeFolder(folder).interceptor(faults.atServer());
+        RpcServer.Builder builder = RpcServer.builder().runtimeFolder(folder);
         services.values().forEach(service -> service.accept(builder));
         serverSettings.accept(builder);
-        return builder.start();
+        // The innermost, so that the test's own interceptors see the faults.
+        return builder.interceptor(faults.atServer()).start();
     }
 
     private RpcChannel open(Class<?> service) {
-        RpcChannel.Builder builder =
-                RpcChannel.builder(channelName(service)).runtimeFolder(folder).interceptor(faults.atClient());
+        RpcChannel.Builder builder = RpcChannel.builder(channelName(service)).runtimeFolder(folder);
         channelSettings.accept(builder);
-        return builder.open();
+        return builder.interceptor(faults.atClient()).open();
     }
 
     /** The server lists its channels in the order in which the services were added. */
@@ -148,6 +160,18 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
 
     @Override
     public void afterEach(ExtensionContext context) throws IOException {
+        // JUnit also ends a test that could not begin because another one runs.
+        if (test.get() != context) {
+            return;
+        }
+        try {
+            close();
+        } finally {
+            test.set(null);
+        }
+    }
+
+    private void close() throws IOException {
         Deque<AutoCloseable> all = new ArrayDeque<>();
         if (faults != null) {
             faults.clear();
@@ -156,14 +180,16 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
             all.push(() -> server.shutdown(Duration.ZERO));
         }
         channels.values().forEach(all::push);
-        RuntimeException failure = null;
+        IllegalStateException failure = null;
         for (AutoCloseable each : all) {
             try {
                 each.close();
-            } catch (Exception e) {
-                failure = failure == null
-                        ? new IllegalStateException("the test's server or channels did not close", e)
-                        : failure;
+            } catch (Exception | Error e) {
+                if (failure == null) {
+                    failure = new IllegalStateException("the test's server or channels did not close", e);
+                } else {
+                    failure.addSuppressed(e);
+                }
             }
         }
         channels.clear();
@@ -207,6 +233,11 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
         Class<?> type = parameter.getParameter().getType();
+        if (test.get() != context || server == null) {
+            throw new ParameterResolutionException("no server runs here, so there is no " + type.getSimpleName()
+                    + "; take it as a parameter of a test, @BeforeEach or @AfterEach method, not of a constructor,"
+                    + " @BeforeAll or @AfterAll method");
+        }
         if (type == RpcServer.class) {
             return server;
         } else if (type == RpcChannel.class) {

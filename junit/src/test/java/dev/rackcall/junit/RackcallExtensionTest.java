@@ -15,15 +15,46 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolutionException;
+import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 class RackcallExtensionTest {
+    private final AtomicInteger seen = new AtomicInteger();
+
     @RegisterExtension
     final RackcallExtension rackcall = RackcallExtension.serving(Cart.class, Cart.Basket::new)
             .and(Cart.Till.class, () -> cents -> 2 * cents)
             .server(server -> server.pollers(1))
-            .channel(channel -> channel.slots(8));
+            .channel(channel -> channel.slots(8).interceptor((call, next) -> {
+                seen.incrementAndGet();
+                next.run();
+            }));
+
+    @RegisterExtension
+    final Remembering jupiter = new Remembering();
+
+    /** What JUnit last asked with. */
+    static final class Remembering implements ParameterResolver {
+        private ParameterContext parameter;
+        private ExtensionContext context;
+
+        @Override
+        public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+            this.parameter = parameter;
+            this.context = context;
+            return false;
+        }
+
+        @Override
+        public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+            throw new AssertionError("it supports none");
+        }
+    }
 
     private static Status.Code codeOf(Runnable call) {
         return catchThrowableOfType(RpcException.class, call::run).code();
@@ -47,6 +78,7 @@ class RackcallExtensionTest {
     void shouldLetCallsFail(Cart cart, CallFaults faults) {
         faults.exhaust("put");
         assertThat(codeOf(() -> cart.put("tea"))).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(seen).as("calls that the test's own interceptor saw").hasValue(1);
         assertThat(cart.count().join()).as("another method").isZero();
         faults.fail("put", Status.Code.UNAVAILABLE.with("gone"));
         assertThat(codeOf(() -> cart.put("tea"))).isEqualTo(Status.Code.UNAVAILABLE);
@@ -61,6 +93,8 @@ class RackcallExtensionTest {
         CompletableFuture<Integer> held = cart.count();
         Await.until("the held call", () -> faults.waiting() == 1);
         assertThat(cart.put("tea")).as("a call beside it").isEqualTo(1);
+        faults.release("put");
+        assertThat(faults.waiting()).as("after the release of another method").isEqualTo(1);
         assertThat(held).isNotDone();
         faults.release("count");
         assertThat(held.join()).isEqualTo(1);
@@ -104,13 +138,27 @@ class RackcallExtensionTest {
     }
 
     @Test
-    void shouldLeaveNoFiles() throws IOException {
+    void shouldRefuseASecondTestAndParametersOutsideOfAny(RpcServer server) throws IOException {
         RackcallExtension other = RackcallExtension.serving(Cart.class, Cart.Basket::new);
-        other.beforeEach(null);
+        assertThatThrownBy(() -> rackcall.beforeEach(jupiter.context))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("another test runs");
+        rackcall.afterEach(null);
+        assertThat(server.state()).isEqualTo(RpcServer.State.SERVING);
+        assertThatThrownBy(() -> other.resolveParameter(jupiter.parameter, jupiter.context))
+                .isInstanceOf(ParameterResolutionException.class)
+                .hasMessageContaining("no RpcServer");
+    }
+
+    @Test
+    void shouldLeaveNoFiles(RpcServer server) throws IOException {
+        assertThat(rackcall.server()).isSameAs(server);
+        RackcallExtension other = RackcallExtension.serving(Cart.class, Cart.Basket::new);
+        other.beforeEach(jupiter.context);
         assertThat(other.stub(Cart.class).put("tea")).isEqualTo(1);
         Path folder = other.folder();
         assertThat(folder).isDirectory();
-        other.afterEach(null);
+        other.afterEach(jupiter.context);
         assertThat(Files.exists(folder)).isFalse();
     }
 }

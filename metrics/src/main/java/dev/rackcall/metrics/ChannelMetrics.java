@@ -8,10 +8,13 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 
 /**
  * The state of one channel, with the tag {@code channel}: the gauge {@code rackcall.channel.ready} is 1 while a server
- * takes its calls, and the counter {@code rackcall.channel.reconnects} counts how often it became ready again. The
- * meters do not keep the channel in memory.
+ * takes its calls, and the counter {@code rackcall.channel.reconnects} counts how often it became ready again. Channels
+ * of the same name share these meters, which show the sums; a channel that was closed counts as 0. The meters do not
+ * keep the channel in memory.
  */
 public final class ChannelMetrics implements MeterBinder {
+    private static final SameTag.OfAll<RpcChannel> BOUND = new SameTag.OfAll<>();
+
     private final RpcChannel channel;
 
     public ChannelMetrics(RpcChannel channel) {
@@ -20,10 +23,7 @@ public final class ChannelMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        Gauge.builder("rackcall.channel.ready", channel, each -> each.state() == RpcChannel.State.READY ? 1 : 0)
-                .description("Whether a server takes the channel's calls")
-                .tag("channel", channel.name())
-                .register(registry);
+        BOUND.add(registry, channel.name(), channel, channels -> register(registry, channel.name(), channels));
         Counter reconnects = Counter.builder("rackcall.channel.reconnects")
                 .description("How often the channel found a server again")
                 .tag("channel", channel.name())
@@ -33,5 +33,15 @@ public final class ChannelMetrics implements MeterBinder {
                 reconnects.increment();
             }
         });
+    }
+
+    private static void register(MeterRegistry registry, String name, SameTag<RpcChannel> channels) {
+        Gauge.builder(
+                        "rackcall.channel.ready",
+                        channels,
+                        all -> all.sum(each -> each.state() == RpcChannel.State.READY ? 1 : 0))
+                .description("Channels whose calls a server takes")
+                .tag("channel", name)
+                .register(registry);
     }
 }

@@ -9,9 +9,12 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 /**
  * The state of one server, with the tag {@code channels}: the gauges {@code rackcall.server.connections}, {@code
  * rackcall.server.calls.pending} (calls that run or wait for a polling thread, see {@link RpcServer#callsUnderWay}) and
- * {@code rackcall.server.serving}, 1 while it takes new clients. The meters do not keep the server in memory.
+ * {@code rackcall.server.serving}, 1 while it takes new clients. Servers of the same channels share their gauges, which
+ * show the sums; a server that has ended counts as 0. The meters do not keep the server in memory.
  */
 public final class ServerMetrics implements MeterBinder {
+    private static final SameTag.OfAll<RpcServer> BOUND = new SameTag.OfAll<>();
+
     private final RpcServer server;
 
     public ServerMetrics(RpcServer server) {
@@ -20,17 +23,25 @@ public final class ServerMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        Tags tags = Tags.of("channels", String.join(",", server.channels()));
-        Gauge.builder("rackcall.server.connections", server, RpcServer::connections)
+        String channels = String.join(",", server.channels());
+        Tags tags = Tags.of("channels", channels);
+        BOUND.add(registry, channels, server, servers -> register(registry, tags, servers));
+    }
+
+    private static void register(MeterRegistry registry, Tags tags, SameTag<RpcServer> servers) {
+        Gauge.builder("rackcall.server.connections", servers, all -> all.sum(RpcServer::connections))
                 .description("Clients that are connected")
                 .tags(tags)
                 .register(registry);
-        Gauge.builder("rackcall.server.calls.pending", server, RpcServer::callsUnderWay)
+        Gauge.builder("rackcall.server.calls.pending", servers, all -> all.sum(RpcServer::callsUnderWay))
                 .description("Calls that have not ended, and those that wait for a polling thread")
                 .tags(tags)
                 .register(registry);
-        Gauge.builder("rackcall.server.serving", server, each -> each.state() == RpcServer.State.SERVING ? 1 : 0)
-                .description("Whether the server takes new clients")
+        Gauge.builder(
+                        "rackcall.server.serving",
+                        servers,
+                        all -> all.sum(each -> each.state() == RpcServer.State.SERVING ? 1 : 0))
+                .description("Servers that take new clients")
                 .tags(tags)
                 .register(registry);
     }

@@ -157,6 +157,33 @@ class CallMetricsTest {
         }
     }
 
+    private double gauge(String name) {
+        return registry.get(name).gauge().value();
+    }
+
+    @Test
+    void shouldAddUpServersAndChannelsOfTheSameName() {
+        try (RpcServer first = server().start();
+                RpcServer second = server().start();
+                RpcChannel one = channel().open();
+                RpcChannel other = channel().open()) {
+            new ServerMetrics(first).bindTo(registry);
+            new ServerMetrics(second).bindTo(registry);
+            new ChannelMetrics(one).bindTo(registry);
+            new ChannelMetrics(other).bindTo(registry);
+            assertThat(one.stub(Shop.class).price("tea")
+                            + other.stub(Shop.class).price("tea"))
+                    .isEqualTo(700);
+            assertThat(gauge("rackcall.channel.ready")).isEqualTo(2);
+            assertThat(gauge("rackcall.server.serving")).isEqualTo(2);
+            assertThat(gauge("rackcall.server.connections")).isEqualTo(first.connections() + second.connections());
+            one.close();
+            assertThat(gauge("rackcall.channel.ready")).isEqualTo(1);
+            first.close();
+            assertThat(gauge("rackcall.server.serving")).isEqualTo(1);
+        }
+    }
+
     @Test
     void shouldCountWaitsByKind() {
         new WaitMetrics().bindTo(registry);

@@ -7,7 +7,7 @@ public interface CallObserver {
     CallObserver NONE = (status, trailers) -> {};
 
     /**
-     * The call has a connection, and its arguments are about to be encoded. Called on the thread that sends the call,
+     * The call has a connection. Its arguments may have been encoded before. Called on the thread that sends the call,
      * once for each attempt, and never if the call ends before.
      *
      * @param transport how the call reaches its server

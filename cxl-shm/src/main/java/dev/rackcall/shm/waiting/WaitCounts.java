@@ -1,12 +1,11 @@
 package dev.rackcall.shm.waiting;
 
-import java.util.EnumMap;
-import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts how the threads of this process have waited for calls since it started. Counting takes some nanoseconds; a wait
- * that ends within the first polls, well under a microsecond, is not counted. Thread-safe.
+ * that ends within the first polls, well under a microsecond, is not counted. Neither are waits that failed, and
+ * those for futures, for items of streams and for gRPC calls. Thread-safe.
  */
 public final class WaitCounts {
     /** Kinds of waits. */
@@ -18,26 +17,20 @@ public final class WaitCounts {
         /** A caller waited for a free slot: more slots would help, or fewer calls at a time. */
         SLOT,
         /** A server's polling thread slept until a request or another event came, or for a while. */
-        REQUEST_SLEPT
-    }
+        REQUEST_SLEPT;
 
-    private static final Map<Kind, LongAdder> COUNTS = new EnumMap<>(Kind.class);
-
-    static {
-        for (Kind kind : Kind.values()) {
-            COUNTS.put(kind, new LongAdder());
-        }
+        private final LongAdder count = new LongAdder();
     }
 
     private WaitCounts() {}
 
     /** Counts a wait. */
     public static void add(Kind kind) {
-        COUNTS.get(kind).increment();
+        kind.count.increment();
     }
 
     /** How many waits of that kind there were. */
     public static long of(Kind kind) {
-        return COUNTS.get(kind).sum();
+        return kind.count.sum();
     }
 }
