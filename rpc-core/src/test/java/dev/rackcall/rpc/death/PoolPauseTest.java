@@ -30,7 +30,7 @@ class PoolPauseTest extends RpcFixture {
     }
 
     private RpcChannel open() {
-        return open(RpcChannel.builder("/test/echo").pool(hosts.second()).connectTimeout(Await.BOUND));
+        return open(RpcChannel.builder("/test/echo").pool(hosts.second()).waitForReady(Await.BOUND));
     }
 
     @Test
