@@ -4,6 +4,7 @@ import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.ServerInterceptor;
+import dev.rackcall.rpc.spi.LogLimit;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
@@ -13,6 +14,8 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.opentelemetry.context.propagation.TextMapPropagator;
 import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Gives each call a span at its client and one at its server.
@@ -26,9 +29,12 @@ import java.util.Locale;
  * stream is over, that of an asynchronous call when its answer has arrived. It has the attributes {@code rpc.system},
  * {@code rpc.service}, {@code rpc.method}, {@code rackcall.status} and {@code rackcall.transport} (a {@link
  * dev.rackcall.rpc.Route.Kind}). The server's span is current while the handler runs, so that spans which it begins, and
- * calls which it makes, become its children. The propagators of the given instance choose the headers.
+ * calls which it makes, become its children. The propagators of the given instance choose the headers;
+ * one that {@link Metadata} cannot carry is left out, with a warning in the log.
  */
 public final class CallTracing {
+    private static final Logger LOG = LoggerFactory.getLogger(CallTracing.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
     private static final String LIBRARY = "dev.rackcall";
     private static final AttributeKey<String> SYSTEM = AttributeKey.stringKey("rpc.system");
     private static final AttributeKey<String> SERVICE = AttributeKey.stringKey("rpc.service");
@@ -44,9 +50,7 @@ public final class CallTracing {
             Span span = start(tracer, call.method(), SpanKind.CLIENT, Context.current());
             call.onEnd(new SpanEnd(span, SpanKind.CLIENT));
             Context context = Context.current().with(span);
-            Metadata.Builder headers = Metadata.builder();
-            propagator.inject(context, headers, CallTracing::set);
-            call.addHeaders(headers.build());
+            propagator.inject(context, call, CallTracing::set);
             try (Scope _ = context.makeCurrent()) {
                 next.run();
             }
@@ -81,8 +85,19 @@ public final class CallTracing {
                 .startSpan();
     }
 
-    private static void set(Metadata.Builder headers, String key, String value) {
-        // Propagators of other vendors use capital letters, as HTTP allows.
-        headers.add(key.toLowerCase(Locale.ROOT), value);
+    /** A header that metadata cannot carry is left out: tracing must not fail a call. */
+    private static void set(ClientInterceptor.Call call, String key, String value) {
+        try {
+            // Propagators of other vendors use capital letters, as HTTP allows.
+            call.addHeaders(Metadata.of(key.toLowerCase(Locale.ROOT), value));
+        } catch (IllegalArgumentException e) {
+            if (LOG_LIMIT.allows()) {
+                LOG.warn(
+                        "{}: the call travels without a header of its trace: {}{}",
+                        call.method(),
+                        e.getMessage(),
+                        LOG_LIMIT.skipped());
+            }
+        }
     }
 }

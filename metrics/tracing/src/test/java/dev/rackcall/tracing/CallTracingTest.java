@@ -3,19 +3,24 @@ package dev.rackcall.tracing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.testkit.Await;
+import io.opentelemetry.api.baggage.Baggage;
 import io.opentelemetry.api.baggage.propagation.W3CBaggagePropagator;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.context.propagation.TextMapGetter;
 import io.opentelemetry.context.propagation.TextMapPropagator;
+import io.opentelemetry.context.propagation.TextMapSetter;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
@@ -23,6 +28,7 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
@@ -50,8 +56,29 @@ class CallTracingTest {
                         .addSpanProcessor(SimpleSpanProcessor.create(exported))
                         .build())
                 .setPropagators(ContextPropagators.create(TextMapPropagator.composite(
-                        W3CTraceContextPropagator.getInstance(), W3CBaggagePropagator.getInstance())))
+                        W3CTraceContextPropagator.getInstance(), W3CBaggagePropagator.getInstance(), new OddHeaders())))
                 .build();
+    }
+
+    /** Injects headers that metadata cannot carry, if the baggage says so. */
+    private static final class OddHeaders implements TextMapPropagator {
+        @Override
+        public Collection<String> fields() {
+            return List.of();
+        }
+
+        @Override
+        public <C> void inject(Context context, C carrier, TextMapSetter<C> setter) {
+            if (Baggage.fromContext(context).getEntryValue("odd") != null) {
+                setter.set(carrier, "odd:key", "x");
+                setter.set(carrier, "large", "x".repeat(Metadata.MAX_BYTES));
+            }
+        }
+
+        @Override
+        public <C> Context extract(Context context, C carrier, TextMapGetter<C> getter) {
+            return context;
+        }
     }
 
     /** @param transport MEMORY or TCP */
@@ -131,6 +158,18 @@ class CallTracingTest {
         String first = relay.trace();
         assertThat(relay.trace()).isNotEqualTo(first);
         assertThat(Span.current().getSpanContext().isValid()).as("left behind").isFalse();
+    }
+
+    @Test
+    void shouldCallWithoutHeadersThatCannotTravel() {
+        Relay relay = connect("PROCESS");
+        Span outer = atClient.getTracer("test").spanBuilder("outer").startSpan();
+        Baggage odd = Baggage.builder().put("odd", "x").build();
+        try (Scope _ = outer.makeCurrent();
+                Scope _ = odd.makeCurrent()) {
+            assertThat(relay.trace()).isEqualTo(outer.getSpanContext().getTraceId());
+        }
+        outer.end();
     }
 
     @Test
