@@ -4,7 +4,6 @@ import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.ServerInterceptor;
-import dev.rackcall.rpc.spi.LogLimit;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
@@ -14,8 +13,10 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.opentelemetry.context.propagation.TextMapPropagator;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Gives each call a span at its client and one at its server.
@@ -30,11 +31,13 @@ import org.slf4j.LoggerFactory;
  * {@code rpc.service}, {@code rpc.method}, {@code rackcall.status} and {@code rackcall.transport} (a {@link
  * dev.rackcall.rpc.Route.Kind}). The server's span is current while the handler runs, so that spans which it begins, and
  * calls which it makes, become its children. The propagators of the given instance choose the headers;
- * one that {@link Metadata} cannot carry is left out, with a warning in the log.
+ * one that {@link Metadata} cannot carry is left out, with a warning for the first.
  */
 public final class CallTracing {
     private static final Logger LOG = LoggerFactory.getLogger(CallTracing.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    /** Whether a header was left out before; each call may have the same one. */
+    private static final AtomicBoolean WARNED = new AtomicBoolean();
+
     private static final String LIBRARY = "dev.rackcall";
     private static final AttributeKey<String> SYSTEM = AttributeKey.stringKey("rpc.system");
     private static final AttributeKey<String> SERVICE = AttributeKey.stringKey("rpc.service");
@@ -91,13 +94,8 @@ public final class CallTracing {
             // Propagators of other vendors use capital letters, as HTTP allows.
             call.addHeaders(Metadata.of(key.toLowerCase(Locale.ROOT), value));
         } catch (IllegalArgumentException e) {
-            if (LOG_LIMIT.allows()) {
-                LOG.warn(
-                        "{}: the call travels without a header of its trace: {}{}",
-                        call.method(),
-                        e.getMessage(),
-                        LOG_LIMIT.skipped());
-            }
+            LOG.atLevel(WARNED.getAndSet(true) ? Level.DEBUG : Level.WARN)
+                    .log("{}: the call travels without a header of its trace: {}", call.method(), e.getMessage());
         }
     }
 }
