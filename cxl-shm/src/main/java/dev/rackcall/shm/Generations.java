@@ -27,7 +27,7 @@ final class Generations implements PageAllocator.Observer {
     private static final int CHUNK_SHIFT = 10;
     private static final int CHUNK = 1 << CHUNK_SHIFT;
 
-    /** For pages that are not in use. All others have their generation plus one, which no Ref's last generation reaches. */
+    /** For pages that are not in use. All others have their generation plus one; the last generation is never in use. */
     private static final byte NOT_IN_USE = 0;
 
     private final MemorySegment arena;

@@ -46,7 +46,7 @@ public final class SpinTime {
         return new SpinTime(WAKE_UP_NANOS, MEMORY_STEP_NANOS);
     }
 
-    /** For waits in which the thread polls a device, or does other work between two looks, and is woken over other threads. */
+    /** For waits in which the thread polls a device, or works between two looks and is woken through another thread. */
     public static SpinTime ofDevice() {
         return new SpinTime(WAKE_UPS_OF_DEVICE * WAKE_UP_NANOS, DEVICE_STEP_NANOS);
     }

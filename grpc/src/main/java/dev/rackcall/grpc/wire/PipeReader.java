@@ -107,9 +107,9 @@ final class PipeReader {
     }
 
     /**
-     * Copies the payloads of the current frame of messages and of those that follow it in the same stream, up to its
-     * end, and leaves these frames; {@link #flags} are those of the last. Small messages then cost little each. At most
-     * {@value #MOST_IN_RUN} frames: a peer may send many empty ones.
+     * Takes the current DATA frame and the DATA frames of its stream that follow at once, and returns their payloads as
+     * one array. Stops at the end of the stream, and after {@value #MOST_IN_RUN} frames, because a peer may send many
+     * empty ones. Then {@link #flags} are those of the last frame. Small messages cost little each this way.
      */
     byte[] takeRun() {
         int count = 0;
