@@ -69,6 +69,8 @@ final class Leases implements DirectoryStore.LeaseListener {
             done = task.getAsBoolean();
         } catch (DirectoryException e) {
             LOG.info("{} waits for the store: {}", what, e.getMessage());
+        } catch (RuntimeException e) {
+            LOG.warn("{} failed and is tried again", what, e);
         }
         if (!done) {
             later(what, task);

@@ -4,10 +4,13 @@ import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryOptions;
 import dev.rackcall.directory.DirectoryStore;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +39,12 @@ final class ZooKeeperStore implements DirectoryStore {
     private final String servers;
     private final String member = Long.toHexString(new Random().nextLong() | Long.MIN_VALUE);
     private final AtomicLong attempts = new AtomicLong();
+    /**
+     * The tags of creations that have not been answered, by path. The ensemble may have made their nodes nevertheless,
+     * and the next creation must not take such a node for another member's.
+     */
+    private final Map<String, String> unanswered = new ConcurrentHashMap<>();
+
     private volatile LeaseListener leaseListener;
     private volatile boolean connected = true;
     private volatile boolean leaseHeld = true;
@@ -164,8 +173,9 @@ final class ZooKeeperStore implements DirectoryStore {
                     "making " + path + ": the session with the ZooKeeper servers " + servers
                             + " has ended and there is no new one yet; try again in a moment");
         }
-        byte[] tagged = TaggedValue.of(member + "-" + attempts.incrementAndGet(), value);
-        return ask("making " + path, () -> {
+        String tag = unanswered.computeIfAbsent(path, _ -> member + "-" + attempts.incrementAndGet());
+        byte[] tagged = TaggedValue.of(tag, value);
+        boolean made = ask("making " + path, () -> {
             try {
                 client.create()
                         .creatingParentContainersIfNeeded()
@@ -173,16 +183,27 @@ final class ZooKeeperStore implements DirectoryStore {
                         .forPath(node(path), tagged);
                 return true;
             } catch (KeeperException.NodeExistsException e) {
-                return isFromThisAttempt(path, tagged);
+                return isFromAnEarlierAttempt(path, tagged);
             }
         });
+        unanswered.remove(path);
+        return made;
     }
 
-    private boolean isFromThisAttempt(String path, byte[] tagged) throws Exception {
+    /** Whether the node was made by a lost request of this creation, or of an earlier one that ended without an answer. */
+    private boolean isFromAnEarlierAttempt(String path, byte[] tagged) throws Exception {
         try {
-            return TaggedValue.haveSameTag(client.getData().forPath(node(path)), tagged);
+            Stat stat = new Stat();
+            byte[] found = client.getData().storingStatIn(stat).forPath(node(path));
+            if (!TaggedValue.haveSameTag(found, tagged) || !isMine(stat)) {
+                return false;
+            }
+            if (!Arrays.equals(found, tagged)) {
+                client.setData().forPath(node(path), tagged);
+            }
+            return true;
         } catch (KeeperException.NoNodeException e) {
-            // Another member's node, which has been removed since. It existed when this creation was tried.
+            // Another session's node, which has been removed since. It existed when this creation was tried.
             return false;
         }
     }
@@ -212,6 +233,7 @@ final class ZooKeeperStore implements DirectoryStore {
             }
             return true;
         });
+        unanswered.remove(path);
     }
 
     @Override

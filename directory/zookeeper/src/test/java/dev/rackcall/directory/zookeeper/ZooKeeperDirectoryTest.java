@@ -153,6 +153,26 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
         }
     }
 
+    @Test
+    void shouldOwnWhatAnUnansweredCreationHasMade() throws Exception {
+        try (ZooKeeperStore store = ZooKeeperStore.open(ensemble.getConnectString(), folder, options())) {
+            store.put("/folder", new byte[0]);
+            // The request is sent, but the answer is not awaited.
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> store.create("/folder/a", new byte[] {1}))
+                    .isInstanceOfSatisfying(
+                            DirectoryException.class,
+                            e -> assertThat(e.reason()).isEqualTo(Reason.UNAVAILABLE));
+            assertThat(Thread.interrupted()).isTrue();
+            Await.until("the node", () -> store.get("/folder/a").isPresent());
+
+            assertThat(store.create("/folder/a", new byte[] {2})).isTrue();
+
+            assertThat(store.get("/folder/a")).contains(new byte[] {2});
+            assertThat(store.create("/folder/a", new byte[] {3})).isFalse();
+        }
+    }
+
     private static boolean announces(Directory directory) {
         try (Announcement announcement = directory.announce(CART, Endpoint.of("c", "host-c", 1))) {
             return announcement.isStanding();
