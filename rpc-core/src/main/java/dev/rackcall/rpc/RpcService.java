@@ -13,7 +13,7 @@ import java.lang.annotation.Target;
  */
 @Documented
 @Target(ElementType.TYPE)
-@Retention(RetentionPolicy.CLASS)
+@Retention(RetentionPolicy.RUNTIME)
 public @interface RpcService {
     /** The channel's hierarchical name, for example {@code /shop/search}: segments of letters, digits, {@code . _ -}. */
     String value();

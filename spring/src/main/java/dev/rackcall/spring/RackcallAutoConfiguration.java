@@ -1,0 +1,52 @@
+package dev.rackcall.spring;
+
+import dev.rackcall.rpc.ClientInterceptor;
+import dev.rackcall.rpc.ServerInterceptor;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ContextAnnotationAutowireCandidateResolver;
+
+/** Gives a context its server and its channels. */
+@AutoConfiguration
+@EnableConfigurationProperties(RackcallProperties.class)
+public class RackcallAutoConfiguration {
+    /** For Spring. */
+    public RackcallAutoConfiguration() {}
+
+    @Bean
+    static BeanFactoryPostProcessor rackcallClientResolver() {
+        return beans -> {
+            DefaultListableBeanFactory factory = (DefaultListableBeanFactory) beans;
+            Class<?> present = factory.getAutowireCandidateResolver().getClass();
+            if (present != ContextAnnotationAutowireCandidateResolver.class) {
+                throw new IllegalStateException("another library has set the context's autowire candidate resolver, "
+                        + present.getName() + ", which @RpcClient would replace");
+            }
+            factory.setAutowireCandidateResolver(new ClientResolver());
+        };
+    }
+
+    @Bean
+    RackcallChannels rackcallChannels(
+            RackcallProperties properties,
+            ObjectProvider<ClientInterceptor> interceptors,
+            ObjectProvider<RpcChannelCustomizer> customizers,
+            ObjectProvider<Opened> watchers) {
+        return new RackcallChannels(properties, interceptors, customizers, watchers);
+    }
+
+    @Bean
+    RackcallServer rackcallServer(
+            ConfigurableListableBeanFactory beans,
+            RackcallProperties properties,
+            ObjectProvider<ServerInterceptor> interceptors,
+            ObjectProvider<RpcServerCustomizer> customizers,
+            ObjectProvider<Opened> watchers) {
+        return new RackcallServer(beans, properties, interceptors, customizers, watchers);
+    }
+}
