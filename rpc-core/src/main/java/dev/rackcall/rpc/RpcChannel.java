@@ -55,7 +55,7 @@ public interface RpcChannel extends AutoCloseable {
 
     /** What a channel does at the moment. */
     enum State {
-        /** Its servers are gone; the next call connects. */
+        /** Its servers are gone, or it was opened lazily and not used yet; the next call connects. */
         IDLE,
         /** A call connects to a server. */
         CONNECTING,
@@ -259,5 +259,13 @@ public interface RpcChannel extends AutoCloseable {
          *     does not answer
          */
         RpcChannel open();
+
+        /**
+         * Opens the channel without connecting, for example because two programs call each other and either may start
+         * first. The first call or scope connects; it fails with UNAVAILABLE at once if no server has the channel, and
+         * a call of a stub fails with FAILED_PRECONDITION if the servers were built from another version. {@link
+         * #waitForReady} has no effect.
+         */
+        RpcChannel openLazily();
     }
 }

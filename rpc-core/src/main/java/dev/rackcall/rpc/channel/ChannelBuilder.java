@@ -138,6 +138,22 @@ final class ChannelBuilder implements RpcChannel.Builder {
 
     @Override
     public RpcChannel open() {
+        ClientSpec spec = spec();
+        return new OpenChannel(
+                spec, List.copyOf(interceptors), new ChannelConnection(spec, membership(), waitForReady));
+    }
+
+    @Override
+    public RpcChannel openLazily() {
+        ClientSpec spec = spec();
+        return new OpenChannel(spec, List.copyOf(interceptors), new ChannelConnection(spec, membership()));
+    }
+
+    private Optional<Router.Membership> membership() {
+        return members.map(place -> new Router.Membership(place, host.orElseGet(RuntimeDirectory::hostName)));
+    }
+
+    private ClientSpec spec() {
         if (members.isPresent() && address.isPresent()) {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
@@ -145,21 +161,17 @@ final class ChannelBuilder implements RpcChannel.Builder {
                             channel, address.get(), members.get())
                     .asException();
         }
-        return new OpenChannel(
-                new ClientSpec(
-                        channel,
-                        new ClientSpec.Place(runtimeFolder.orElseGet(RuntimeDirectory::defaultPath), pool, address),
-                        waiting,
-                        new ClientSpec.Capacity(
-                                slots,
-                                arenaQuota.orElse(
-                                        address.isPresent()
-                                                ? ClientSpec.Capacity.REMOTE_QUOTA
-                                                : ClientSpec.Capacity.NEAR_QUOTA)),
-                        new ClientSpec.Timeouts(connectTimeout, defaultTimeout),
-                        new ClientSpec.Sealing(sealFrom, keepSealed, enforcedSeals)),
-                List.copyOf(interceptors),
-                members.map(place -> new Router.Membership(place, host.orElseGet(RuntimeDirectory::hostName))),
-                waitForReady);
+        return new ClientSpec(
+                channel,
+                new ClientSpec.Place(runtimeFolder.orElseGet(RuntimeDirectory::defaultPath), pool, address),
+                waiting,
+                new ClientSpec.Capacity(
+                        slots,
+                        arenaQuota.orElse(
+                                address.isPresent()
+                                        ? ClientSpec.Capacity.REMOTE_QUOTA
+                                        : ClientSpec.Capacity.NEAR_QUOTA)),
+                new ClientSpec.Timeouts(connectTimeout, defaultTimeout),
+                new ClientSpec.Sealing(sealFrom, keepSealed, enforcedSeals));
     }
 }

@@ -76,6 +76,13 @@ final class ChannelConnection {
         }
     }
 
+    /** Connects when it is first used. */
+    ChannelConnection(ClientSpec spec, Optional<Router.Membership> membership) {
+        this.spec = spec;
+        this.membership = membership;
+        this.present = new Unconnected(spec.channel());
+    }
+
     private ClientConnection connectWithin(Duration waitForReady) {
         long end = System.nanoTime() + waitForReady.toNanos();
         while (true) {
@@ -270,12 +277,13 @@ final class ChannelConnection {
         }
     }
 
-    /** The channel was served before, so NOT_FOUND does not mean a wrong name. */
+    /** A channel that was served before has the right name. A lazy one was opened in the hope for a server. */
     private Status afterwards(Status status) {
+        String before = present instanceof Unconnected
+                ? "it has had no server since it was opened"
+                : "its server is gone and has not come back";
         return status.code() == Status.Code.NOT_FOUND
-                ? Status.Code.UNAVAILABLE.with(
-                        "channel %s: its server is gone and has not come back: %s",
-                        spec.channel(), status.description())
+                ? Status.Code.UNAVAILABLE.with("channel %s: %s: %s", spec.channel(), before, status.description())
                 : status;
     }
 

@@ -5,12 +5,10 @@ import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.types.SharedObject;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -21,14 +19,10 @@ final class OpenChannel implements RpcChannel {
     private final List<ClientInterceptor> interceptors;
     private final ChannelConnection connection;
 
-    OpenChannel(
-            ClientSpec spec,
-            List<ClientInterceptor> interceptors,
-            Optional<Router.Membership> membership,
-            Duration waitForReady) {
+    OpenChannel(ClientSpec spec, List<ClientInterceptor> interceptors, ChannelConnection connection) {
         this.spec = spec;
         this.interceptors = interceptors;
-        this.connection = new ChannelConnection(spec, membership, waitForReady);
+        this.connection = connection;
     }
 
     @Override

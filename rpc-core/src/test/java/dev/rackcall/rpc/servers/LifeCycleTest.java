@@ -138,6 +138,30 @@ class LifeCycleTest extends RpcFixture {
     }
 
     @Test
+    void shouldConnectALazyChannelAtItsFirstCall() throws Exception {
+        RpcChannel channel = keep(channel(Till.class).openLazily());
+        Till till = channel.stub(Till.class, within(BOUND));
+        assertThat(channel.state()).isEqualTo(RpcChannel.State.IDLE);
+        assertFails(Status.Code.UNAVAILABLE, till::pid)
+                .hasMessageContainingAll("/test/till", "no server since it was opened");
+        assertFails(Status.Code.UNAVAILABLE, channel::newScope);
+        assertThat(channel.state()).isEqualTo(RpcChannel.State.TRANSIENT_FAILURE);
+        ChildJvm server = server();
+        assertThat(till.pid()).isEqualTo(server.pid());
+        assertThat(channel.state()).isEqualTo(RpcChannel.State.READY);
+        channel.newScope().close();
+    }
+
+    @Test
+    void shouldCloseALazyChannelThatWasNeverUsed() {
+        RpcChannel channel = channel(Till.class).openLazily();
+        Till till = channel.stub(Till.class);
+        channel.close();
+        assertThat(channel.state()).isEqualTo(RpcChannel.State.CLOSED);
+        assertFails(Status.Code.CANCELLED, till::pid);
+    }
+
+    @Test
     void shouldReportTheStatesOfAChannel() throws Exception {
         ChildJvm server = server();
         RpcChannel channel = open(channel(Till.class));
