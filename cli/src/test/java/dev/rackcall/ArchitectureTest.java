@@ -50,6 +50,7 @@ class ArchitectureTest {
     private static final String METRICS = "dev.rackcall.metrics..";
     private static final String TRACING = "dev.rackcall.tracing..";
     private static final String JUNIT = "dev.rackcall.junit..";
+    private static final String SPRING = "dev.rackcall.spring..";
     private static final String SAMPLES = "dev.rackcall.samples..";
     private static final String PERF = "dev.rackcall.perf..";
     private static final String RACK = "dev.rackcall.rack..";
@@ -82,6 +83,7 @@ class ArchitectureTest {
                 METRICS,
                 TRACING,
                 JUNIT,
+                SPRING,
                 RACK,
                 CLI)) {
             assertThat(ALL.that(resideInAPackage(module))).as(module).isNotEmpty();
@@ -191,15 +193,16 @@ class ArchitectureTest {
         mayUseOnly(GRPC, GRPC, "dev.rackcall.rpc", SPI, "dev.rackcall.rpc.runtime", DIRECTORY, MEMORY);
     }
 
-    /** What users choose to add sees the API only, and no module needs it. */
+    /** What users choose to add sees the API only, and no module needs it; the starter finds metrics if they are there. */
     @Test
     void shouldKeepAdditionsToTheApi() {
         mayUseOnly(METRICS, METRICS, "dev.rackcall.rpc", "dev.rackcall.sandbox", "dev.rackcall.shm.waiting");
         mayUseOnly(TRACING, TRACING, "dev.rackcall.rpc");
         mayUseOnly(JUNIT, JUNIT, "dev.rackcall.rpc");
-        for (String addition : Set.of(METRICS, TRACING, JUNIT)) {
+        mayUseOnly(SPRING, SPRING, METRICS, "dev.rackcall.rpc", "dev.rackcall.shm");
+        for (String addition : Set.of(METRICS, TRACING, JUNIT, SPRING)) {
             noClasses()
-                    .that(OURS.and(not(resideInAPackage(addition))))
+                    .that(OURS.and(not(resideInAnyPackage(addition, SPRING))))
                     .should()
                     .dependOnClassesThat()
                     .resideInAPackage(addition)

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The guide shows nothing that does not run: each of its Java snippets stands in a sample or a test that is run. */
+/** These pages show nothing that does not run: each Java snippet stands in a sample or a test that is run. */
 class GuideTest {
     private static final Path MODULE = Path.of("").toAbsolutePath();
     private static final Pattern SNIPPET =
@@ -19,16 +19,21 @@ class GuideTest {
 
     @Test
     void shouldShowOnlyCodeThatRuns() throws IOException {
-        String guide = Files.readString(MODULE.resolve("../docs/guide.md"));
-        List<MatchResult> snippets = SNIPPET.matcher(guide).results().toList();
-        assertThat(snippets).hasSizeGreaterThan(5);
+        requireThatSnippetsRun("guide.md", 6);
+        requireThatSnippetsRun("spring.md", 3);
+    }
+
+    private static void requireThatSnippetsRun(String page, int least) throws IOException {
+        String text = Files.readString(MODULE.resolve("../docs").resolve(page));
+        List<MatchResult> snippets = SNIPPET.matcher(text).results().toList();
+        assertThat(snippets).hasSizeGreaterThanOrEqualTo(least);
         for (MatchResult snippet : snippets) {
             assertThat(snippet.group(1))
                     .as("the file of the snippet%n%s", snippet.group(2))
                     .isNotNull();
             String source = Files.readString(MODULE.resolve("..").resolve(snippet.group(1)));
             assertThat(withoutIndentation(source))
-                    .as("%s, which the guide quotes", snippet.group(1))
+                    .as("%s, which %s quotes", snippet.group(1), page)
                     .contains(withoutIndentation(snippet.group(2)));
         }
     }

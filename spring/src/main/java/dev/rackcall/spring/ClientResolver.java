@@ -24,8 +24,9 @@ final class ClientResolver extends ContextAnnotationAutowireCandidateResolver {
         }
         RpcService service = type.getAnnotation(RpcService.class);
         if (service == null) {
-            throw new IllegalStateException(dependency + ": @RpcClient is for interfaces with @RpcService, and with a"
-                    + " channel's name for RpcChannel, not for " + type.getName());
+            throw new IllegalStateException(
+                    dependency.getMember() + ": @RpcClient is for interfaces with @RpcService, and with a"
+                            + " channel's name for RpcChannel, not for " + type.getName());
         }
         return channels.channel(name.isEmpty() ? service.value() : name).stub(type);
     }

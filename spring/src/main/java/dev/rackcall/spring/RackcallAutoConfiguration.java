@@ -41,12 +41,12 @@ public class RackcallAutoConfiguration {
     }
 
     @Bean
-    RackcallServer rackcallServer(
+    RpcServerLifecycle rackcallServer(
             ConfigurableListableBeanFactory beans,
             RackcallProperties properties,
             ObjectProvider<ServerInterceptor> interceptors,
             ObjectProvider<RpcServerCustomizer> customizers,
             ObjectProvider<Opened> watchers) {
-        return new RackcallServer(beans, properties, interceptors, customizers, watchers);
+        return new RpcServerLifecycle(beans, properties, interceptors, customizers, watchers);
     }
 }

@@ -51,7 +51,8 @@ final class RackcallChannels implements DisposableBean {
         }
         customizers.orderedStream().forEach(customizer -> customizer.customize(name, builder));
         interceptors.orderedStream().forEach(builder::interceptor);
-        RpcChannel channel = builder.open();
+        // Beans are made before the servers that they call, some of which lie in this context.
+        RpcChannel channel = builder.openLazily();
         watchers.orderedStream().forEach(watcher -> watcher.channel(channel));
         return channel;
     }

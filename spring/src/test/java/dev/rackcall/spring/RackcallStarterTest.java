@@ -2,30 +2,167 @@ package dev.rackcall.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.spring.shop.ShopClient;
-import dev.rackcall.spring.shop.ShopClient.Checkout;
-import dev.rackcall.spring.shop.ShopServer;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.spring.shop.Cart;
+import dev.rackcall.spring.shop.client.Checkout;
+import dev.rackcall.spring.shop.client.ShopClient;
+import dev.rackcall.spring.shop.server.Basket;
+import dev.rackcall.spring.shop.server.ShopServer;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.IntSupplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.ConfigurableApplicationContext;
 
+/** Starts two applications, one that serves and one that calls. */
 class RackcallStarterTest {
     @TempDir
     private Path folder;
 
-    private ConfigurableApplicationContext run(Class<?> application) {
-        return SpringApplication.run(application, "--rackcall.runtime-folder=" + folder);
+    private ConfigurableApplicationContext server;
+    private ConfigurableApplicationContext client;
+
+    private ConfigurableApplicationContext run(Class<?> application, String... properties) {
+        return SpringApplication.run(
+                application,
+                Stream.concat(
+                                Stream.of("--rackcall.runtime-folder=" + folder, "--spring.main.banner-mode=off"),
+                                Stream.of(properties))
+                        .toArray(String[]::new));
+    }
+
+    /** The client starts first: it needs its servers when it calls. */
+    @BeforeEach
+    void start() {
+        client = run(ShopClient.class);
+        server = run(ShopServer.class);
+    }
+
+    @AfterEach
+    void end() {
+        server.getBean(Basket.class).paid.countDown();
+        server.close();
+        client.close();
+    }
+
+    private static Health health(ConfigurableApplicationContext context) {
+        return context.getBean("rackcallHealthIndicator", HealthIndicator.class).health();
+    }
+
+    private static Status.Code fails(Callable<?> call) throws Exception {
+        try {
+            call.call();
+            return Status.Code.OK;
+        } catch (RpcException e) {
+            return e.code();
+        }
+    }
+
+    /** A call that runs until the basket is paid. */
+    private CompletableFuture<Integer> begin() {
+        CompletableFuture<Integer> call = Concurrently.start(client.getBean(IntSupplier.class)::getAsInt);
+        Await.latch(server.getBean(Basket.class).checkingOut);
+        return call;
     }
 
     @Test
-    void shouldCall() {
-        try (ConfigurableApplicationContext server = run(ShopServer.class);
-                ConfigurableApplicationContext client = run(ShopClient.class)) {
-            Checkout checkout = client.getBean(Checkout.class);
-            assertThat(checkout.cart.put("tea")).isEqualTo(1);
-            assertThat(checkout.field.put("milk")).isEqualTo(2);
-        }
+    void shouldCallHealthilyAndMeterIt() {
+        Checkout checkout = client.getBean(Checkout.class);
+        assertThat(checkout.channel.state()).isEqualTo(RpcChannel.State.IDLE);
+        assertThat(checkout.cart.put("tea")).isEqualTo(1);
+        assertThat(checkout.field.put("milk")).isEqualTo(2);
+
+        assertThat(health(server).getStatus()).hasToString("UP");
+        assertThat(health(server).getDetails())
+                .containsEntry("server", "SERVING")
+                .containsEntry("connections", 1);
+        assertThat(health(client).getStatus()).hasToString("UP");
+        assertThat(health(client).getDetails()).isEqualTo(Map.of("channels", Map.of("/shop/cart", "READY")));
+
+        MeterRegistry served = server.getBean(MeterRegistry.class);
+        Await.equal(
+                "served calls",
+                2L,
+                () -> served.get("rackcall.server.calls")
+                        .tags("method", "put", "status", "OK")
+                        .timer()
+                        .count());
+        assertThat(served.get("rackcall.server.connections").gauge().value()).isEqualTo(1);
+        MeterRegistry called = client.getBean(MeterRegistry.class);
+        assertThat(called.get("rackcall.client.calls")
+                        .tag("method", "put")
+                        .timer()
+                        .count())
+                .isEqualTo(2);
+        assertThat(called.get("rackcall.channel.ready").gauge().value()).isEqualTo(1);
+        assertThat(called.find("rackcall.waits").meters()).isNotEmpty();
+        assertThat(called.find("rackcall.isolation.seals").meters()).isNotEmpty();
+    }
+
+    @Test
+    void shouldLetACallEndThatIsInFlightWhenTheContextCloses() {
+        CompletableFuture<Integer> call = begin();
+        RpcServer running = server.getBean(RpcServerLifecycle.class).server().orElseThrow();
+        Basket basket = server.getBean(Basket.class);
+        HealthIndicator indicator = server.getBean("rackcallHealthIndicator", HealthIndicator.class);
+        CompletableFuture<Boolean> closed = Concurrently.start(() -> {
+            server.close();
+            return true;
+        });
+        Await.equal("the server's state", RpcServer.State.DRAINING, running::state);
+        assertThat(indicator.health().getStatus()).hasToString("OUT_OF_SERVICE");
+        assertThat(call).isNotDone();
+        basket.paid.countDown();
+        assertThat(Concurrently.get(call)).isEqualTo(7);
+        assertThat(Concurrently.get(closed)).isTrue();
+        assertThat(running.state()).isEqualTo(RpcServer.State.CLOSED);
+        Await.until(
+                "the thread that keeps the program alive ends",
+                () -> Thread.getAllStackTraces().keySet().stream()
+                        .noneMatch(thread -> thread.getName().equals("rackcall-serve")));
+        server = run(ShopServer.class);
+    }
+
+    @Test
+    void shouldEndACallThatOutlastsTheDrain() {
+        server.close();
+        server = run(ShopServer.class, "--rackcall.server.drain=0s");
+        CompletableFuture<Status.Code> call =
+                Concurrently.start(() -> fails(client.getBean(IntSupplier.class)::getAsInt));
+        Basket basket = server.getBean(Basket.class);
+        Await.latch(basket.checkingOut);
+        server.close();
+        assertThat(Concurrently.get(call)).isEqualTo(Status.Code.UNAVAILABLE);
+        basket.paid.countDown();
+        server = run(ShopServer.class);
+    }
+
+    /** Without the attempt of the health check, an application that is not called while it is down would stay down. */
+    @Test
+    void shouldBeDownUntilThereIsAServer() throws Exception {
+        Cart cart = client.getBean(Checkout.class).cart;
+        cart.put("tea");
+        server.close();
+        assertThat(fails(() -> cart.put("milk"))).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(health(client).getStatus()).hasToString("DOWN");
+        assertThat(health(client).getDetails().toString()).contains("/shop/cart", "UNAVAILABLE");
+        server = run(ShopServer.class);
+        assertThat(health(client).getStatus()).hasToString("UP");
+        assertThat(client.getBean(Checkout.class).channel.state()).isEqualTo(RpcChannel.State.READY);
     }
 }

@@ -1,5 +1,6 @@
 package dev.rackcall.spring;
 
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.rpc.ServerInterceptor;
@@ -10,7 +11,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -18,11 +21,11 @@ import org.springframework.util.ClassUtils;
  * its shutdown, which waits for calls in flight for at most {@code rackcall.server.drain}. A context without such beans
  * has no server. A bean of the context. Thread-safe.
  */
-public final class RackcallServer implements SmartLifecycle {
+public final class RpcServerLifecycle implements SmartLifecycle {
     /** The phase in which web servers drain, too: what needs no requests stops later. */
     private static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 1024;
 
-    private static final Logger LOG = LoggerFactory.getLogger(RackcallServer.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RpcServerLifecycle.class);
 
     private final ConfigurableListableBeanFactory beans;
     private final RackcallProperties properties;
@@ -31,7 +34,7 @@ public final class RackcallServer implements SmartLifecycle {
     private final ObjectProvider<Opened> watchers;
     private volatile RpcServer server;
 
-    RackcallServer(
+    RpcServerLifecycle(
             ConfigurableListableBeanFactory beans,
             RackcallProperties properties,
             ObjectProvider<ServerInterceptor> interceptors,
@@ -81,20 +84,39 @@ public final class RackcallServer implements SmartLifecycle {
 
     private void serve(RpcServer.Builder builder, String name) {
         Object bean = beans.getBean(name);
+        String described =
+                "the bean " + name + " (" + AopUtils.getTargetClass(bean).getName() + ")";
         List<Class<?>> services = ClassUtils.getAllInterfacesForClassAsSet(AopUtils.getTargetClass(bean)).stream()
                 .filter(type -> type.isAnnotationPresent(RpcService.class))
                 .toList();
-        String channel = beans.resolveEmbeddedValue(
-                beans.findAnnotationOnBean(name, RpcHandler.class).value());
+        String channel = beans.resolveEmbeddedValue(annotation(name).value());
         if (services.isEmpty() || (services.size() > 1 && !channel.isEmpty())) {
-            throw new IllegalStateException("the bean " + name + " ("
-                    + AopUtils.getTargetClass(bean).getName() + ") has @RpcHandler(\"" + channel
-                    + "\") and implements the services " + services
-                    + "; it must implement an interface with @RpcService, and only one if it names a channel");
+            throw new IllegalStateException(
+                    described + " has @RpcHandler(\"" + channel + "\") and implements the services " + services
+                            + "; it must implement an interface with @RpcService, and only one if it names a channel");
         }
-        for (Class<?> service : services) {
-            add(builder, service, bean, channel);
+        try {
+            for (Class<?> service : services) {
+                add(builder, service, bean, channel);
+            }
+        } catch (RpcException e) {
+            throw new IllegalStateException(
+                    described + " cannot be served; the value of its @RpcHandler is its channel's name", e);
         }
+    }
+
+    /** That of a {@code @Bean} method goes before that of the bean's class. */
+    private RpcHandler annotation(String bean) {
+        if (beans.containsBeanDefinition(bean)
+                && beans.getMergedBeanDefinition(bean) instanceof RootBeanDefinition definition
+                && definition.getResolvedFactoryMethod() != null) {
+            RpcHandler ofMethod =
+                    AnnotatedElementUtils.findMergedAnnotation(definition.getResolvedFactoryMethod(), RpcHandler.class);
+            if (ofMethod != null) {
+                return ofMethod;
+            }
+        }
+        return beans.findAnnotationOnBean(bean, RpcHandler.class);
     }
 
     private static <S> void add(RpcServer.Builder builder, Class<S> service, Object bean, String channel) {

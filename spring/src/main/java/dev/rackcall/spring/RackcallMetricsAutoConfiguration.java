@@ -1,0 +1,64 @@
+package dev.rackcall.spring;
+
+import dev.rackcall.metrics.CallMetrics;
+import dev.rackcall.metrics.ChannelMetrics;
+import dev.rackcall.metrics.IsolationMetrics;
+import dev.rackcall.metrics.ServerMetrics;
+import dev.rackcall.metrics.WaitMetrics;
+import dev.rackcall.rpc.ClientInterceptor;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.ServerInterceptor;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+
+/** Meters calls, servers and channels of an application that has {@code rackcall-metrics} and a registry. */
+@AutoConfiguration(
+        after = RackcallAutoConfiguration.class,
+        afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
+@ConditionalOnClass({CallMetrics.class, MeterRegistry.class})
+@ConditionalOnBean(MeterRegistry.class)
+public class RackcallMetricsAutoConfiguration {
+    /** For Spring. */
+    public RackcallMetricsAutoConfiguration() {}
+
+    @Bean
+    ServerInterceptor rackcallServerMetrics(MeterRegistry registry) {
+        return CallMetrics.server(registry);
+    }
+
+    @Bean
+    ClientInterceptor rackcallClientMetrics(MeterRegistry registry) {
+        return CallMetrics.client(registry);
+    }
+
+    @Bean
+    Opened rackcallStateMetrics(MeterRegistry registry) {
+        return new Opened() {
+            @Override
+            public void server(RpcServer server) {
+                new ServerMetrics(server).bindTo(registry);
+            }
+
+            @Override
+            public void channel(RpcChannel channel) {
+                new ChannelMetrics(channel).bindTo(registry);
+            }
+        };
+    }
+
+    /** Spring Boot binds it. */
+    @Bean
+    IsolationMetrics rackcallIsolationMetrics() {
+        return new IsolationMetrics();
+    }
+
+    /** Spring Boot binds it. */
+    @Bean
+    WaitMetrics rackcallWaitMetrics() {
+        return new WaitMetrics();
+    }
+}

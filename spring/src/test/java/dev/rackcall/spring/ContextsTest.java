@@ -1,0 +1,209 @@
+package dev.rackcall.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.metrics.CallMetrics;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.spring.shop.Cart;
+import dev.rackcall.spring.shop.server.Basket;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** What contexts may contain, and what their properties do. */
+class ContextsTest {
+    @TempDir
+    private Path folder;
+
+    private ApplicationContextRunner context(Class<?>... beans) {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        RackcallAutoConfiguration.class,
+                        RackcallHealthAutoConfiguration.class,
+                        RackcallMetricsAutoConfiguration.class))
+                .withUserConfiguration(beans)
+                .withPropertyValues("rackcall.runtime-folder=" + folder);
+    }
+
+    /** Calls. */
+    static final class Caller {
+        final Cart cart;
+
+        Caller(@RpcClient Cart cart) {
+            this.cart = cart;
+        }
+    }
+
+    /** Two carts of one interface. */
+    @Configuration(proxyBeanMethods = false)
+    static class TwoCarts {
+        @RpcHandler
+        @Bean
+        Cart first() {
+            return new Basket();
+        }
+
+        @RpcHandler("${second.cart}")
+        @Bean
+        Cart second() {
+            return new Basket();
+        }
+
+        @Bean
+        List<Integer> puts(
+                ObjectProvider<RpcServerLifecycle> server, @RpcClient("/shop/second") ObjectProvider<Cart> cart) {
+            assertThat(server.getObject().server())
+                    .as("the server before it starts")
+                    .isEmpty();
+            assertThat(cart.getObject()).isNotInstanceOf(Basket.class);
+            return new ArrayList<>();
+        }
+    }
+
+    @Test
+    void shouldServeAndCallInOneContextWithoutActuatorAndMetrics() {
+        context(Basket.class, Caller.class)
+                .withClassLoader(new FilteredClassLoader(HealthIndicator.class, CallMetrics.class))
+                .run(context -> {
+                    assertThat(context.getBean(Caller.class).cart.put("tea")).isEqualTo(1);
+                    assertThat(context.getBeansOfType(Opened.class)).isEmpty();
+                    assertThat(context.containsBean("rackcallHealthIndicator")).isFalse();
+                });
+    }
+
+    @Test
+    void shouldServeTwoBeansUnderTwoNames() {
+        context(TwoCarts.class)
+                .withPropertyValues("second.cart=/shop/second")
+                .run(context -> assertThat(server(context.getBean(RpcServerLifecycle.class))
+                                .channels())
+                        .containsExactlyInAnyOrder("/shop/cart", "/shop/second"));
+    }
+
+    private static RpcServer server(RpcServerLifecycle bean) {
+        return bean.server().orElseThrow();
+    }
+
+    @Test
+    void shouldApplyCustomizers() {
+        List<String> called = new CopyOnWriteArrayList<>();
+        context(Basket.class, Caller.class)
+                .withBean(
+                        RpcServerCustomizer.class,
+                        () -> server -> server.interceptor((call, next) -> {
+                            called.add("server");
+                            next.run();
+                        }))
+                .withBean(
+                        RpcChannelCustomizer.class,
+                        () -> (name, channel) -> channel.interceptor((call, next) -> {
+                            called.add(name);
+                            next.run();
+                        }))
+                .run(context -> {
+                    assertThat(context.getBean(Caller.class).cart.put("tea")).isEqualTo(1);
+                    assertThat(called).containsExactly("/shop/cart", "server");
+                });
+    }
+
+    @Test
+    void shouldCallByAddress() {
+        context(Basket.class)
+                .withPropertyValues("rackcall.server.listen=soft://127.0.0.1:0")
+                .run(serving -> {
+                    URI address = server(serving.getBean(RpcServerLifecycle.class))
+                            .addresses()
+                            .getFirst();
+                    context(Caller.class)
+                            .withPropertyValues(
+                                    "rackcall.runtime-folder=" + folder.resolve("other"),
+                                    "rackcall.client.addresses[/shop/cart]=" + address)
+                            .run(calling -> assertThat(
+                                            calling.getBean(Caller.class).cart.put("tea"))
+                                    .isEqualTo(1));
+                });
+    }
+
+    @Test
+    void shouldFindServersInADirectory() {
+        String directory = "rackcall.directory=" + folder.resolve("directory").toUri();
+        context(Basket.class)
+                .withPropertyValues(directory)
+                .run(_ -> context(Caller.class)
+                        .withPropertyValues(directory)
+                        .run(calling -> assertThat(
+                                        calling.getBean(Caller.class).cart.put("tea"))
+                                .isEqualTo(1)));
+    }
+
+    /** Not a service. */
+    @RpcHandler
+    static final class Nothing {}
+
+    /** Asks for what no server serves. */
+    static final class Asking {
+        Asking(@RpcClient String text) {
+            assertThat(text).isNull();
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithABean() {
+        context(Nothing.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContainingAll(
+                                "Nothing", "@RpcHandler", "must implement an interface with @RpcService"));
+        context(Basket.class, TwoCarts.class)
+                .withPropertyValues("second.cart=/shop/second")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .cause()
+                        .hasMessageContainingAll("Basket", "value of its @RpcHandler"));
+        context(Asking.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContainingAll("Asking", "@RpcClient is for interfaces with @RpcService", "String"));
+    }
+
+    @Test
+    void shouldBindPropertiesAndDescribeThem() throws IOException {
+        context()
+                .withPropertyValues("rackcall.server.drain=3s", "rackcall.client.timeout=2m")
+                .run(context -> {
+                    RackcallProperties properties = context.getBean(RackcallProperties.class);
+                    assertThat(properties.server().drain()).isEqualTo(Duration.ofSeconds(3));
+                    assertThat(properties.client().timeout()).isEqualTo(Duration.ofMinutes(2));
+                    assertThat(context.getBean(RpcServerLifecycle.class).isRunning())
+                            .isFalse();
+                });
+        try (InputStream metadata =
+                RackcallProperties.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
+            String text = new String(metadata.readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(text)
+                    .contains(
+                            "rackcall.runtime-folder",
+                            "rackcall.directory",
+                            "rackcall.server.listen",
+                            "rackcall.client.addresses",
+                            "How long calls may go on after the shutdown began");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package dev.rackcall.spring.shop.server;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.spring.RpcHandler;
+import dev.rackcall.spring.shop.Cart;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+/** Keeps goods in a list. */
+@RpcHandler
+public class Basket implements Cart {
+    private final List<String> goods = new ArrayList<>();
+
+    @Override
+    public synchronized int put(String good) {
+        goods.add(good);
+        return goods.size();
+    }
+
+    // ---- for the test
+
+    public final CountDownLatch checkingOut = new CountDownLatch(1);
+    public final CountDownLatch paid = new CountDownLatch(1);
+
+    @Override
+    public int checkOut() {
+        checkingOut.countDown();
+        try {
+            paid.await();
+        } catch (InterruptedException e) {
+            throw Status.Code.CANCELLED.with("interrupted").asException(e);
+        }
+        return 7;
+    }
+}
