@@ -37,6 +37,7 @@ final class DoctorCommand implements Callable<Integer> {
         List<Finding> findings = new ArrayList<>();
         findings.addAll(new KernelChecks(host, trials).findings());
         findings.addAll(new LiveChecks(trials).findings());
+        findings.addAll(new ContainerChecks(host, trials).findings());
         findings.addAll(new MemoryChecks(host, trials).findings());
         findings.addAll(new DeviceChecks(host).findings());
         findings.addAll(DeviceChecks.verbs());

@@ -25,6 +25,10 @@ record HostFiles(Path root) {
         return root.resolve(absolute.substring(1));
     }
 
+    boolean exists(String absolute) {
+        return Files.exists(path(absolute));
+    }
+
     boolean canReadAndWrite(String absolute) {
         return Files.isReadable(path(absolute)) && Files.isWritable(path(absolute));
     }

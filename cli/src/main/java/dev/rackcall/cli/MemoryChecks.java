@@ -5,6 +5,7 @@ import dev.rackcall.shm.os.file.HostFeatures.Trial;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Checks how much memory pools may take, and of which kind. */
@@ -72,15 +73,31 @@ final class MemoryChecks {
             return Finding.ok(
                     "huge pages", "A memfd got one of 2 MiB; " + free + " of " + total + " reserved ones are free.");
         }
-        return total == 0
+        String onHost = ContainerChecks.engine(host).isPresent() ? ", on the container's host" : "";
+        if (total == 0) {
+            return Finding.note(
+                    "huge pages",
+                    "None of 2 MiB are reserved; pools use 4 KiB pages. To reserve 512 MiB: sudo sysctl vm.nr_hugepages=256"
+                            + onHost);
+        }
+        String sentence = free + " of " + total + " reserved ones of 2 MiB are free, but a memfd got none: "
+                + trial.reason() + ".";
+        long promised = host.number(folder + "resv_hugepages").orElse(0);
+        Optional<ControlGroupFiles.Setting> limit = new ControlGroupFiles(host)
+                .settings("hugetlb", "hugetlb.2MB.max", "hugetlb.2MB.limit_in_bytes").stream()
+                        .filter(setting -> setting.text().matches("\\d{1,15}"))
+                        .findFirst();
+        return free > promised && limit.isPresent()
                 ? Finding.note(
                         "huge pages",
-                        "None of 2 MiB are reserved; pools use 4 KiB pages."
-                                + " To reserve 512 MiB: sudo sysctl vm.nr_hugepages=256")
+                        sentence + " A control group limits them to "
+                                + limit.get().text()
+                                + " bytes. To lift that: echo "
+                                + (limit.get().path().endsWith(".max") ? "max" : "-1") + " | sudo tee "
+                                + limit.get().path() + onHost)
                 : Finding.note(
                         "huge pages",
-                        free + " of " + total + " reserved ones of 2 MiB are free, but a memfd got none: "
-                                + trial.reason() + ".");
+                        sentence + " To reserve 512 MiB more: sudo sysctl vm.nr_hugepages=" + (total + 256) + onHost);
     }
 
     private Finding numa() {

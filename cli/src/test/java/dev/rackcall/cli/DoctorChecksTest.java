@@ -125,7 +125,21 @@ class DoctorChecksTest {
         trials.outcome = Trial.failure("ENOMEM");
         assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages"))
                 .isEqualTo(Finding.note(
-                        "huge pages", "17 of 256 reserved ones of 2 MiB are free, but a memfd got none: ENOMEM."));
+                        "huge pages",
+                        "17 of 256 reserved ones of 2 MiB are free, but a memfd got none: ENOMEM."
+                                + " To reserve 512 MiB more: sudo sysctl vm.nr_hugepages=512"));
+
+        write("/proc/self/cgroup", "0::/user.slice/jobs\n");
+        write("/sys/fs/cgroup/user.slice/jobs/hugetlb.2MB.max", "2097152\n");
+        assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages")
+                        .sentence())
+                .endsWith(" A control group limits them to 2097152 bytes. To lift that:"
+                        + " echo max | sudo tee /sys/fs/cgroup/user.slice/jobs/hugetlb.2MB.max");
+        // All that are free are promised to other mappings.
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/resv_hugepages", "17\n");
+        assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages")
+                        .sentence())
+                .endsWith("vm.nr_hugepages=512");
 
         write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0\n");
         assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages")
