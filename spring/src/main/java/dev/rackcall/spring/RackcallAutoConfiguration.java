@@ -10,6 +10,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ContextAnnotationAutowireCandidateResolver;
+import org.springframework.core.env.Environment;
 
 /** Gives a context its server and its channels. */
 @AutoConfiguration
@@ -43,10 +44,11 @@ public class RackcallAutoConfiguration {
     @Bean
     RpcServerLifecycle rackcallServer(
             ConfigurableListableBeanFactory beans,
+            Environment environment,
             RackcallProperties properties,
             ObjectProvider<ServerInterceptor> interceptors,
             ObjectProvider<RpcServerCustomizer> customizers,
             ObjectProvider<Opened> watchers) {
-        return new RpcServerLifecycle(beans, properties, interceptors, customizers, watchers);
+        return new RpcServerLifecycle(beans, environment, properties, interceptors, customizers, watchers);
     }
 }

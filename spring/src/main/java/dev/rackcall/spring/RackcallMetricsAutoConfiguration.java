@@ -11,8 +11,8 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.ServerInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
 /** Meters calls, servers and channels of an application that has {@code rackcall-metrics} and a registry. */
@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Bean;
         after = RackcallAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnClass({CallMetrics.class, MeterRegistry.class})
-@ConditionalOnBean(MeterRegistry.class)
+@ConditionalOnSingleCandidate(MeterRegistry.class)
 public class RackcallMetricsAutoConfiguration {
     /** For Spring. */
     public RackcallMetricsAutoConfiguration() {}

@@ -14,8 +14,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param runtimeFolder Folder of the sockets of this host's servers; RACKCALL_DIR or the user's own by default.
  * @param directory Directory in which servers announce themselves and channels find them, such as file:///a/folder or
  *     zk://host:2181.
- * @param server null for none
- * @param client null for none
+ * @param server Settings of the server.
+ * @param client Settings of channels.
  */
 @ConfigurationProperties("rackcall")
 record RackcallProperties(

@@ -1,5 +1,6 @@
 package dev.rackcall.spring;
 
+import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.RpcService;
@@ -12,8 +13,10 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.thread.Threading;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -28,6 +31,7 @@ public final class RpcServerLifecycle implements SmartLifecycle {
     private static final Logger LOG = LoggerFactory.getLogger(RpcServerLifecycle.class);
 
     private final ConfigurableListableBeanFactory beans;
+    private final Environment environment;
     private final RackcallProperties properties;
     private final ObjectProvider<ServerInterceptor> interceptors;
     private final ObjectProvider<RpcServerCustomizer> customizers;
@@ -36,11 +40,13 @@ public final class RpcServerLifecycle implements SmartLifecycle {
 
     RpcServerLifecycle(
             ConfigurableListableBeanFactory beans,
+            Environment environment,
             RackcallProperties properties,
             ObjectProvider<ServerInterceptor> interceptors,
             ObjectProvider<RpcServerCustomizer> customizers,
             ObjectProvider<Opened> watchers) {
         this.beans = beans;
+        this.environment = environment;
         this.properties = properties;
         this.interceptors = interceptors;
         this.customizers = customizers;
@@ -71,6 +77,9 @@ public final class RpcServerLifecycle implements SmartLifecycle {
         properties.server().listen().forEach(builder::listen);
         if (properties.server().insecure()) {
             builder.insecure();
+        }
+        if (Threading.VIRTUAL.isActive(environment)) {
+            builder.dispatch(Dispatch.virtualThreads());
         }
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
         interceptors.orderedStream().forEach(builder::interceptor);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.metrics.CallMetrics;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.spring.shop.Cart;
 import dev.rackcall.spring.shop.server.Basket;
 import java.io.IOException;
@@ -122,6 +123,20 @@ class ContextsTest {
     }
 
     @Test
+    void shouldRunHandlersOnVirtualThreadsIfTheApplicationUsesThem() {
+        List<Boolean> virtual = new CopyOnWriteArrayList<>();
+        ApplicationContextRunner context = context(Basket.class, Caller.class)
+                .withBean(ServerInterceptor.class, () -> (call, next) -> {
+                    virtual.add(Thread.currentThread().isVirtual());
+                    next.run();
+                });
+        context.run(each -> each.getBean(Caller.class).cart.put("tea"));
+        context.withPropertyValues("spring.threads.virtual.enabled=true")
+                .run(each -> each.getBean(Caller.class).cart.put("tea"));
+        assertThat(virtual).containsExactly(false, true);
+    }
+
+    @Test
     void shouldCallByAddress() {
         context(Basket.class)
                 .withPropertyValues("rackcall.server.listen=soft://127.0.0.1:0")
@@ -203,6 +218,7 @@ class ContextsTest {
                             "rackcall.directory",
                             "rackcall.server.listen",
                             "rackcall.client.addresses",
+                            "management.health.rackcall.enabled",
                             "How long calls may go on after the shutdown began");
         }
     }

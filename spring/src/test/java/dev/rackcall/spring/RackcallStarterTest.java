@@ -64,12 +64,14 @@ class RackcallStarterTest {
         return context.getBean("rackcallHealthIndicator", HealthIndicator.class).health();
     }
 
-    private static Status.Code fails(Callable<?> call) throws Exception {
+    private static Status.Code fails(Callable<?> call) {
         try {
             call.call();
             return Status.Code.OK;
         } catch (RpcException e) {
             return e.code();
+        } catch (Exception e) {
+            throw new AssertionError(e);
         }
     }
 
@@ -126,6 +128,8 @@ class RackcallStarterTest {
         });
         Await.equal("the server's state", RpcServer.State.DRAINING, running::state);
         assertThat(indicator.health().getStatus()).hasToString("OUT_OF_SERVICE");
+        Cart cart = client.getBean(Checkout.class).cart;
+        Await.equal("a later call", Status.Code.UNAVAILABLE, () -> fails(() -> cart.put("tea")));
         assertThat(call).isNotDone();
         basket.paid.countDown();
         assertThat(Concurrently.get(call)).isEqualTo(7);
@@ -154,7 +158,7 @@ class RackcallStarterTest {
 
     /** Without the attempt of the health check, an application that is not called while it is down would stay down. */
     @Test
-    void shouldBeDownUntilThereIsAServer() throws Exception {
+    void shouldBeDownUntilThereIsAServer() {
         Cart cart = client.getBean(Checkout.class).cart;
         cart.put("tea");
         server.close();
