@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The state of one channel, with the tag {@code channel}: the gauge {@code rackcall.channel.ready} is 1 while a server
@@ -28,8 +29,10 @@ public final class ChannelMetrics implements MeterBinder {
                 .description("How often the channel found a server again")
                 .tag("channel", channel.name())
                 .register(registry);
+        // A channel that was opened before there was a server connects for the first time later.
+        AtomicBoolean wasReady = new AtomicBoolean(channel.state() == RpcChannel.State.READY);
         channel.onStateChange(state -> {
-            if (state == RpcChannel.State.READY) {
+            if (state == RpcChannel.State.READY && wasReady.getAndSet(true)) {
                 reconnects.increment();
             }
         });

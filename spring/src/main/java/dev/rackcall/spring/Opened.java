@@ -3,7 +3,7 @@ package dev.rackcall.spring;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 
-/** Gets to know the context's server and channels. */
+/** Receives the context's server and its channels when they are opened. */
 interface Opened {
     void server(RpcServer server);
 

@@ -4,8 +4,8 @@ import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.RpcChannel;
 import java.net.URI;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
 
@@ -15,7 +15,7 @@ final class RackcallChannels implements DisposableBean {
     private final ObjectProvider<ClientInterceptor> interceptors;
     private final ObjectProvider<RpcChannelCustomizer> customizers;
     private final ObjectProvider<Opened> watchers;
-    private final ConcurrentMap<String, RpcChannel> open = new ConcurrentHashMap<>();
+    private final Map<String, RpcChannel> open = new ConcurrentHashMap<>();
 
     RackcallChannels(
             RackcallProperties properties,
@@ -26,11 +26,33 @@ final class RackcallChannels implements DisposableBean {
         this.interceptors = interceptors;
         this.customizers = customizers;
         this.watchers = watchers;
+        properties.client().addresses().keySet().forEach(RackcallChannels::requireName);
+    }
+
+    /** Spring drops the slashes of a key without brackets, and the channel would be looked for on this host. */
+    private static void requireName(String key) {
+        if (!key.startsWith("/")) {
+            throw new IllegalStateException("rackcall.client.addresses has the key " + key
+                    + ", which is no channel's name; write it in brackets: rackcall.client.addresses[/shop/cart]=...,"
+                    + " in YAML \"[/shop/cart]\": ...");
+        }
     }
 
     /** Opens the channel unless it is open. */
     RpcChannel channel(String name) {
-        return open.computeIfAbsent(name, this::open);
+        RpcChannel present = open.get(name);
+        if (present != null) {
+            return present;
+        }
+        // Outside the map, since it creates beans, which may ask for channels.
+        RpcChannel made = open(name);
+        RpcChannel earlier = open.putIfAbsent(name, made);
+        if (earlier != null) {
+            made.close();
+            return earlier;
+        }
+        watchers.orderedStream().forEach(watcher -> watcher.channel(made));
+        return made;
     }
 
     List<RpcChannel> all() {
@@ -52,9 +74,7 @@ final class RackcallChannels implements DisposableBean {
         customizers.orderedStream().forEach(customizer -> customizer.customize(name, builder));
         interceptors.orderedStream().forEach(builder::interceptor);
         // Beans are made before the servers that they call, some of which lie in this context.
-        RpcChannel channel = builder.openLazily();
-        watchers.orderedStream().forEach(watcher -> watcher.channel(channel));
-        return channel;
+        return builder.openLazily();
     }
 
     @Override

@@ -13,7 +13,7 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Out of service while the server drains; down after it has ended by itself, and while a channel finds no server. A
+ * Out of service while the server drains or is stopped; down after it has failed, and while a channel finds no server. A
  * channel without a connection tries to connect, for at most its connect time-out: nothing else may call before this
  * application is healthy.
  */
@@ -43,7 +43,7 @@ final class RackcallHealth extends AbstractHealthIndicator {
         RpcServer.State serving = running.map(RpcServer::state).orElse(RpcServer.State.SERVING);
         if (serving == RpcServer.State.CLOSED || !reachesAll) {
             health.down();
-        } else if (serving == RpcServer.State.DRAINING) {
+        } else if (serving == RpcServer.State.DRAINING || (running.isEmpty() && server.hasHandlers())) {
             health.outOfService();
         } else {
             health.up();

@@ -11,16 +11,19 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.ServerInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
-/** Meters calls, servers and channels of an application that has {@code rackcall-metrics} and a registry. */
+/** Measures calls, servers and channels of an application that has {@code rackcall-metrics} and a registry. */
 @AutoConfiguration(
         after = RackcallAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnClass({CallMetrics.class, MeterRegistry.class})
 @ConditionalOnSingleCandidate(MeterRegistry.class)
+@ConditionalOnBean(RpcServerLifecycle.class)
 public class RackcallMetricsAutoConfiguration {
     /** For Spring. */
     public RackcallMetricsAutoConfiguration() {}
@@ -52,12 +55,14 @@ public class RackcallMetricsAutoConfiguration {
 
     /** Spring Boot binds it. */
     @Bean
+    @ConditionalOnMissingBean
     IsolationMetrics rackcallIsolationMetrics() {
         return new IsolationMetrics();
     }
 
     /** Spring Boot binds it. */
     @Bean
+    @ConditionalOnMissingBean
     WaitMetrics rackcallWaitMetrics() {
         return new WaitMetrics();
     }

@@ -22,11 +22,16 @@ import org.springframework.stereotype.Component;
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 public @interface RpcHandler {
+    /** Short for {@link #channel}. Without an alias, Spring would take it for the bean's name. */
+    @AliasFor("channel")
+    String value() default "";
+
     /**
      * The channel's name, if not that of the service's annotation; may contain {@code ${...}}. Only for beans with one
      * service.
      */
-    String value() default "";
+    @AliasFor("value")
+    String channel() default "";
 
     /** The bean's name, if it is a class; chosen by Spring by default. */
     @AliasFor(annotation = Component.class, attribute = "value")

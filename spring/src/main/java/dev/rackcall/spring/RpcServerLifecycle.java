@@ -5,14 +5,18 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.rpc.ServerInterceptor;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -25,8 +29,15 @@ import org.springframework.util.ClassUtils;
  * has no server. A bean of the context. Thread-safe.
  */
 public final class RpcServerLifecycle implements SmartLifecycle {
-    /** The phase in which web servers drain, too: what needs no requests stops later. */
+    /** The phase in which web servers drain, too. Beans without requests stop later. */
     private static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 1024;
+
+    /** Spring's limit for a phase of the shutdown. When it is over, Spring destroys the beans that handlers use. */
+    private static final String PHASE_LIMIT = "spring.lifecycle.timeout-per-shutdown-phase";
+
+    private static final Duration USUAL_PHASE_LIMIT = Duration.ofSeconds(30);
+    /** For the end of the server after the drain. */
+    private static final Duration PHASE_REST = Duration.ofSeconds(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServerLifecycle.class);
 
@@ -37,6 +48,8 @@ public final class RpcServerLifecycle implements SmartLifecycle {
     private final ObjectProvider<RpcServerCustomizer> customizers;
     private final ObjectProvider<Opened> watchers;
     private volatile RpcServer server;
+    private volatile boolean stopping;
+    private volatile boolean hasHandlers;
 
     RpcServerLifecycle(
             ConfigurableListableBeanFactory beans,
@@ -58,12 +71,23 @@ public final class RpcServerLifecycle implements SmartLifecycle {
         return Optional.ofNullable(server);
     }
 
+    /** Whether the context has beans to serve. */
+    boolean hasHandlers() {
+        return hasHandlers;
+    }
+
     @Override
     public void start() {
-        String[] handlers = beans.getBeanNamesForAnnotation(RpcHandler.class);
-        if (handlers.length == 0) {
+        // A scoped bean has a second definition, of the object behind its proxy; the proxy is served.
+        List<String> handlers = Stream.of(beans.getBeanNamesForAnnotation(RpcHandler.class))
+                .map(name -> ScopedProxyUtils.isScopedTarget(name) ? ScopedProxyUtils.getOriginalBeanName(name) : name)
+                .distinct()
+                .toList();
+        hasHandlers = !handlers.isEmpty();
+        if (!hasHandlers) {
             return;
         }
+        stopping = false;
         RpcServer.Builder builder = RpcServer.builder();
         for (String handler : handlers) {
             serve(builder, handler);
@@ -86,7 +110,7 @@ public final class RpcServerLifecycle implements SmartLifecycle {
         RpcServer started = builder.start();
         server = started;
         watchers.orderedStream().forEach(watcher -> watcher.server(started));
-        // The runtime's own threads let a program end, also one that has nothing to do but to serve.
+        // The runtime's threads are daemons. This one keeps the JVM alive.
         Thread.ofPlatform().name("rackcall-serve").start(() -> awaitEnd(started));
         LOG.info("Rackcall serves {}", started.channels());
     }
@@ -110,11 +134,11 @@ public final class RpcServerLifecycle implements SmartLifecycle {
             }
         } catch (RpcException e) {
             throw new IllegalStateException(
-                    described + " cannot be served; the value of its @RpcHandler is its channel's name", e);
+                    described + " cannot be served; @RpcHandler(channel = ...) gives it another name", e);
         }
     }
 
-    /** That of a {@code @Bean} method goes before that of the bean's class. */
+    /** The annotation of a {@code @Bean} method takes precedence over that of the bean's class. */
     private RpcHandler annotation(String bean) {
         if (beans.containsBeanDefinition(bean)
                 && beans.getMergedBeanDefinition(bean) instanceof RootBeanDefinition definition
@@ -125,7 +149,10 @@ public final class RpcServerLifecycle implements SmartLifecycle {
                 return ofMethod;
             }
         }
-        return beans.findAnnotationOnBean(bean, RpcHandler.class);
+        RpcHandler ofClass = beans.findAnnotationOnBean(bean, RpcHandler.class);
+        return ofClass != null
+                ? ofClass
+                : beans.findAnnotationOnBean(ScopedProxyUtils.getTargetBeanName(bean), RpcHandler.class);
     }
 
     private static <S> void add(RpcServer.Builder builder, Class<S> service, Object bean, String channel) {
@@ -136,9 +163,12 @@ public final class RpcServerLifecycle implements SmartLifecycle {
         }
     }
 
-    private static void awaitEnd(RpcServer server) {
+    private void awaitEnd(RpcServer started) {
         try {
-            server.awaitTermination();
+            started.awaitTermination();
+            if (server == started && !stopping) {
+                LOG.error("the server of {} has failed; the application serves nothing any more", started.channels());
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -146,18 +176,32 @@ public final class RpcServerLifecycle implements SmartLifecycle {
 
     @Override
     public void stop() {
-        RpcServer stopping = server;
-        if (stopping == null) {
+        RpcServer ending = server;
+        if (ending == null) {
             return;
         }
-        if (!stopping.shutdown(properties.server().drain())) {
+        stopping = true;
+        Duration drain = drain();
+        if (!ending.shutdown(drain)) {
             LOG.warn(
                     "calls to {} had not ended {} after the shutdown began, and were ended with UNAVAILABLE;"
-                            + " rackcall.server.drain sets this time",
-                    stopping.channels(),
-                    properties.server().drain());
+                            + " rackcall.server.drain and"
+                            + " spring.lifecycle.timeout-per-shutdown-phase set this time",
+                    ending.channels(),
+                    drain);
         }
         server = null;
+    }
+
+    /** Ends before Spring destroys the beans that handlers use. */
+    Duration drain() {
+        Duration limit = Binder.get(environment)
+                .bind(PHASE_LIMIT, Duration.class)
+                .orElse(USUAL_PHASE_LIMIT)
+                .minus(PHASE_REST);
+        Duration wanted = properties.server().drain();
+        Duration most = limit.isNegative() ? Duration.ZERO : limit;
+        return wanted.compareTo(most) < 0 ? wanted : most;
     }
 
     @Override

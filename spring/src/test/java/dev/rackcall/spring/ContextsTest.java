@@ -7,6 +7,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.spring.shop.Cart;
 import dev.rackcall.spring.shop.server.Basket;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -18,13 +19,18 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
 
 /** What contexts may contain, and what their properties do. */
 class ContextsTest {
@@ -94,6 +100,88 @@ class ContextsTest {
                 .run(context -> assertThat(server(context.getBean(RpcServerLifecycle.class))
                                 .channels())
                         .containsExactlyInAnyOrder("/shop/cart", "/shop/second"));
+    }
+
+    /** A class that names its channel. */
+    @RpcHandler("/shop/second")
+    static class SecondBasket extends Basket {}
+
+    @Test
+    void shouldNotTakeTheChannelsNameForTheBeans() {
+        context(SecondBasket.class).run(context -> {
+            assertThat(context.getBeanNamesForType(SecondBasket.class))
+                    .hasSize(1)
+                    .noneMatch(name -> name.contains("/"));
+            assertThat(server(context.getBean(RpcServerLifecycle.class)).channels())
+                    .containsExactly("/shop/second");
+        });
+    }
+
+    /** Behind a proxy. */
+    @RpcHandler
+    @Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+    static class ProxiedBasket extends Basket {}
+
+    /** Behind a proxy of its interfaces. */
+    @RpcHandler
+    @Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.INTERFACES)
+    static class FacedBasket extends Basket {}
+
+    @ParameterizedTest
+    @ValueSource(classes = {ProxiedBasket.class, FacedBasket.class})
+    void shouldServeAScopedBeanOnceByItsProxy(Class<?> bean) {
+        context(bean, Caller.class).run(context -> {
+            assertThat(server(context.getBean(RpcServerLifecycle.class)).channels())
+                    .containsExactly("/shop/cart");
+            assertThat(context.getBean(Caller.class).cart.put("tea")).isEqualTo(1);
+            assertThat(context.getBean(Caller.class).cart.put("tea"))
+                    .as("a call to another object of the scope")
+                    .isEqualTo(1);
+        });
+    }
+
+    @Test
+    void shouldEndTheDrainBeforeSpringDestroysBeans() {
+        ApplicationContextRunner patient = context(Basket.class).withPropertyValues("rackcall.server.drain=60");
+        patient.run(context ->
+                assertThat(context.getBean(RpcServerLifecycle.class).drain()).isEqualTo(Duration.ofSeconds(29)));
+        patient.withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=5s")
+                .run(context -> assertThat(
+                                context.getBean(RpcServerLifecycle.class).drain())
+                        .isEqualTo(Duration.ofSeconds(4)));
+    }
+
+    @Test
+    void shouldBeOutOfServiceWhileStoppedAndServeAgain() {
+        context(Basket.class, Caller.class).run(context -> {
+            RpcServerLifecycle server = context.getBean(RpcServerLifecycle.class);
+            HealthIndicator health = context.getBean(HealthIndicator.class);
+            server.stop();
+            assertThat(health.health().getDetails()).doesNotContainKey("server");
+            assertThat(health.health().getStatus()).isNotEqualTo(Status.UP);
+            server.start();
+            assertThat(context.getBean(Caller.class).cart.put("tea")).isEqualTo(1);
+            assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+        });
+    }
+
+    @Test
+    void shouldStayAwayWhenItIsExcluded() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        RackcallHealthAutoConfiguration.class, RackcallMetricsAutoConfiguration.class))
+                .withBean(SimpleMeterRegistry.class)
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(HealthIndicator.class));
+    }
+
+    @Test
+    void shouldRefuseAnAddressOfWhatIsNoChannel() {
+        context(Caller.class)
+                .withPropertyValues("rackcall.client.addresses.shopcart=soft://127.0.0.1:7")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContainingAll("shopcart", "no channel's name", "addresses[/shop/cart]"));
     }
 
     private static RpcServer server(RpcServerLifecycle bean) {
@@ -190,7 +278,7 @@ class ContextsTest {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .cause()
-                        .hasMessageContainingAll("Basket", "value of its @RpcHandler"));
+                        .hasMessageContainingAll("Basket", "@RpcHandler(channel = ...) gives it another name"));
         context(Asking.class)
                 .run(context -> assertThat(context)
                         .getFailure()
@@ -219,7 +307,7 @@ class ContextsTest {
                             "rackcall.server.listen",
                             "rackcall.client.addresses",
                             "management.health.rackcall.enabled",
-                            "How long calls may go on after the shutdown began");
+                            "How long calls have to finish when the context closes");
         }
     }
 }

@@ -112,6 +112,7 @@ class RackcallStarterTest {
                         .count())
                 .isEqualTo(2);
         assertThat(called.get("rackcall.channel.ready").gauge().value()).isEqualTo(1);
+        assertThat(called.get("rackcall.channel.reconnects").counter().count()).isZero();
         assertThat(called.find("rackcall.waits").meters()).isNotEmpty();
         assertThat(called.find("rackcall.isolation.seals").meters()).isNotEmpty();
     }

@@ -28,6 +28,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * their own deadlines at most, and fail with the same error if that attempt fails. Thread-safe.
  */
 final class ChannelConnection {
+    private static final String NO_SERVER_YET = "it has had no server since it was opened";
+
     private static final long WAIT_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final ClientSpec spec;
@@ -277,11 +279,9 @@ final class ChannelConnection {
         }
     }
 
-    /** A channel that was served before has the right name. A lazy one was opened in the hope for a server. */
+    /** A channel that was served before has the right name. A lazy channel may be opened before its server starts. */
     private Status afterwards(Status status) {
-        String before = present instanceof Unconnected
-                ? "it has had no server since it was opened"
-                : "its server is gone and has not come back";
+        String before = isConnectedOnce() ? "its server is gone and has not come back" : NO_SERVER_YET;
         return status.code() == Status.Code.NOT_FOUND
                 ? Status.Code.UNAVAILABLE.with("channel %s: %s: %s", spec.channel(), before, status.description())
                 : status;
@@ -304,8 +304,12 @@ final class ChannelConnection {
 
     private Status late() {
         return Status.Code.DEADLINE_EXCEEDED.with(
-                "channel %s: its server is gone, and the call's time was over before there was a new connection",
-                spec.channel());
+                "channel %s: %s, and the call's time was over before there was a connection",
+                spec.channel(), isConnectedOnce() ? "its server is gone" : NO_SERVER_YET);
+    }
+
+    private boolean isConnectedOnce() {
+        return !(present instanceof Unconnected);
     }
 
     private void requireOpen() {

@@ -13,7 +13,7 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.Pool;
 import java.util.Optional;
 
-/** What a channel has before its first connection: never usable, so that whatever needs a server connects. */
+/** What a channel has before its first connection: never usable, so every call or scope connects first. */
 final class Unconnected extends ClientConnection {
     private final String channel;
 
