@@ -1,75 +1,118 @@
 package dev.rackcall.cli;
 
 import dev.rackcall.cli.ControlGroupFiles.Setting;
+import dev.rackcall.cli.ControlGroupFiles.Unit;
+import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Checks what a container, or another control group or filter, takes from this process: processors, their time, system calls. */
 final class ContainerChecks {
     private final HostFiles host;
     private final HostTrials trials;
     private final ControlGroupFiles groups;
+    private final ContainerEngine engine;
 
-    ContainerChecks(HostFiles host, HostTrials trials) {
+    ContainerChecks(HostFiles host, HostTrials trials, Map<String, String> environment) {
         this.host = host;
         this.trials = trials;
         groups = new ControlGroupFiles(host);
+        engine = ContainerEngine.of(host, environment);
     }
 
     List<Finding> findings() {
-        return List.of(cpuset(), quota(), seccomp());
-    }
-
-    /** The command of the engine whose container this is, if it is one. */
-    static Optional<String> engine(HostFiles host) {
-        if (host.exists("/run/.containerenv")) {
-            return Optional.of("podman");
-        }
-        return host.exists("/.dockerenv") ? Optional.of("docker") : Optional.empty();
+        return Stream.concat(Stream.of(cpuset(), quota()), seccomp().stream()).toList();
     }
 
     // ---- processors
 
     private Finding cpuset() {
-        int online = count(host.text("/sys/devices/system/cpu/online").orElse(""));
+        BitSet online = processors(host.text("/sys/devices/system/cpu/online").orElse(""));
         String list = host.line("/proc/self/status", "Cpus_allowed_list:").orElse("");
-        int allowed = count(list);
-        if (allowed == 0 || allowed >= online) {
+        int allowed = processors(list).cardinality();
+        if (allowed == 0 || allowed >= online.cardinality()) {
             return Finding.ok("cpuset", "This process may use all processors of the host.");
         }
-        String sentence = "This process may use " + allowed + " of " + online + " processors (" + list + ")";
+        String sentence =
+                "This process may use " + allowed + " of " + online.cardinality() + " processors (" + list + ")";
         return allowed > 1
                 ? Finding.ok("cpuset", sentence + ".")
                 : Finding.note(
-                        "cpuset", sentence + ", on which a caller and a server take turns. For two: " + second());
+                        "cpuset", sentence + ", on which a caller and a server take turns. For two: " + second(online));
     }
 
-    private String second() {
-        if (engine(host).isPresent()) {
-            return engine(host).get() + " update --cpuset-cpus=0,1 CONTAINER, on its host";
+    /** A wider cpuset does not widen the affinity mask of CPUAffinity= or taskset, and a wider mask is cut to the cpuset. */
+    private String second(BitSet online) {
+        List<Setting> cpusets = groups.settings("cpuset", "cpuset.cpus.effective", "cpuset.effective_cpus").stream()
+                .filter(cpuset -> !cpuset.text().isEmpty())
+                .toList();
+        if (cpusets.isEmpty()) {
+            // The group of a container may be hidden from it. On a host there is then no cpuset.
+            return engine == ContainerEngine.NONE ? widenAffinity(online) : widenCpuset(cpusets, online);
         }
-        return groups.unit()
-                .map(unit -> "sudo systemctl set-property " + unit + " AllowedCPUs=0,1")
-                .orElse("taskset -acp 0,1 "
-                        + ProcessHandle.current()
-                                .parent()
-                                .map(ProcessHandle::pid)
-                                .orElse(1L) + ", which is the process that started this one");
+        BitSet own = processors(cpusets.getFirst().text());
+        return own.cardinality() > 1 ? widenAffinity(own) : widenCpuset(cpusets, online);
     }
 
-    /** How many numbers a list such as {@code 0-3,8} has. */
-    private static int count(String list) {
-        int count = 0;
+    private String widenAffinity(BitSet possible) {
+        if (engine == ContainerEngine.NONE && groups.unit().isPresent()) {
+            Unit unit = groups.unit().get();
+            return unit.change() + " edit " + unit.name() + ", and there [Service] CPUAffinity=" + two(possible)
+                    + "; take any taskset out of its ExecStart=";
+        }
+        long parent = ProcessHandle.current().parent().map(ProcessHandle::pid).orElse(1L);
+        return "taskset -acp " + two(possible) + " " + parent + ", which is the process that started this one";
+    }
+
+    private String widenCpuset(List<Setting> cpusets, BitSet online) {
+        return switch (engine) {
+            case DOCKER, PODMAN ->
+                engine.command() + " update --cpuset-cpus=" + two(online) + " CONTAINER, on its host";
+            case KUBERNETES ->
+                "set resources.limits.cpu and resources.requests.cpu to 2 in the container's specification";
+            case NONE -> {
+                // The highest group of one processor limits those below it.
+                int limiting = 0;
+                while (limiting + 1 < cpusets.size()
+                        && processors(cpusets.get(limiting + 1).text()).cardinality() == 1) {
+                    limiting++;
+                }
+                BitSet possible = limiting + 1 < cpusets.size()
+                        ? processors(cpusets.get(limiting + 1).text())
+                        : online;
+                String path = cpusets.get(limiting).path();
+                yield groups.unit()
+                        .filter(unit -> unit.has(path))
+                        .map(unit -> unit.change() + " set-property " + unit.name() + " AllowedCPUs=" + two(possible))
+                        .orElse("echo " + two(possible) + " | sudo tee " + path.substring(0, path.lastIndexOf('/'))
+                                + "/cpuset.cpus");
+            }
+        };
+    }
+
+    /** The numbers of a list such as {@code 0-3,8}. */
+    private static BitSet processors(String list) {
+        BitSet processors = new BitSet();
         for (String range : list.isEmpty() ? new String[0] : list.split(",")) {
             int[] ends =
                     Arrays.stream(range.split("-")).mapToInt(Integer::parseInt).toArray();
-            count += ends[ends.length - 1] - ends[0] + 1;
+            processors.set(ends[0], ends[ends.length - 1] + 1);
         }
-        return count;
+        return processors;
+    }
+
+    /** The first two numbers, as a list. */
+    private static String two(BitSet processors) {
+        return processors.stream().limit(2).mapToObj(String::valueOf).collect(Collectors.joining(","));
     }
 
     // ---- time
@@ -83,7 +126,9 @@ final class ContainerChecks {
 
     /** Groups are stopped for the rest of a period when their time is used up, threads that wait for an answer included. */
     private Finding quota() {
-        int allowed = count(host.line("/proc/self/status", "Cpus_allowed_list:").orElse("0"));
+        int allowed = processors(
+                        host.line("/proc/self/status", "Cpus_allowed_list:").orElse("0"))
+                .cardinality();
         Optional<Quota> least = quotas().stream()
                 .filter(quota -> quota.processors() < allowed)
                 .min((one, other) -> Double.compare(one.processors(), other.processors()));
@@ -100,25 +145,31 @@ final class ContainerChecks {
                 "cpu quota",
                 String.format(
                         Locale.ROOT,
-                        "A control group gives this process the time of %.1f of its %d processors, and has stopped it %d"
+                        "A control group gives this process the time of %.1f of its %d processors, and has throttled it %d"
                                 + " times so far, each for the rest of %.0f ms. Threads that wait use up that time,"
                                 + " so restrict the processors instead. To lift the quota: %s",
                         quota.processors(),
                         allowed,
                         stops,
                         quota.period() / 1000,
-                        lift(quota)));
+                        lift(quota, allowed)));
     }
 
-    private String lift(Quota quota) {
-        if (engine(host).isPresent()) {
-            return engine(host).get() + " update --cpu-quota=-1 CONTAINER, on its host";
-        }
+    /** Docker changes a quota only by the option that set it. */
+    private String lift(Quota quota, int allowed) {
         boolean isVersion2 = quota.file().endsWith("cpu.max");
-        return groups.unit()
-                .filter(unit -> quota.file().endsWith(unit + "/cpu.max"))
-                .map(unit -> "sudo systemctl set-property " + unit + " CPUQuota=")
-                .orElse("echo " + (isVersion2 ? "max" : "-1") + " | sudo tee " + quota.file());
+        return switch (engine) {
+            case DOCKER, PODMAN ->
+                engine.command() + " update --cpus=" + allowed
+                        + " CONTAINER, on its host, or --cpu-quota=-1, if it was started with --cpu-quota";
+            case KUBERNETES ->
+                "remove resources.limits.cpu from the container's specification, or set it to " + allowed;
+            case NONE ->
+                groups.unit()
+                        .filter(unit -> isVersion2 && unit.has(quota.file()))
+                        .map(unit -> unit.change() + " set-property " + unit.name() + " CPUQuota=")
+                        .orElse("echo " + (isVersion2 ? "max" : "-1") + " | sudo tee " + quota.file());
+        };
     }
 
     private List<Quota> quotas() {
@@ -137,38 +188,64 @@ final class ContainerChecks {
 
     // ---- system calls
 
-    /** A filter hides a system call (ENOSYS) or refuses it (EPERM), so its effect shows in a trial only. */
-    private Finding seccomp() {
+    /**
+     * A filter hides a system call (ENOSYS) or refuses it (EPERM), so its effect shows in a trial only. Kernels before
+     * 5.19 cannot do what Rackcall does with userfaultfd, those before 5.11 have no epoll_pwait2.
+     */
+    private List<Finding> seccomp() {
         String mode = host.line("/proc/self/status", "Seccomp:").orElse("0");
         if (mode.equals("0")) {
-            return Finding.ok("seccomp", "No filter of system calls restricts this process.");
+            return List.of(Finding.ok("seccomp", "No filter of system calls restricts this process."));
         }
-        List<String> refused = new ArrayList<>();
-        if (!trials.userfaultfd().works()) {
-            refused.add("userfaultfd (without it, sealed calls are sent as snapshots)");
+        KernelVersion kernel = KernelVersion.of(host);
+        OptionalInt errno = trials.userfaultfdErrno();
+        boolean isHidden = errno.isPresent() && (errno.getAsInt() == Errno.EPERM || errno.getAsInt() == Errno.ENOSYS);
+        List<Finding> refused = new ArrayList<>();
+        if (isHidden && kernel.isAtLeast(5, 19)) {
+            refused.add(refusal("userfaultfd", "sealed calls are sent as snapshots"));
         }
-        if (!waitsForNanoseconds()) {
-            refused.add("epoll_pwait2 (without it, waits last whole milliseconds)");
+        if (kernel.isAtLeast(5, 11) && lacksNanosecondWaits()) {
+            refused.add(refusal("epoll_pwait2", "waits last whole milliseconds"));
         }
-        if (refused.isEmpty()) {
-            return Finding.ok("seccomp", "A filter restricts this process, and allows all that Rackcall uses.");
-        }
-        String filter = groups.unit()
-                .filter(_ -> engine(host).isEmpty())
-                .map(unit -> "sudo systemctl edit " + unit
-                        + ", and there [Service] SystemCallFilter=userfaultfd epoll_pwait2")
-                .orElse(engine(host).orElse("docker")
-                        + " run --security-opt seccomp=PROFILE.json, the default profile with these names added");
-        return Finding.note(
-                "seccomp",
-                "A filter restricts this process, and these fail: " + String.join(", ", refused) + ". To allow them: "
-                        + filter);
+        // Many settings of systemd install filters that refuse other calls.
+        return refused.isEmpty()
+                ? List.of(Finding.ok(
+                        "seccomp", "A filter restricts this process, but the trials found no call that it refuses."))
+                : refused;
     }
 
-    private boolean waitsForNanoseconds() {
+    private Finding refusal(String call, String effect) {
+        return Finding.note("seccomp", "A filter refuses " + call + ", so " + effect + ". " + allowance(call));
+    }
+
+    private String allowance(String call) {
+        return switch (engine) {
+            case DOCKER, PODMAN ->
+                "To allow it: " + engine.command()
+                        + " run --security-opt seccomp=PROFILE.json, the default profile with " + call + " added";
+            case KUBERNETES ->
+                "To allow it: securityContext.seccompProfile of type Localhost, with a profile that adds " + call
+                        + " to the default one";
+            case NONE ->
+                groups.unit()
+                        .map(ContainerChecks::allowance)
+                        .orElse("To allow it: add " + call + " to the filter of the program that started this process");
+        };
+    }
+
+    /** In a unit without a list, the line makes one: the service dies of SIGSYS at the first call that is not in it. */
+    private static String allowance(Unit unit) {
+        return "Only if " + unit.show() + " show -p SystemCallFilter --value " + unit.name()
+                + " prints names, allow it: " + unit.change() + " edit " + unit.name()
+                + ", and there [Service] SystemCallFilter=@system-service userfaultfd epoll_pwait2."
+                + " In a unit without such names, that line may kill the service.";
+    }
+
+    private boolean lacksNanosecondWaits() {
         try {
-            return trials.nanosecondWaits();
+            return !trials.nanosecondWaits();
         } catch (OsException e) {
+            // Another call failed, which LiveChecks reports.
             return false;
         }
     }

@@ -52,10 +52,33 @@ final class ControlGroupFiles {
         }
     }
 
+    /**
+     * A service of systemd.
+     *
+     * @param isOfUser whether a user's manager runs it; the system's manager does not know it
+     */
+    record Unit(String name, boolean isOfUser) {
+        /** The start of a command that shows the service. */
+        String show() {
+            return isOfUser ? "systemctl --user" : "systemctl";
+        }
+
+        /** The start of a command that changes the service. */
+        String change() {
+            return isOfUser ? "systemctl --user" : "sudo systemctl";
+        }
+
+        /** Whether a file belongs to the service's group, rather than to one above. */
+        boolean has(String path) {
+            return path.substring(0, path.lastIndexOf('/')).endsWith("/" + name);
+        }
+    }
+
     /** The systemd unit that this process belongs to, if its group is that of a service. */
-    Optional<String> unit() {
+    Optional<Unit> unit() {
         return host.line("/proc/self/cgroup", "0::")
-                .map(path -> path.substring(path.lastIndexOf('/') + 1))
-                .filter(name -> name.endsWith(".service"));
+                .filter(path -> path.endsWith(".service"))
+                .map(path ->
+                        new Unit(path.substring(path.lastIndexOf('/') + 1), path.matches(".*/user@\\d+\\.service/.*")));
     }
 }

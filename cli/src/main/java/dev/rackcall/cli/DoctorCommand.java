@@ -4,6 +4,7 @@ import dev.rackcall.rack.RackTestCommand;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,15 +35,16 @@ final class DoctorCommand implements Callable<Integer> {
 
     private static List<Finding> examine(HostFiles host) {
         HostTrials trials = new HostTrials();
+        Map<String, String> environment = System.getenv();
         List<Finding> findings = new ArrayList<>();
         findings.addAll(new KernelChecks(host, trials).findings());
         findings.addAll(new LiveChecks(trials).findings());
-        findings.addAll(new ContainerChecks(host, trials).findings());
-        findings.addAll(new MemoryChecks(host, trials).findings());
+        findings.addAll(new ContainerChecks(host, trials, environment).findings());
+        findings.addAll(new MemoryChecks(host, trials, environment).findings());
         findings.addAll(new DeviceChecks(host).findings());
         findings.addAll(DeviceChecks.verbs());
         findings.add(DeviceChecks.rack(RackTestCommand.missing()));
-        findings.addAll(new ProcessChecks(host, System.getenv()).findings());
+        findings.addAll(new ProcessChecks(host, environment).findings());
         return findings;
     }
 }

@@ -8,6 +8,7 @@ import dev.rackcall.shm.os.file.HostFeatures.Trial;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.EventPoll;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /** What {@code doctor} tries on the host; tests substitute other results. */
@@ -50,7 +51,16 @@ class HostTrials {
         }
     }
 
-    /** Whether waits last nanoseconds: epoll_pwait2(2). */
+    /** Why userfaultfd(2) cannot be opened: its errno. Empty if it can. */
+    OptionalInt userfaultfdErrno() {
+        try (Userfault _ = Userfault.open()) {
+            return OptionalInt.empty();
+        } catch (UnsupportedFeatureException e) {
+            return e.getCause() instanceof OsException cause ? OptionalInt.of(cause.errno()) : OptionalInt.empty();
+        }
+    }
+
+    /** Whether waits last nanoseconds: epoll_pwait2(2). If not, it failed by ENOSYS or EPERM. */
     boolean nanosecondWaits() {
         try (EventPoll poll = EventPoll.create()) {
             poll.await(0);

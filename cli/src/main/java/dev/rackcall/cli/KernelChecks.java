@@ -18,7 +18,7 @@ final class KernelChecks {
         this.host = host;
         this.trials = trials;
         release = host.text("/proc/sys/kernel/osrelease").orElse("unknown");
-        version = KernelVersion.parse(release).orElse(new KernelVersion(0, 0));
+        version = KernelVersion.of(host);
     }
 
     List<Finding> findings() {

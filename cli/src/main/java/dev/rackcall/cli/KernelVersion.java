@@ -21,6 +21,13 @@ record KernelVersion(int major, int minor) {
                 : Optional.empty();
     }
 
+    /** The host's version; 0.0 if it cannot be read. */
+    static KernelVersion of(HostFiles host) {
+        return host.text("/proc/sys/kernel/osrelease")
+                .flatMap(KernelVersion::parse)
+                .orElse(new KernelVersion(0, 0));
+    }
+
     boolean isAtLeast(int wantedMajor, int wantedMinor) {
         return major > wantedMajor || (major == wantedMajor && minor >= wantedMinor);
     }

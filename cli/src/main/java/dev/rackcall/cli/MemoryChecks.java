@@ -1,23 +1,29 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.cli.ControlGroupFiles.Setting;
 import dev.rackcall.shm.os.ByteSize;
 import dev.rackcall.shm.os.file.HostFeatures.Trial;
 import java.io.IOException;
 import java.nio.file.FileStore;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Checks how much memory pools may take, and of which kind. */
 final class MemoryChecks {
     private static final long SMALL_SHM = 64L << 20;
+    private static final long HUGE_PAGE_BYTES = 2L << 20;
 
     private final HostFiles host;
     private final HostTrials trials;
+    private final ContainerEngine engine;
 
-    MemoryChecks(HostFiles host, HostTrials trials) {
+    MemoryChecks(HostFiles host, HostTrials trials, Map<String, String> environment) {
         this.host = host;
         this.trials = trials;
+        engine = ContainerEngine.of(host, environment);
     }
 
     List<Finding> findings() {
@@ -73,7 +79,11 @@ final class MemoryChecks {
             return Finding.ok(
                     "huge pages", "A memfd got one of 2 MiB; " + free + " of " + total + " reserved ones are free.");
         }
-        String onHost = ContainerChecks.engine(host).isPresent() ? ", on the container's host" : "";
+        String onHost = switch (engine) {
+            case NONE -> "";
+            case DOCKER, PODMAN -> ", on the container's host";
+            case KUBERNETES -> ", on the pod's node";
+        };
         if (total == 0) {
             return Finding.note(
                     "huge pages",
@@ -83,21 +93,46 @@ final class MemoryChecks {
         String sentence = free + " of " + total + " reserved ones of 2 MiB are free, but a memfd got none: "
                 + trial.reason() + ".";
         long promised = host.number(folder + "resv_hugepages").orElse(0);
-        Optional<ControlGroupFiles.Setting> limit = new ControlGroupFiles(host)
+        Optional<Setting> limit = free > promised ? exhaustedLimit() : Optional.empty();
+        return Finding.note(
+                "huge pages",
+                limit.map(setting -> sentence + " A control group limits them to " + setting.text()
+                                + " bytes, of which less than one page is left. To lift that: " + lift(setting.path()))
+                        .orElse(sentence + " To reserve 512 MiB more: sudo sysctl vm.nr_hugepages=" + (total + 256)
+                                + onHost));
+    }
+
+    /** The least limit among the groups that have less than a huge page left. */
+    private Optional<Setting> exhaustedLimit() {
+        return new ControlGroupFiles(host)
                 .settings("hugetlb", "hugetlb.2MB.max", "hugetlb.2MB.limit_in_bytes").stream()
                         .filter(setting -> setting.text().matches("\\d{1,15}"))
-                        .findFirst();
-        return free > promised && limit.isPresent()
-                ? Finding.note(
-                        "huge pages",
-                        sentence + " A control group limits them to "
-                                + limit.get().text()
-                                + " bytes. To lift that: echo "
-                                + (limit.get().path().endsWith(".max") ? "max" : "-1") + " | sudo tee "
-                                + limit.get().path() + onHost)
-                : Finding.note(
-                        "huge pages",
-                        sentence + " To reserve 512 MiB more: sudo sysctl vm.nr_hugepages=" + (total + 256) + onHost);
+                        .filter(setting -> bytes(setting) < usedBytes(setting.path()) + HUGE_PAGE_BYTES)
+                        .min(Comparator.comparingLong(MemoryChecks::bytes));
+    }
+
+    private static long bytes(Setting limit) {
+        return Long.parseLong(limit.text());
+    }
+
+    private long usedBytes(String limit) {
+        String name = limit.endsWith(".max") ? "/hugetlb.2MB.current" : "/hugetlb.2MB.usage_in_bytes";
+        return host.number(limit.substring(0, limit.lastIndexOf('/')) + name).orElse(0);
+    }
+
+    /** A container sees its group at another path than its host does. */
+    private String lift(String limit) {
+        boolean isVersion2 = limit.endsWith(".max");
+        String command = "echo " + (isVersion2 ? "max" : "-1") + " | sudo tee ";
+        return switch (engine) {
+            case NONE -> command + limit;
+            case DOCKER, PODMAN ->
+                command + "/sys/fs/cgroup" + (isVersion2 ? "" : "/hugetlb") + "/GROUP"
+                        + limit.substring(limit.lastIndexOf('/'))
+                        + ", on the container's host, where /proc/PID/cgroup names GROUP, and " + engine.command()
+                        + " inspect -f '{{.State.Pid}}' CONTAINER prints PID";
+            case KUBERNETES -> "raise resources.limits.hugepages-2Mi in the container's specification";
+        };
     }
 
     private Finding numa() {

@@ -7,6 +7,7 @@ import dev.rackcall.shm.os.file.HostFeatures.Trial;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -21,6 +22,7 @@ class DoctorChecksTest {
 
     private HostFiles host;
     private final FakeTrials trials = new FakeTrials();
+    private final Map<String, String> environment = new HashMap<>();
 
     /** As if everything worked, unless a test says otherwise. */
     private static final class FakeTrials extends HostTrials {
@@ -119,32 +121,77 @@ class DoctorChecksTest {
         write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "256\n");
         write("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "17\n");
 
-        assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages"))
+        assertThat(finding(new MemoryChecks(host, trials, environment).findings(), "huge pages"))
                 .isEqualTo(Finding.ok("huge pages", "A memfd got one of 2 MiB; 17 of 256 reserved ones are free."));
 
         trials.outcome = Trial.failure("ENOMEM");
-        assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages"))
+        assertThat(finding(new MemoryChecks(host, trials, environment).findings(), "huge pages"))
                 .isEqualTo(Finding.note(
                         "huge pages",
                         "17 of 256 reserved ones of 2 MiB are free, but a memfd got none: ENOMEM."
                                 + " To reserve 512 MiB more: sudo sysctl vm.nr_hugepages=512"));
 
-        write("/proc/self/cgroup", "0::/user.slice/jobs\n");
-        write("/sys/fs/cgroup/user.slice/jobs/hugetlb.2MB.max", "2097152\n");
-        assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages")
-                        .sentence())
-                .endsWith(" A control group limits them to 2097152 bytes. To lift that:"
-                        + " echo max | sudo tee /sys/fs/cgroup/user.slice/jobs/hugetlb.2MB.max");
-        // All that are free are promised to other mappings.
-        write("/sys/kernel/mm/hugepages/hugepages-2048kB/resv_hugepages", "17\n");
-        assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages")
-                        .sentence())
-                .endsWith("vm.nr_hugepages=512");
-
         write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0\n");
-        assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages")
+        assertThat(finding(new MemoryChecks(host, trials, environment).findings(), "huge pages")
                         .sentence())
                 .contains("None", "vm.nr_hugepages");
+    }
+
+    @Test
+    void shouldBlameTheLeastExhaustedLimitOfHugePages() throws IOException {
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "256\n");
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "17\n");
+        write("/proc/self/cgroup", "0::/user.slice/jobs/night\n");
+        trials.outcome = Trial.failure("ENOMEM");
+        limitHugePages("/user.slice/jobs/night", 67_108_864, 4_194_304);
+        limitHugePages("/user.slice", 4_194_304, 2_097_152);
+        assertThat(hugePages()).as("one page is left").endsWith("vm.nr_hugepages=512");
+
+        limitHugePages("/user.slice/jobs", 8_388_608, 8_388_608);
+        limitHugePages("/user.slice", 6_291_456, 6_291_456);
+        assertThat(hugePages())
+                .endsWith(" A control group limits them to 6291456 bytes, of which less than one page is left."
+                        + " To lift that: echo max | sudo tee /sys/fs/cgroup/user.slice/hugetlb.2MB.max");
+
+        // All that are free are promised to other mappings.
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/resv_hugepages", "17\n");
+        assertThat(hugePages()).endsWith("vm.nr_hugepages=512");
+    }
+
+    @Test
+    void shouldNameTheLimitOfHugePagesAsTheHostOfAContainerDoes() throws IOException {
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "256\n");
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "17\n");
+        write("/proc/self/cgroup", "0::/\n");
+        trials.outcome = Trial.failure("ENOMEM");
+        limitHugePages("", 2_097_152, 2_097_152);
+        write("/.dockerenv", "");
+        assertThat(hugePages())
+                .endsWith("echo max | sudo tee /sys/fs/cgroup/GROUP/hugetlb.2MB.max, on the container's host, where"
+                        + " /proc/PID/cgroup names GROUP, and docker inspect -f '{{.State.Pid}}' CONTAINER prints PID");
+
+        environment.put("KUBERNETES_SERVICE_HOST", "10.0.0.1");
+        assertThat(hugePages()).endsWith("raise resources.limits.hugepages-2Mi in the container's specification");
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0\n");
+        assertThat(hugePages()).endsWith("vm.nr_hugepages=256, on the pod's node");
+
+        environment.clear();
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "256\n");
+        write("/proc/self/cgroup", "5:hugetlb:/docker/1f\n");
+        write("/sys/fs/cgroup/hugetlb/hugetlb.2MB.limit_in_bytes", "2097152\n");
+        assertThat(hugePages()).as("nothing is used").endsWith("vm.nr_hugepages=512, on the container's host");
+        write("/sys/fs/cgroup/hugetlb/hugetlb.2MB.usage_in_bytes", "2097152\n");
+        assertThat(hugePages()).contains("echo -1 | sudo tee /sys/fs/cgroup/hugetlb/GROUP/hugetlb.2MB.limit_in_bytes,");
+    }
+
+    private void limitHugePages(String group, long limit, long used) throws IOException {
+        write("/sys/fs/cgroup" + group + "/hugetlb.2MB.max", limit + "\n");
+        write("/sys/fs/cgroup" + group + "/hugetlb.2MB.current", used + "\n");
+    }
+
+    private String hugePages() {
+        return finding(new MemoryChecks(host, trials, environment).findings(), "huge pages")
+                .sentence();
     }
 
     @Test
@@ -160,24 +207,29 @@ class DoctorChecksTest {
     @Test
     void shouldNameTheLimitOfAContainer() throws IOException {
         write("/proc/meminfo", "MemTotal:       16777216 kB\nMemAvailable:    8388608 kB\n");
-        assertThat(finding(new MemoryChecks(host, trials).findings(), "memory").sentence())
+        assertThat(finding(new MemoryChecks(host, trials, environment).findings(), "memory")
+                        .sentence())
                 .isEqualTo("8 GiB of 16 GiB are available, with no limit by a control group.");
 
         trials.limit = OptionalLong.of(512 << 20);
-        assertThat(finding(new MemoryChecks(host, trials).findings(), "memory").sentence())
+        assertThat(finding(new MemoryChecks(host, trials, environment).findings(), "memory")
+                        .sentence())
                 .contains("512 MiB");
     }
 
     @Test
     void shouldSuggestLibnumaOnlyOnNumaHosts() throws IOException {
         Files.createDirectories(host.path("/sys/devices/system/node/node0"));
-        assertThat(level(new MemoryChecks(host, trials).findings(), "NUMA")).isEqualTo(Level.OK);
+        assertThat(level(new MemoryChecks(host, trials, environment).findings(), "NUMA"))
+                .isEqualTo(Level.OK);
 
         Files.createDirectories(host.path("/sys/devices/system/node/node1"));
-        assertThat(level(new MemoryChecks(host, trials).findings(), "NUMA")).isEqualTo(Level.OK);
+        assertThat(level(new MemoryChecks(host, trials, environment).findings(), "NUMA"))
+                .isEqualTo(Level.OK);
 
         trials.outcome = Trial.failure("libnuma.so.1 is not installed");
-        assertThat(finding(new MemoryChecks(host, trials).findings(), "NUMA").sentence())
+        assertThat(finding(new MemoryChecks(host, trials, environment).findings(), "NUMA")
+                        .sentence())
                 .contains("is not installed", "libnuma1");
     }
 
