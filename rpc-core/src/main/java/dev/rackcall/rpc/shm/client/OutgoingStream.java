@@ -306,7 +306,8 @@ final class OutgoingStream<T> {
         while (next != null) {
             writer.write(out, next);
             count++;
-            next = out.length() < REQUEST_BYTES ? take() : null;
+            // The caller's stream goes on meanwhile, so what is ready may never come to an end.
+            next = count < AHEAD && out.length() < REQUEST_BYTES ? take() : null;
         }
         out.setCount(at, count);
         Throwable thrown;
