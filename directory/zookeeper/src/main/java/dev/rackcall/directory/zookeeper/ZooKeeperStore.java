@@ -173,9 +173,20 @@ final class ZooKeeperStore implements DirectoryStore {
                     "making " + path + ": the session with the ZooKeeper servers " + servers
                             + " has ended and there is no new one yet; try again in a moment");
         }
-        String tag = unanswered.computeIfAbsent(path, _ -> member + "-" + attempts.incrementAndGet());
+        // Taken out, so that of two threads that create the same node only one can own it.
+        String lost = unanswered.remove(path);
+        String tag = lost == null ? member + "-" + attempts.incrementAndGet() : lost;
+        try {
+            return create(path, tag, value);
+        } catch (DirectoryException e) {
+            unanswered.put(path, tag);
+            throw e;
+        }
+    }
+
+    private boolean create(String path, String tag, byte[] value) {
         byte[] tagged = TaggedValue.of(tag, value);
-        boolean made = ask("making " + path, () -> {
+        return ask("making " + path, () -> {
             try {
                 client.create()
                         .creatingParentContainersIfNeeded()
@@ -186,8 +197,6 @@ final class ZooKeeperStore implements DirectoryStore {
                 return isFromAnEarlierAttempt(path, tagged);
             }
         });
-        unanswered.remove(path);
-        return made;
     }
 
     /** Whether the node was made by a lost request of this creation, or of an earlier one that ended without an answer. */

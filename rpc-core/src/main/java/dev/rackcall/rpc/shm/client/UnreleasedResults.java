@@ -8,9 +8,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The shared results of one connection that its callers have not released. Each counts once, whatever it holds. Warns
- * when there are many, long before they
- * fill the reply arena, and names a place where one of them arrived. Does not count the elements of streams, which
- * share one scope; if callers release those, it warns later. Thread-safe.
+ * when there are many, long before they fill the reply arena, and names a place where one of them arrived. Does not
+ * count the elements of streams, which share one scope; if callers release those, it warns later. Thread-safe.
  */
 final class UnreleasedResults {
     /** Results at the first warning; each further warning comes at twice as many. */
