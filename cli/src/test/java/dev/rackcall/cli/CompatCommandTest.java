@@ -13,12 +13,10 @@ import java.util.zip.ZipEntry;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** What {@code rackcall compat} says of two versions of a service. */
-@Timeout(120)
 class CompatCommandTest {
     private static final String SHOP = """
             package shop;

@@ -12,11 +12,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the launcher says where it finds no JDK 25. */
-@Timeout(60)
 class LauncherTest {
     /** Where the launcher looks for JDKs of this machine. */
     private static final List<Path> FOLDERS = Stream.of(

@@ -1,21 +1,18 @@
 package dev.rackcall.grpc;
 
 import dev.rackcall.grpc.wire.FrameBreachException;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Metadata as bytes: the number of entries, then name and value of each after their lengths, all in network byte order.
  * Values of {@code -bin} keys are sent as they are.
  */
 final class MetadataFrames {
-    private static final Logger LOG = LoggerFactory.getLogger(MetadataFrames.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(MetadataFrames.class);
 
     /** What HTTP/2 adds to each entry when it counts the size of metadata. */
     private static final int ENTRY_BYTES = 32;
@@ -64,14 +61,11 @@ final class MetadataFrames {
     }
 
     private static void warn(String fault) {
-        if (LOG_LIMIT.allows()) {
-            LOG.warn(
-                    "{} is not sent: text is printable ASCII (give other values a key that ends in {}), and a call has at most {} entries{}",
-                    fault,
-                    Metadata.BINARY_HEADER_SUFFIX,
-                    MOST_ENTRIES,
-                    LOG_LIMIT.skipped());
-        }
+        LOG.warn(
+                "{} is not sent: text is printable ASCII (give other values a key that ends in {}), and a call has at most {} entries",
+                fault,
+                Metadata.BINARY_HEADER_SUFFIX,
+                MOST_ENTRIES);
     }
 
     /** The size by HTTP/2's rule, which gRPC's limit counts, of the metadata that {@link #decode} is about to read. */

@@ -5,7 +5,7 @@ import com.google.common.util.concurrent.ListenableFuture;
 import dev.rackcall.grpc.wire.Frame;
 import dev.rackcall.grpc.wire.FrameBreachException;
 import dev.rackcall.grpc.wire.PipeConnection;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import io.grpc.Attributes;
 import io.grpc.Grpc;
 import io.grpc.InternalChannelz.SocketOptions;
@@ -25,13 +25,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A client's connection, as gRPC's server sees it. */
 final class RackcallServerTransport implements ServerTransport, PipeConnection.Receiver {
-    private static final Logger LOG = LoggerFactory.getLogger(RackcallServerTransport.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(RackcallServerTransport.class);
 
     private final InternalLogId logId;
     private final RackcallServer server;
@@ -129,9 +126,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
             stats = StatsTraceContext.newServerContext(server.tracerFactories(), method, headers);
         } catch (RuntimeException | Error e) {
             // The application's tracer is no reason to end the connection.
-            if (LOG_LIMIT.allows()) {
-                LOG.warn("{}: a call is refused, since its tracer failed{}", connection, LOG_LIMIT.skipped(), e);
-            }
+            LOG.warn("{}: a call is refused, since its tracer failed", connection, e);
             failure = Status.INTERNAL.withDescription("the server failed to trace the call");
         }
         RackcallServerStream stream =

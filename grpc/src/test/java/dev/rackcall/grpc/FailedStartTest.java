@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A server that fails to start while clients are connecting. */
@@ -69,7 +68,6 @@ class FailedStartTest {
     }
 
     @Test
-    @Timeout(100)
     void shouldFailWhileClientsAreConnecting() throws Exception {
         URI good = freePort();
         ManagedChannel near = RackcallChannelBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, directory))

@@ -12,10 +12,8 @@ import dev.rackcall.verbs.soft.FaultPlan;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Errors for a device whose port is down, at once and not after a timeout. */
-@Timeout(60)
 class PortDownTest {
     private static final HostId SELF = HostId.named("self");
     private static final HostId OTHER = HostId.named("other");

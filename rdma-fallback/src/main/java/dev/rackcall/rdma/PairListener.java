@@ -6,7 +6,7 @@ import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.CarrierProvider.Answer;
 import dev.rackcall.rpc.spi.CarrierProvider.Inspection;
 import dev.rackcall.rpc.spi.CarrierProvider.Reception;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -17,12 +17,10 @@ import java.net.URI;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A TCP port where clients connect, with a virtual thread for each client that is not connected yet. */
 final class PairListener implements CarrierProvider.Listener {
-    private static final Logger LOG = LoggerFactory.getLogger(PairListener.class);
+    private static final LimitedLog LOG = LimitedLog.of(PairListener.class);
     private static final int BACKLOG = 256;
     /** Pause after a failed accept, which usually means that no file descriptors are left. */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -32,9 +30,8 @@ final class PairListener implements CarrierProvider.Listener {
     private final URI address;
     private final Reception reception;
     /** Limits log lines, which any process that reaches the port can cause. */
-    private final LogLimit limit = new LogLimit();
-
     private final PairGuests guests = new PairGuests();
+
     private volatile boolean closed;
 
     private PairListener(DeviceKind devices, ServerSocket port, URI address, Reception reception) {
@@ -79,9 +76,7 @@ final class PairListener implements CarrierProvider.Listener {
             } catch (IOException | RuntimeException | Error e) {
                 // Includes a host without memory or threads to spare: later clients must still be accepted.
                 if (!closed) {
-                    if (limit.allows()) {
-                        LOG.warn("a client of {} could not be accepted: {}{}", address, e.toString(), limit.skipped());
-                    }
+                    LOG.warn("a client of {} could not be accepted: {}", address, e.toString());
                     LockSupport.parkNanos(FAILED_ACCEPT_NANOS);
                 }
             }
@@ -117,14 +112,7 @@ final class PairListener implements CarrierProvider.Listener {
     }
 
     private void turnedAway(Socket socket, String why) {
-        if (limit.allows()) {
-            LOG.warn(
-                    "a client of {} at {} was rejected: {}{}",
-                    address,
-                    socket.getRemoteSocketAddress(),
-                    why,
-                    limit.skipped());
-        }
+        LOG.warn("a client of {} at {} was rejected: {}", address, socket.getRemoteSocketAddress(), why);
         PairHandshake.giveUp(null, socket);
     }
 

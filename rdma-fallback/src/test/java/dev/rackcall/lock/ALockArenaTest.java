@@ -27,11 +27,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A lock table among the objects of an arena, which two participants map and a carrier mirrors, as in a connection. */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
 class ALockArenaTest {
     private static final long BYTES = 1 << 20;
     private static final int DESCRIPTORS = 8;

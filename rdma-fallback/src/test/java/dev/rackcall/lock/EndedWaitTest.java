@@ -14,11 +14,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Waits without a limit that end all the same: the thread must not continue as if it held the lock. */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
 class EndedWaitTest {
     private static final int DESCRIPTORS = 8;
     private static final long LINE = LockLayout.lock(DESCRIPTORS, 0);

@@ -11,11 +11,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 
 /** A lock table that is reached by memory and over a device, and threads that use it. */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
 abstract class LockFixture {
     static final long PATIENCE_SECONDS = 30;
 

@@ -15,13 +15,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * An open unlock, one step at a time: the test decides when its answer comes, and the finisher's thread does not run.
  */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
 class OpenUnlockTest {
     private static final int DESCRIPTORS = 8;
     private static final long TAIL = LockLayout.lock(DESCRIPTORS, 0) + LockLayout.REMOTE_TAIL;

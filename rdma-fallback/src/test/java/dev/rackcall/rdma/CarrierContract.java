@@ -25,10 +25,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What two connected carriers do for a connection, whatever the transport. */
-@Timeout(60)
 public abstract class CarrierContract {
     protected static final int BYTES = 1 << 20;
     protected static final long FLAG = BYTES - 8;

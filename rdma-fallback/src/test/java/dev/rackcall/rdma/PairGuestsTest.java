@@ -16,10 +16,8 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Which client loses its place to which. */
-@Timeout(60)
 class PairGuestsTest {
     private static final InetAddress ONE = InetAddress.ofLiteral("127.0.0.1");
     private static final InetAddress OTHER = InetAddress.ofLiteral("127.0.0.2");

@@ -35,10 +35,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Broken, hostile and foreign peers. Each gets, or causes, a clear error, and no other peer is affected. */
-@Timeout(120)
 class RdmaBadInputTest extends RpcFixture {
     private static final long QUOTA = 1 << 20;
     private static final Duration TIMEOUT = Duration.ofSeconds(20);

@@ -24,10 +24,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Large arguments that stay with their caller: the server fetches what its handler reads. */
-@Timeout(120)
 class RdmaFetchTest extends RpcFixture {
     private static final int NODES = 100_000;
     /** For walks through all nodes, which fetch some thousand pages one after the other. */

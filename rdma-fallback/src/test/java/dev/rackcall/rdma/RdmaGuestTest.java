@@ -18,10 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What clients cost a server before they have proven that they have a device. */
-@Timeout(120)
 class RdmaGuestTest extends RpcFixture {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final long QUOTA = 64 << 20;

@@ -21,13 +21,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Several nodes that share no memory use their channel's arena: one writes, the server is the home, the others fetch
  * what they read.
  */
-@Timeout(60)
 class RdmaHoldersTest extends ShelfNodes {
     private static final int PAGES = 20_000;
     private static final String HOST = "127.0.0.11";

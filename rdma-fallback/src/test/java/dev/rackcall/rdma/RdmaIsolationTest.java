@@ -14,12 +14,10 @@ import dev.rackcall.shm.Scope;
 import java.net.URI;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Isolation over RDMA: the modes mean the same as in shared memory; a seal is sent as a snapshot. */
-@Timeout(60)
 class RdmaIsolationTest extends RpcFixture {
     private RpcChannel channel;
 

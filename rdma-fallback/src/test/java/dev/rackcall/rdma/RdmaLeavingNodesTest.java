@@ -13,10 +13,8 @@ import dev.rackcall.testkit.Usage;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Nodes come and go while another node reads their objects. */
-@Timeout(60)
 class RdmaLeavingNodesTest extends ShelfNodes {
     RdmaLeavingNodesTest() {
         super("127.0.0.14", channel -> channel);

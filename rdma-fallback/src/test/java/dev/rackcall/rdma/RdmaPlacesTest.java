@@ -27,10 +27,8 @@ import java.net.InetAddress;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A server whose software device has its maximum number of peers says so. */
-@Timeout(120)
 class RdmaPlacesTest {
     private static final String SERVER = "127.0.0.2";
     private static final Duration TIMEOUT = Duration.ofSeconds(20);

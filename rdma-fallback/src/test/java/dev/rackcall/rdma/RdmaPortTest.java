@@ -18,7 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,7 +25,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Calls over a device whose port is down. A connect fails at once, on either side; former connections are made anew
  * once the port is up.
  */
-@Timeout(120)
 class RdmaPortTest {
     private static final String CLIENT = "127.0.0.1";
     private static final String SERVER = "127.0.0.2";

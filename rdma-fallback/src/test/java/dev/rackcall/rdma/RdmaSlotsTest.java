@@ -15,10 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The runtime's own requests find a slot even if calls occupy all of theirs. */
-@Timeout(60)
 class RdmaSlotsTest extends ShelfNodes {
     private static final int SLOTS = 2;
     private static final int PAGES = 300;

@@ -17,7 +17,6 @@ import java.net.URI;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,7 +24,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * A caller whose device writes to the server's memory while the handler reads its argument. It can: that memory is
  * registered for it.
  */
-@Timeout(60)
 class RdmaTamperTest extends RpcFixture {
     private static final String HOST = "127.0.0.1";
 

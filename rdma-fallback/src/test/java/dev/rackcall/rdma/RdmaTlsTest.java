@@ -27,11 +27,9 @@ import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Software devices with certificates: only peers that trust each other can call. */
-@Timeout(120)
 class RdmaTlsTest {
     private static final String SERVER = "127.0.0.2";
     private static final Duration TIMEOUT = Duration.ofSeconds(20);

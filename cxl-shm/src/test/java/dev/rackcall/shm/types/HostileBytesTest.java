@@ -21,18 +21,15 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A peer overwrites a graph of shared objects. Every read must end, in bounded time, with a value or a documented
  * exception.
  */
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class HostileBytesTest {
     private static final SharedType<Document> DOCUMENT = SharedType.of(Document.class);
     private static final SharedType<Author> AUTHOR = SharedType.of(Author.class);

@@ -3,7 +3,7 @@ package dev.rackcall.grpc.wire;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.runtime.ServerInstance;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.Uid;
@@ -20,13 +20,10 @@ import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Where clients connect to one channel: the lock that proves a living server, the socket, and a thread that accepts. */
 public final class PipeListener implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(PipeListener.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(PipeListener.class);
 
     private static final int BACKLOG = 1024;
     private static final long DOOR = 0;
@@ -186,9 +183,7 @@ public final class PipeListener implements AutoCloseable {
                 tick();
             } catch (RuntimeException | Error e) {
                 if (!stopping) {
-                    if (LOG_LIMIT.allows()) {
-                        LOG.warn("channel {}: a client was not accepted: {}{}", channel, e, LOG_LIMIT.skipped());
-                    }
+                    LOG.warn("channel {}: a client was not accepted: {}", channel, e.toString());
                     LockSupport.parkNanos(FAILED_NANOS);
                 }
             }

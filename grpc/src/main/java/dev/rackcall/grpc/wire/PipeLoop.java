@@ -1,6 +1,6 @@
 package dev.rackcall.grpc.wire;
 
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.socket.EventPoll;
@@ -15,8 +15,6 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A thread that receives the frames of its connections. It polls recently busy connections in turn; peers of the other
@@ -24,8 +22,7 @@ import org.slf4j.LoggerFactory;
  * kernel.
  */
 public final class PipeLoop implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(PipeLoop.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(PipeLoop.class);
 
     private static final long MAX_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Turns between two checks of the sockets. */
@@ -160,9 +157,7 @@ public final class PipeLoop implements AutoCloseable {
             try {
                 turn();
             } catch (RuntimeException | Error e) {
-                if (LOG_LIMIT.allows()) {
-                    LOG.warn("{} goes on after {}{}", thread.getName(), e, LOG_LIMIT.skipped(), e);
-                }
+                LOG.warn("{} goes on after {}", thread.getName(), e, e);
                 LockSupport.parkNanos(FAILED_TURN_NANOS);
             }
         }
@@ -232,11 +227,10 @@ public final class PipeLoop implements AutoCloseable {
 
     private void dropAfter(PipeConnection connection, Throwable failure) {
         boolean breach = failure instanceof FrameBreachException;
-        if (breach && LOG_LIMIT.allows()) {
-            LOG.warn(
-                    "{} broke the protocol and is closed: {}{}", connection, failure.getMessage(), LOG_LIMIT.skipped());
-        } else if (!breach && LOG_LIMIT.allows()) {
-            LOG.warn("{} is closed after {}{}", connection, failure, LOG_LIMIT.skipped(), failure);
+        if (breach) {
+            LOG.warn("{} broke the protocol and is closed: {}", connection, failure.getMessage());
+        } else {
+            LOG.warn("{} is closed after {}", connection, failure, failure);
         }
         drop(
                 connection,
@@ -334,9 +328,7 @@ public final class PipeLoop implements AutoCloseable {
             try {
                 action.run();
             } catch (RuntimeException | Error e) {
-                if (LOG_LIMIT.allows()) {
-                    LOG.warn("{} goes on after {}{}", thread.getName(), e, LOG_LIMIT.skipped(), e);
-                }
+                LOG.warn("{} goes on after {}", thread.getName(), e, e);
             }
         }
     }

@@ -19,11 +19,9 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process of another user listens in place of the agent: the tenant checks the user before it sends anything. */
-@Timeout(60)
 class AgentHandshakeTest {
     private static final int SOMEBODY = 65_533;
     private static final int NOBODY = 65_534;

@@ -20,11 +20,9 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Agents that find a meta server through a directory, and its successors. */
-@Timeout(120)
 class MetaDirectoryTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final String GID = "fd72:6b00:0001:0002:0003:0004:7f00:0001";

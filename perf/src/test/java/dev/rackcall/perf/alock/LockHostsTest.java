@@ -10,10 +10,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The lock benchmark with its nodes in two processes. */
-@Timeout(120)
 class LockHostsTest {
     /**
      * Below the ports that the kernel gives to connecting sockets, since the test binds it again and again, seconds

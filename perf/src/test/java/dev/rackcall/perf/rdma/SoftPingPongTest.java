@@ -15,11 +15,9 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The ping-pong when its other side or a connection is late or has ended. */
-@Timeout(60)
 class SoftPingPongTest {
     /** More than the send queue has places. */
     private static final int MANY = 400;

@@ -8,7 +8,7 @@ import dev.rackcall.cp.client.Patience;
 import dev.rackcall.rdma.end.ForeignPeerException;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -26,8 +26,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Shared by all connections of one tenant in this process: a port where their messages arrive, and a thread. The thread
@@ -35,8 +33,7 @@ import org.slf4j.LoggerFactory;
  * there is a connection or a listener, and a moment longer, since another connection may follow soon. Thread-safe.
  */
 final class QueueHub {
-    private static final Logger LOG = LoggerFactory.getLogger(QueueHub.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(QueueHub.class);
     private static final SecureRandom RANDOM = new SecureRandom();
     /** How often the thread attends to carriers that need it. */
     private static final long TICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
@@ -306,12 +303,7 @@ final class QueueHub {
             } catch (ControlPlaneException e) {
                 isOver = broken(e);
             } catch (RuntimeException | Error e) {
-                if (LOG_LIMIT.allows()) {
-                    LOG.error(
-                            "a message over virtual queues was not delivered; the connections go on{}",
-                            LOG_LIMIT.skipped(),
-                            e);
-                }
+                LOG.error("a message over virtual queues was not delivered; the connections go on", e);
                 LockSupport.parkNanos(TICK_NANOS);
             }
         }
@@ -354,12 +346,7 @@ final class QueueHub {
         try {
             word.run();
         } catch (RuntimeException | Error e) {
-            if (LOG_LIMIT.allows()) {
-                LOG.error(
-                        "a listener or connection was not told that its port is lost; the others are{}",
-                        LOG_LIMIT.skipped(),
-                        e);
-            }
+            LOG.error("a listener or connection was not told that its port is lost; the others are", e);
         }
     }
 
@@ -416,8 +403,6 @@ final class QueueHub {
     }
 
     static void turnedAway(HostId from, String why) {
-        if (LOG_LIMIT.allows()) {
-            LOG.warn("a message from a process of {} is dropped: {}{}", from, why, LOG_LIMIT.skipped());
-        }
+        LOG.warn("a message from a process of {} is dropped: {}", from, why);
     }
 }

@@ -13,10 +13,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The sending half, over a fake queue and fake memory. */
-@Timeout(60)
 class MirrorCarrierTest {
     private static final int EMFILE = 24;
     private static final int BYTES = 1 << 16;

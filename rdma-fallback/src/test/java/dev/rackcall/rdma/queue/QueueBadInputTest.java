@@ -43,10 +43,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Broken, hostile and missing peers. Each gets, or causes, a clear error, and no other peer is affected. */
-@Timeout(120)
 class QueueBadInputTest extends RpcFixture {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
 

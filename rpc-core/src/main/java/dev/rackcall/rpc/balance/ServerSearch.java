@@ -7,7 +7,7 @@ import dev.rackcall.rpc.runtime.ServerInstance;
 import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,8 +17,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Finds the servers of a channel by their files in the runtime directory, as soon as the files appear, and connects to
@@ -28,8 +26,7 @@ final class ServerSearch implements AutoCloseable {
     /** Maximum number of servers that one channel connects to; if there are more, it chooses at random. */
     static final int MOST_SERVERS = 16;
 
-    private static final Logger LOG = LoggerFactory.getLogger(ServerSearch.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(ServerSearch.class);
     /** How long a background thread waits for a server that does not answer. */
     private static final Duration CONNECT_BOUND = Duration.ofSeconds(5);
     /** The least time for one of several servers. */
@@ -177,14 +174,7 @@ final class ServerSearch implements AutoCloseable {
 
     private void unseen(Path what, RuntimeException why) {
         later(RETRY_NANOS);
-        if (LOG_LIMIT.allows()) {
-            LOG.warn(
-                    "channel {}: {} cannot be examined; it is looked at again{}",
-                    spec.channel(),
-                    what,
-                    LOG_LIMIT.skipped(),
-                    why);
-        }
+        LOG.warn("channel {}: {} cannot be examined; it is looked at again", spec.channel(), what, why);
     }
 
     private synchronized void beginUnlessKnown(ServerInstance server, int connected) {
@@ -206,14 +196,7 @@ final class ServerSearch implements AutoCloseable {
             adopted = connect(server, CONNECT_BOUND);
         } catch (RuntimeException e) {
             later(RETRY_NANOS);
-            if (LOG_LIMIT.allows()) {
-                LOG.warn(
-                        "channel {}: connecting to {} failed{}",
-                        spec.channel(),
-                        server.socket(),
-                        LOG_LIMIT.skipped(),
-                        e);
-            }
+            LOG.warn("channel {}: connecting to {} failed", spec.channel(), server.socket(), e);
         } finally {
             synchronized (this) {
                 tried.remove(server.id());

@@ -10,15 +10,12 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.EndObservers;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import java.util.function.Function;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** One call inside its channel's interceptors. Confined to the caller's thread. */
 final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
-    private static final Logger LOG = LoggerFactory.getLogger(InterceptedCall.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(InterceptedCall.class);
 
     private final StubCalls calls;
     private final MethodDescriptor method;
@@ -92,9 +89,7 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
     }
 
     private RpcException threw(Class<?> interceptor, RuntimeException thrown) {
-        if (LOG_LIMIT.allows()) {
-            LOG.warn("{}: the interceptor {} threw{}", method, interceptor.getName(), LOG_LIMIT.skipped(), thrown);
-        }
+        LOG.warn("{}: the interceptor {} threw", method, interceptor.getName(), thrown);
         return Status.Code.INTERNAL
                 .with("%s: the client's interceptor %s threw %s", method, interceptor.getName(), thrown)
                 .asException(thrown);

@@ -8,7 +8,7 @@ import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.server.ConnectionFactory;
 import dev.rackcall.rpc.shm.server.PolledServer;
 import dev.rackcall.rpc.shm.server.Poller;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.Uid;
@@ -23,15 +23,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A server of this host's clients: one listening socket per channel, one thread that accepts clients and agrees on
  * memory, and the pollers that do the rest. A new connection costs a poller one list entry.
  */
 final class ShmServer extends PolledServer {
-    private static final Logger LOG = LoggerFactory.getLogger(ShmServer.class);
+    private static final LimitedLog LOG = LimitedLog.of(ShmServer.class);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** Ticks between two checks whether the sockets are still at their paths. */
     private static final int TICKS_PER_LOOK = 5;
@@ -42,8 +40,6 @@ final class ShmServer extends PolledServer {
      * return at once.
      */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
-
-    private static final LogLimit LOG_LIMIT = new LogLimit();
 
     private final RuntimeDirectory directory;
     private final String id = RuntimeDirectory.newId();
@@ -139,9 +135,7 @@ final class ShmServer extends PolledServer {
     }
 
     private static void failed(Throwable thrown) {
-        if (LOG_LIMIT.allows()) {
-            LOG.error("accepting a connection failed; the server goes on{}", LOG_LIMIT.skipped(), thrown);
-        }
+        LOG.error("accepting a connection failed; the server goes on", thrown);
         LockSupport.parkNanos(FAILED_ACCEPT_NANOS);
     }
 
@@ -209,12 +203,8 @@ final class ShmServer extends PolledServer {
             refuse(socket, Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
         } catch (RuntimeException | Error e) {
             // Clients that retry while the server drains are not worth a log line.
-            if (!isDraining() && LOG_LIMIT.allows()) {
-                LOG.warn(
-                        "a client of channel {} was refused: {}{}",
-                        guest.door().channel(),
-                        e.toString(),
-                        LOG_LIMIT.skipped());
+            if (!isDraining()) {
+                LOG.warn("a client of channel {} was refused: {}", guest.door().channel(), e.toString());
             }
             refuse(
                     socket,

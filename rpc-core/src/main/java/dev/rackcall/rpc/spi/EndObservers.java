@@ -6,16 +6,13 @@ import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
 import java.util.ArrayList;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The observers of one call. Each is notified of the end once, even if it is added later. They must not throw; if one
  * does, the exception is logged and the others are still notified. Thread-safe.
  */
 public final class EndObservers implements CallObserver {
-    private static final Logger LOG = LoggerFactory.getLogger(EndObservers.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(EndObservers.class);
 
     private final List<CallObserver> untold = new ArrayList<>();
     /** Null until the call has ended. */
@@ -84,14 +81,11 @@ public final class EndObservers implements CallObserver {
     }
 
     private static void log(CallObserver observer, Throwable thrown, Object heard) {
-        if (LOG_LIMIT.allows()) {
-            LOG.warn(
-                    "the observer {} of a call threw {} when it heard {}{}",
-                    observer.getClass().getName(),
-                    thrown,
-                    heard,
-                    LOG_LIMIT.skipped(),
-                    thrown);
-        }
+        LOG.warn(
+                "the observer {} of a call threw {} when it heard {}",
+                observer.getClass().getName(),
+                thrown,
+                heard,
+                thrown);
     }
 }

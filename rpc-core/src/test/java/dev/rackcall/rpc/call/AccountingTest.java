@@ -18,13 +18,11 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Servers that start and clients that connect release everything: descriptors, mappings, threads, locks, files. The
  * property {@code rackcall.connects} is the number of connections, 250 by default.
  */
-@Timeout(120)
 class AccountingTest extends RpcFixture {
     private static final int CONNECTS = Integer.getInteger("rackcall.connects", 250);
     private static final int AT_ONCE = 100;

@@ -25,10 +25,8 @@ import java.util.function.BiConsumer;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A call ends once, every observer hears of it, and it leaves no trace in the slot's next call. */
-@Timeout(60)
 class CallEndTest extends RpcFixture {
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
 

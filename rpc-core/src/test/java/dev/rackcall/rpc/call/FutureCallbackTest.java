@@ -27,10 +27,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** An action on a call's future may do anything; no other caller waits for it. */
-@Timeout(120)
 class FutureCallbackTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
 

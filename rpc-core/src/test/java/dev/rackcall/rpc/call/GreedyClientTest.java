@@ -15,13 +15,11 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A client with many slow calls waits for its own calls. Other clients are served meanwhile, although one thread runs
  * all handlers.
  */
-@Timeout(100)
 class GreedyClientTest extends RpcFixture {
     private static final int SLOTS = 64;
     /** At most this many handlers of one client may be stuck at once. */

@@ -17,12 +17,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Handlers whose failure cannot even be described, or that run out of memory: one call ends and nothing else. */
-@Timeout(60)
 class HandlerFailureTest extends RpcFixture {
 
     /** Throws from the methods that describe it. */

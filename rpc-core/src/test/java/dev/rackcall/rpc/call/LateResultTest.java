@@ -31,7 +31,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -39,7 +38,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Results in shared memory that arrive after their caller has completed the future itself: only Rackcall can release
  * them.
  */
-@Timeout(120)
 class LateResultTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
     private static final int CALLS = 300;

@@ -18,12 +18,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a handler leaves behind does not reach the next caller. */
-@Timeout(60)
 class LeftBehindTest extends RpcFixture {
     static List<Dispatch> dispatches() {
         return List.of(Dispatch.direct(), Dispatch.workers(1), Dispatch.virtualThreads());
@@ -122,9 +120,12 @@ class LeftBehindTest extends RpcFixture {
         }
         try (Scope mine = channel.newScope();
                 CapturedErr log = CapturedErr.begin()) {
-            assertFails(Status.Code.INTERNAL, () -> library.texts(LibraryService.fill(mine, "mine", 1)))
-                    .hasMessageContainingAll("/test/library/texts", "memory was freed");
-            Await.until("the log blames the handler", () -> log.text().contains("RpcContext.adopt"));
+            // Again: the log leaves lines out while there are many of a kind.
+            Await.until("the log blames the handler", () -> {
+                assertFails(Status.Code.INTERNAL, () -> library.texts(LibraryService.fill(mine, "mine", 1)))
+                        .hasMessageContainingAll("/test/library/texts", "memory was freed");
+                return log.text().contains("RpcContext.adopt");
+            });
             assertThat(log.text()).contains("/test/library/texts", "Book at Ref(");
         }
     }
@@ -143,9 +144,12 @@ class LeftBehindTest extends RpcFixture {
         try (Scope mine = channel.newScope();
                 CapturedErr log = CapturedErr.begin()) {
             Library library = channel.stub(Library.class);
-            assertFails(Status.Code.INTERNAL, () -> library.texts(LibraryService.fill(mine, "mine", 1)))
-                    .hasMessageContainingAll("/test/library/texts", "memory was freed");
-            Await.until("the log blames the handler", () -> log.text().contains("RpcContext.adopt"));
+            // Again: the log leaves lines out while there are many of a kind.
+            Await.until("the log blames the handler", () -> {
+                assertFails(Status.Code.INTERNAL, () -> library.texts(LibraryService.fill(mine, "mine", 1)))
+                        .hasMessageContainingAll("/test/library/texts", "memory was freed");
+                return log.text().contains("RpcContext.adopt");
+            });
             assertThat(log.text()).contains("/test/library/texts", "connection to channel /test/library has ended");
         }
     }

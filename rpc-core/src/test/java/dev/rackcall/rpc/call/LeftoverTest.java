@@ -29,10 +29,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Finished calls leave nothing in a connection's memory and slots. Small quotas make any leak show soon. */
-@Timeout(60)
 class LeftoverTest extends RpcFixture {
     private static final int SMALL_QUOTA = 64 << 10;
     private static final int MANY = 60;

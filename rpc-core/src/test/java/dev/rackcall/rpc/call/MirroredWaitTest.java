@@ -15,10 +15,8 @@ import java.net.URI;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A caller that waits by polling a device sleeps after a while, as other callers do. */
-@Timeout(60)
 class MirroredWaitTest extends RpcFixture {
     /** More than a caller makes that spins for a fraction of a millisecond; in the 300 ms of a call there is time for millions. */
     private static final int LOOKS = 20_000;

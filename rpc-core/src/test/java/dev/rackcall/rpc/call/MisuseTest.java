@@ -24,10 +24,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A mistake of a handler, an interceptor or a caller ends one call, with a reason. Nothing else breaks. */
-@Timeout(60)
 class MisuseTest extends RpcFixture {
     private static final int MOST_STREAMS = 256;
 

@@ -10,11 +10,9 @@ import dev.rackcall.rpc.contract.RpcFixture;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A handler that calls another server passes on the rest of its caller's deadline. */
-@Timeout(120)
 class NestedDeadlineTest extends RpcFixture {
 
     @TempDir

@@ -18,10 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Asynchronous calls that wait for a free slot: bounded, cancellable, and in time. */
-@Timeout(120)
 class QueuedCallTest extends RpcFixture {
     private static final int SLOTS = 2;
     /** As CallQueue allows. */

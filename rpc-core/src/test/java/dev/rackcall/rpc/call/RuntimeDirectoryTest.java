@@ -20,7 +20,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,7 +27,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * The runtime directory, where servers put their sockets: an unusable one is reported before anything changes there.
  */
-@Timeout(60)
 class RuntimeDirectoryTest {
     private static final int SOMEBODY = 12_345;
 

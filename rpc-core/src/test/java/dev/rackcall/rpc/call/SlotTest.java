@@ -25,10 +25,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** How calls share a connection's slots when either end fails. */
-@Timeout(60)
 class SlotTest extends RpcFixture {
     private static final int SLOTS = 4;
 

@@ -24,7 +24,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -32,7 +31,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * A connection ends while a user writes a part of its memory to a pipe: the memory stays mapped until the write is
  * done. The test decides how long the reader takes.
  */
-@Timeout(60)
 class SlowReaderTest extends RpcFixture {
     /** More than a pipe holds, and more than is pushed to a server with its own memory. */
     private static final int BYTES = 5 << 20;

@@ -8,10 +8,8 @@ import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Arenas that have room for a few payloads only. */
-@Timeout(120)
 class SmallQuotaTest extends RpcFixture {
     private static final long QUOTA = 4 << 20;
     /** Each keeps memory for its next payload. */

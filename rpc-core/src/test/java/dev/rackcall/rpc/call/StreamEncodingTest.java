@@ -16,10 +16,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A stream whose elements block while they are encoded delays its own reader and no other call. */
-@Timeout(60)
 class StreamEncodingTest extends RpcFixture {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 

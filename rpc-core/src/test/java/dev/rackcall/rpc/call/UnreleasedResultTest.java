@@ -8,10 +8,8 @@ import dev.rackcall.rpc.contract.LibraryService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.CapturedErr;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Unreleased results cause a warning that names a place in the code. */
-@Timeout(60)
 class UnreleasedResultTest extends RpcFixture {
     private static final int FIRST_WARNING = 1_024;
 

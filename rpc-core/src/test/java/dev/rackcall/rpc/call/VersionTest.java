@@ -11,13 +11,11 @@ import dev.rackcall.rpc.isolation.SealedVault;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A client and a server that were built from different versions of an interface refuse to connect and report the
  * difference.
  */
-@Timeout(60)
 class VersionTest extends RpcFixture {
 
     private static final Feed TODAY = Feed.of(Stream::empty);

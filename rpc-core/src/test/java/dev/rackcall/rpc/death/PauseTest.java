@@ -26,12 +26,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A stopped process (SIGSTOP) is slow, not dead: others continue, deadlines hold, and after SIGCONT its calls continue.
  */
-@Timeout(120)
 class PauseTest extends RpcFixture {
     private static final Duration SHORT = Duration.ofMillis(200);
     /** Longer than the server is paused. */

@@ -17,13 +17,11 @@ import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A host that stops sending heartbeats. The test unmaps its pool, because another host sees no more than that of a lost
  * host.
  */
-@Timeout(60)
 class PoolDeathTest extends RpcFixture {
     private final TwoHosts hosts = keep(TwoHosts.create());
 

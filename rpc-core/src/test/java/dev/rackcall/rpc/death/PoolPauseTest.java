@@ -12,10 +12,8 @@ import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A server of a pool whose process was stopped (SIGSTOP) for so long that another server took its door. */
-@Timeout(120)
 class PoolPauseTest extends RpcFixture {
     private final TwoHosts hosts = keep(TwoHosts.create());
 

@@ -33,7 +33,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -42,7 +41,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A server that closes, gracefully or not, during calls of every kind; a server that never started; a server without
  * clients.
  */
-@Timeout(120)
 class ServerEndTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
 

@@ -16,13 +16,11 @@ import dev.rackcall.shm.pool.PoolOptions.Wish;
 import dev.rackcall.testkit.ChildJvm;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * AUTO seals from the first call if the server does not copy as much as the caller passes, and never if the server
  * refuses seals.
  */
-@Timeout(60)
 class AutoHeedsServerTest extends VaultFixture {
     private static final int LARGEST_COPY = 64 << 10;
 

@@ -8,10 +8,8 @@ import dev.rackcall.rpc.isolation.Vault.Coin;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Calls allocate nothing at the caller, neither for values nor for shared objects. */
-@Timeout(60)
 class CallAllocationTest extends VaultFixture {
     /**
      * The first rounds run in the interpreter and create what is kept. A later round may meet a rare path, such as a

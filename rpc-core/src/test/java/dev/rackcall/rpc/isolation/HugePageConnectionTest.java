@@ -22,13 +22,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Connections in huge pages on hosts that have some ({@code sysctl vm.nr_hugepages=32}), and the behaviour on hosts
  * without.
  */
-@Timeout(60)
 class HugePageConnectionTest extends VaultFixture {
     private static final long HUGE = 2 << 20;
     private static final int NEEDED = 16;

@@ -26,12 +26,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a handler sees of shared arguments in each mode, and the error for an argument that may not be passed. */
-@Timeout(60)
 class IsolationTest extends VaultFixture {
     private final VaultService service = new VaultService();
     private RpcChannel channel;

@@ -28,10 +28,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A caller cannot change the arguments of a sealed call between sending it and its end. */
-@Timeout(60)
 class SealedCallTest extends VaultFixture {
     private static final int SECONDS = 20;
 

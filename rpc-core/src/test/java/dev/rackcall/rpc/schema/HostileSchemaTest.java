@@ -11,10 +11,8 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Descriptions of hostile and of very large services. */
-@Timeout(60)
 class HostileSchemaTest {
     private static final Sides SIDES = new Sides("here", "there");
     private static final long SEED = Long.getLong("rackcall.seed", System.nanoTime());

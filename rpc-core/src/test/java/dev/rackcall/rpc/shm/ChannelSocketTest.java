@@ -29,10 +29,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Servers at their sockets: a successor's, and those of clients that hang up. */
-@Timeout(120)
 class ChannelSocketTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(60);
     private static final int CLIENTS = 20;

@@ -23,10 +23,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The server bounds how many clients connect and say nothing, and how long; it disconnects them and serves others. */
-@Timeout(60)
 class PendingClientsTest extends RpcFixture {
     private static final long PATIENCE = 1_000;
 

@@ -32,13 +32,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A client of another user that reaches the server's socket because folder and socket are open to all: the server asks
  * the kernel for the client's user.
  */
-@Timeout(60)
 class StrangerTest extends RpcFixture {
     private static final int NOBODY = 65_534;
     /** The same user as before. */

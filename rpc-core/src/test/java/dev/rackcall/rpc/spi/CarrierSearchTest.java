@@ -9,7 +9,6 @@ import java.util.Iterator;
 import java.util.ServiceConfigurationError;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 class CarrierSearchTest {
     private record Named(String scheme) implements CarrierProvider {
@@ -55,7 +54,6 @@ class CarrierSearchTest {
     }
 
     @Test
-    @Timeout(60)
     void shouldNotAskForEverALoaderThatDoesNotGetOn() {
         assertThat(CarrierSearch.first(loader(Stream.generate(() -> "")), "b")).isEmpty();
     }

@@ -12,10 +12,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Unmaps memory while system calls still use it. */
-@Timeout(60)
 class UnmappingTest {
     /** More than a pipe holds. */
     private static final int BYTES = 1 << 20;

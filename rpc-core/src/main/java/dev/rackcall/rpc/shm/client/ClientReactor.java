@@ -1,6 +1,6 @@
 package dev.rackcall.rpc.shm.client;
 
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.socket.EventPoll;
@@ -12,8 +12,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The one background thread of a client process. It notices dead servers, and takes the answers to asynchronous calls
@@ -21,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * flight. It is a daemon that starts with the first connection.
  */
 final class ClientReactor {
-    private static final Logger LOG = LoggerFactory.getLogger(ClientReactor.class);
+    private static final LimitedLog LOG = LimitedLog.of(ClientReactor.class);
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** Longest sleep while answers are awaited. Bounds the delay if a server never rings. */
     private static final long LONGEST_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -39,8 +37,6 @@ final class ClientReactor {
 
     /** Pause after a failed turn, so that a permanent failure does not occupy a processor. */
     private static final long FAILED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-
-    private static final LogLimit LOG_LIMIT = new LogLimit();
 
     /** The calls of a connection that no caller polls for. */
     interface Polled {
@@ -164,9 +160,7 @@ final class ClientReactor {
 
     /** A failure of one connection must not affect those to other servers. */
     private static void failed(Throwable thrown) {
-        if (LOG_LIMIT.allows()) {
-            LOG.warn("the client's reactor goes on after {}{}", thrown, LOG_LIMIT.skipped(), thrown);
-        }
+        LOG.warn("the client's reactor goes on after {}", thrown, thrown);
     }
 
     private void turn() {

@@ -4,23 +4,20 @@ import dev.rackcall.rpc.EnforcedSeals;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.SealSession;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.shm.os.OsException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Hands the seals of a new connection over to a holder, before they are used. First the holder checks this process,
  * then the server joins, then this process gives up what could lift seals.
  */
 public final class SealEnforcement {
-    private static final Logger LOG = LoggerFactory.getLogger(SealEnforcement.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(SealEnforcement.class);
     /** Bound on the holder's check of this process, and on the server's joining. */
     private static final Duration BOUND = Duration.ofSeconds(10);
 
@@ -44,13 +41,7 @@ public final class SealEnforcement {
                 connection.close();
                 throw cannot(spec.channel(), e.getMessage()).asException(e);
             }
-            if (LOG_LIMIT.allows()) {
-                LOG.info(
-                        "channel {}: its seals are not enforced: {}{}",
-                        spec.channel(),
-                        e.getMessage(),
-                        LOG_LIMIT.skipped());
-            }
+            LOG.info("channel {}: its seals are not enforced: {}", spec.channel(), e.getMessage());
         }
         return connection;
     }

@@ -3,7 +3,7 @@ package dev.rackcall.rpc.shm.mirror;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.MirroringBell;
 import dev.rackcall.rpc.spi.Carrier;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
@@ -21,8 +21,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The bell of a connection whose ends have memory of their own. A thread that has published something pushes it: this
@@ -39,8 +37,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     /** Rounds in which a pushing thread also sends what others have published, before another thread takes over. */
     private static final int ROUNDS = 8;
 
-    private static final Logger LOG = LoggerFactory.getLogger(MirrorBell.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(MirrorBell.class);
 
     /** Bound on waiting for the thread that is pushing, when the bell is closed. */
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -149,12 +146,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     /** Later pushes would lack what this one could not carry, so the connection ends, with all its calls. */
     private void breakOff(Throwable cause) {
         broken = true;
-        if (LOG_LIMIT.allows()) {
-            LOG.error(
-                    "a connection ends because what was published cannot be carried over{}",
-                    LOG_LIMIT.skipped(),
-                    cause);
-        }
+        LOG.error("a connection ends because what was published cannot be carried over", cause);
         ended();
     }
 

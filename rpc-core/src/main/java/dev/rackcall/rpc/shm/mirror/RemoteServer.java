@@ -10,7 +10,7 @@ import dev.rackcall.rpc.shm.server.PolledServer;
 import dev.rackcall.rpc.shm.server.ShmServerConnection;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.os.OsException;
@@ -27,8 +27,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Accepts clients that share no memory with the server. Each address serves all channels, because the client's hello
@@ -36,8 +34,7 @@ import org.slf4j.LoggerFactory;
  * only in their bell.
  */
 public final class RemoteServer extends PolledServer {
-    private static final Logger LOG = LoggerFactory.getLogger(RemoteServer.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(RemoteServer.class);
     /** A peer over a network, whose process and user no kernel reports. */
     private static final Peer STRANGER = new Peer(0, -1, -1);
 
@@ -99,9 +96,7 @@ public final class RemoteServer extends PolledServer {
             try {
                 relieveIfStuck();
             } catch (RuntimeException | Error e) {
-                if (LOG_LIMIT.allows()) {
-                    LOG.error("relieving a poller failed; the server goes on{}", LOG_LIMIT.skipped(), e);
-                }
+                LOG.error("relieving a poller failed; the server goes on", e);
             }
         }
     }

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.shm.pool;
 
 import dev.rackcall.rpc.shm.protocol.Bell;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.UnixSocket;
@@ -11,8 +11,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The bell of a connection between hosts that share only memory: words in that memory. Each process's {@link
@@ -241,8 +239,7 @@ final class PoolBell implements Bell {
      * for a ring. It ends with the last bell.
      */
     static final class PoolWatcher {
-        private static final Logger LOG = LoggerFactory.getLogger(PoolWatcher.class);
-        private static final LogLimit LOG_LIMIT = new LogLimit();
+        private static final LimitedLog LOG = LimitedLog.of(PoolWatcher.class);
         private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
         private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
         /** Number of checks without news before the watcher slows down. */
@@ -299,9 +296,7 @@ final class PoolBell implements Bell {
                 return false;
             } catch (RuntimeException | Error e) {
                 // All connections of this process through pools depend on this thread.
-                if (LOG_LIMIT.allows()) {
-                    LOG.error("a connection through a pool failed; it ends{}", LOG_LIMIT.skipped(), e);
-                }
+                LOG.error("a connection through a pool failed; it ends", e);
                 bell.lose();
                 bells.remove(bell);
                 return false;

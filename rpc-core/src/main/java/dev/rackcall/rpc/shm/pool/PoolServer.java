@@ -9,7 +9,7 @@ import dev.rackcall.rpc.shm.server.ConnectionFactory;
 import dev.rackcall.rpc.shm.server.PolledServer;
 import dev.rackcall.rpc.shm.server.SharedPool;
 import dev.rackcall.rpc.shm.server.ShmServerConnection;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.os.file.SharedFile;
@@ -21,16 +21,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A server for clients on all hosts that map a pool. One thread answers hellos at its {@link PoolDoor}s. Everything
  * else works as for clients of this host, except for the bell and the place of the memory.
  */
 public final class PoolServer extends PolledServer {
-    private static final Logger LOG = LoggerFactory.getLogger(PoolServer.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(PoolServer.class);
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -185,8 +182,8 @@ public final class PoolServer extends PolledServer {
     }
 
     private void failed(Throwable thrown) {
-        if (isPoolOpen() && LOG_LIMIT.allows()) {
-            LOG.error("answering a client failed; the server goes on{}", LOG_LIMIT.skipped(), thrown);
+        if (isPoolOpen()) {
+            LOG.error("answering a client failed; the server goes on", thrown);
         }
     }
 
@@ -227,14 +224,13 @@ public final class PoolServer extends PolledServer {
             again = PoolDoor.acquireAgain(pool, channel, owner);
         } catch (OutOfArenaException | IllegalStateException e) {
             entrance.triesAgainAt = System.nanoTime() + RETRY_NANOS;
-            if (isPoolOpen() && LOG_LIMIT.allows()) {
+            if (isPoolOpen()) {
                 LOG.warn(
                         "channel {}: another server took its door in the pool ({}), which has no room for another door: {}; no"
-                                + " new client finds this server until it has; it tries again{}",
+                                + " new client finds this server until it has; it tries again",
                         channel,
                         taker,
-                        e.getMessage(),
-                        LOG_LIMIT.skipped());
+                        e.getMessage());
             }
             return false;
         }
@@ -280,13 +276,10 @@ public final class PoolServer extends PolledServer {
         try {
             knock = PoolHandshake.at(pool, place);
         } catch (Handshake.MalformedException e) {
-            if (LOG_LIMIT.allows()) {
-                LOG.warn(
-                        "channel {}'s door was overwritten by another process: {}{}",
-                        entrance.factory().channel(),
-                        e.getMessage(),
-                        LOG_LIMIT.skipped());
-            }
+            LOG.warn(
+                    "channel {}'s door was overwritten by another process: {}",
+                    entrance.factory().channel(),
+                    e.getMessage());
             return;
         }
         if (!pool.isThere(knock.host(), knock.boot())) {

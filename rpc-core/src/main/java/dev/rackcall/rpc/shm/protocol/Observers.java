@@ -1,18 +1,15 @@
 package dev.rackcall.rpc.shm.protocol;
 
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Runs users' cancellation actions. They must not throw; if they do, the call still ends. */
 public final class Observers {
-    private static final Logger LOG = LoggerFactory.getLogger(Observers.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(Observers.class);
     private static final long IDLE_SECONDS = 1;
 
     /**
@@ -41,9 +38,7 @@ public final class Observers {
         try {
             action.run();
         } catch (RuntimeException | Error e) {
-            if (LOG_LIMIT.allows()) {
-                LOG.warn("an action for the cancellation of a call threw {}{}", e, LOG_LIMIT.skipped(), e);
-            }
+            LOG.warn("an action for the cancellation of a call threw {}", e, e);
         }
     }
 }

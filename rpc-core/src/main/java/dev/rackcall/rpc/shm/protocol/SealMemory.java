@@ -1,6 +1,6 @@
 package dev.rackcall.rpc.shm.protocol;
 
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.sandbox.SealSpec;
 import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.sandbox.Seals;
@@ -10,13 +10,10 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The part of a connection's memory that describes its seals. Either side reserves it at the first use. */
 public record SealMemory(MemorySegment ring, MemorySegment marks) {
-    private static final Logger LOG = LoggerFactory.getLogger(SealMemory.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(SealMemory.class);
 
     /** Empty if the host has no memory for it. */
     public static Optional<SealMemory> open(SharedFile file, MemorySegment memory, int slots) {
@@ -54,8 +51,6 @@ public record SealMemory(MemorySegment ring, MemorySegment marks) {
     }
 
     private static void tell(String what, RuntimeException why) {
-        if (LOG_LIMIT.allows()) {
-            LOG.info("{}{}{}", what, why.getMessage(), LOG_LIMIT.skipped());
-        }
+        LOG.info("{}{}", what, why.getMessage());
     }
 }

@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.AccessList;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.rpc.spi.ServerSpec;
 import java.util.Collections;
 import java.util.Optional;
@@ -13,13 +13,10 @@ import jdk.jfr.Event;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Decides by a server's access lists who may open a channel, and reports each refusal. Thread-safe. */
 public final class AccessCheck {
-    private static final Logger LOG = LoggerFactory.getLogger(AccessCheck.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(AccessCheck.class);
 
     /** The flight recorder's event of a client that a channel's access list refuses. */
     @Name("rackcall.AccessRefused")
@@ -85,8 +82,6 @@ public final class AccessCheck {
         event.channel = channel;
         event.client = client;
         event.commit();
-        if (LOG_LIMIT.allows()) {
-            LOG.warn("{} may not use channel {}{}", client, channel, LOG_LIMIT.skipped());
-        }
+        LOG.warn("{} may not use channel {}", client, channel);
     }
 }

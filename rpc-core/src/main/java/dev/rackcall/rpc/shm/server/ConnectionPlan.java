@@ -2,13 +2,11 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.pool.PoolOptions.Wish;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Where the parts of a connection's memory lie: control region, request arena and reply arena, each on its own pages.
@@ -17,8 +15,7 @@ import org.slf4j.LoggerFactory;
  * @param quota bytes of either arena
  */
 public record ConnectionPlan(long requestAt, long quota) {
-    private static final Logger LOG = LoggerFactory.getLogger(ConnectionPlan.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(ConnectionPlan.class);
     private static final long HUGE_PAGE = 2 << 20;
 
     /** A plan and the memory made for it. */
@@ -92,9 +89,7 @@ public record ConnectionPlan(long requestAt, long quota) {
         if (isRequired) {
             throw noHugePages(Status.Code.RESOURCE_EXHAUSTED, channel, why);
         }
-        if (LOG_LIMIT.allows()) {
-            LOG.info("a connection to {} has small pages: {}{}", channel, why.getMessage(), LOG_LIMIT.skipped());
-        }
+        LOG.info("a connection to {} has small pages: {}", channel, why.getMessage());
     }
 
     /** Refuses a channel that requires huge pages if this host cannot provide them. */

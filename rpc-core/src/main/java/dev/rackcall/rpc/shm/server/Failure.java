@@ -3,7 +3,7 @@ package dev.rackcall.rpc.shm.server;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.shm.EndedMemoryException;
 import dev.rackcall.shm.NullRefException;
@@ -15,13 +15,10 @@ import dev.rackcall.shm.StaleObjectException;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.types.SharedDataException;
 import java.util.concurrent.CompletionException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What a caller is told about an exception at the server. */
 record Failure(Status status, Metadata trailers) {
-    private static final Logger LOG = LoggerFactory.getLogger(Failure.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(Failure.class);
 
     /**
      * The failure to report.
@@ -64,14 +61,11 @@ record Failure(Status status, Metadata trailers) {
                         method, e.getMessage()));
             default -> {
                 // As in gRPC: an unexpected exception's details stay in the server's log.
-                if (LOG_LIMIT.allows()) {
-                    LOG.warn(
-                            "{}: the handler threw {}; its caller, if one waits, gets UNKNOWN{}",
-                            method,
-                            cause.toString(),
-                            LOG_LIMIT.skipped(),
-                            cause);
-                }
+                LOG.warn(
+                        "{}: the handler threw {}; its caller, if one waits, gets UNKNOWN",
+                        method,
+                        cause.toString(),
+                        cause);
                 yield plain(Status.Code.UNKNOWN.with(
                         "%s: the handler threw %s; the server's log has the rest",
                         method, cause.getClass().getSimpleName()));
@@ -81,9 +75,7 @@ record Failure(Status status, Metadata trailers) {
 
     /** The handler has stored or allocated where it may not. */
     private static Failure misuse(String method, RuntimeException cause) {
-        if (LOG_LIMIT.allows()) {
-            LOG.warn("{}: the handler misused a shared object{}", method, LOG_LIMIT.skipped(), cause);
-        }
+        LOG.warn("{}: the handler misused a shared object", method, cause);
         return plain(
                 Status.Code.INTERNAL.with("%s: its handler misused a shared object: %s", method, cause.getMessage()));
     }
@@ -99,9 +91,7 @@ record Failure(Status status, Metadata trailers) {
 
     /** A mistake in an interceptor: the caller gets its name, and the server's log has the details. */
     static Status ofInterceptor(String method, Class<?> interceptor, Throwable thrown) {
-        if (LOG_LIMIT.allows()) {
-            LOG.warn("{}: the interceptor {} threw{}", method, interceptor.getName(), LOG_LIMIT.skipped(), thrown);
-        }
+        LOG.warn("{}: the interceptor {} threw", method, interceptor.getName(), thrown);
         return Status.Code.INTERNAL.with(
                 "%s: the server's interceptor %s threw %s; the server's log has the rest",
                 method, interceptor.getName(), thrown.getClass().getSimpleName());
@@ -117,14 +107,11 @@ record Failure(Status status, Metadata trailers) {
 
     /** A mistake in the handler, so the server logs it, too. */
     private static Status stale(String method, RuntimeException cause) {
-        if (LOG_LIMIT.allows()) {
-            LOG.warn(
-                    "{}: the handler used a shared object whose memory its owner had freed, such as an argument kept from an"
-                            + " earlier call; copy what has to last, or take it over by RpcContext.adopt{}",
-                    method,
-                    LOG_LIMIT.skipped(),
-                    cause);
-        }
+        LOG.warn(
+                "{}: the handler used a shared object whose memory its owner had freed, such as an argument kept from an"
+                        + " earlier call; copy what has to last, or take it over by RpcContext.adopt",
+                method,
+                cause);
         return Status.Code.INTERNAL.with(
                 "%s: the handler used a shared object whose memory was freed before; the server's log has the rest",
                 method);

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.waiting.SpinTime;
@@ -14,16 +14,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A server behind its listeners: its pollers, handlers and connections, and whether it accepts more of them. Subclasses
  * make connections.
  */
 public abstract class PolledServer implements ServerEndpoint {
-    private static final Logger LOG = LoggerFactory.getLogger(PolledServer.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(PolledServer.class);
     private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long STOP_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
@@ -146,12 +143,9 @@ public abstract class PolledServer implements ServerEndpoint {
             try {
                 poller.relieveIfStuck();
             } catch (RuntimeException | Error e) {
-                if (LOG_LIMIT.allows()) {
-                    LOG.error(
-                            "no thread can be started that polls on beside a handler that has not returned; its other clients wait{}",
-                            LOG_LIMIT.skipped(),
-                            e);
-                }
+                LOG.error(
+                        "no thread can be started that polls on beside a handler that has not returned; its other clients wait",
+                        e);
             }
         }
     }

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.spi.CallThread;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -10,8 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Ensures that exactly one thread polls, even if a handler on it never returns: another thread then takes over, and the
@@ -38,8 +36,7 @@ final class Relief<C extends Relief.Served> {
         void handlerIsBack();
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger(Relief.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(Relief.class);
     /**
      * Maximum number of relieved threads in stuck handlers. Beyond it the poller waits for its handler instead of
      * leaking more threads.
@@ -186,17 +183,14 @@ final class Relief<C extends Relief.Served> {
     }
 
     private void warn(String method, Thread relieved) {
-        if (LOG_LIMIT.allows()) {
-            LOG.warn(
-                    "the handler of {} has not returned on thread {}, which {}; another thread polls on ({} such handlers now){}."
-                            + " Handlers that take long belong on Dispatch.workers or Dispatch.virtualThreads",
-                    method,
-                    relieved.getName(),
-                    // A thread that the kernel does not schedule looks like one that computes.
-                    relieved.getState() == Thread.State.RUNNABLE ? "computes, or gets no processor" : "waits",
-                    stuck.get(),
-                    LOG_LIMIT.skipped());
-        }
+        LOG.warn(
+                "the handler of {} has not returned on thread {}, which {}; another thread polls on ({} such handlers now)."
+                        + " Handlers that take long belong on Dispatch.workers or Dispatch.virtualThreads",
+                method,
+                relieved.getName(),
+                // A thread that the kernel does not schedule looks like one that computes.
+                relieved.getState() == Thread.State.RUNNABLE ? "computes, or gets no processor" : "waits",
+                stuck.get());
     }
 
     /** Waits for the thread on duty to end; returns whether it has, or is the current thread. */

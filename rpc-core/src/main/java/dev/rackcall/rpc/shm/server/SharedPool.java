@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.Handshake;
-import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.TableHome;
@@ -15,8 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The arena that all clients of a channel share, in its own memfd, and its participants. The server is participant 1.
@@ -27,8 +25,7 @@ import org.slf4j.LoggerFactory;
  * client that the server has disconnected may still use its memory.
  */
 public final class SharedPool implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(SharedPool.class);
-    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final LimitedLog LOG = LimitedLog.of(SharedPool.class);
     private static final int SERVER = Handshake.SERVER_PARTICIPANT;
     private static final int MAX_PARTICIPANTS = Handshake.MAX_PARTICIPANTS;
 
@@ -165,8 +162,8 @@ public final class SharedPool implements AutoCloseable {
      * periodically.
      */
     synchronized void reclaim() {
-        if (!closed && arena.mendHeader() && LOG_LIMIT.allows()) {
-            LOG.warn("a client has overwritten the header of a shared arena, which was mended{}", LOG_LIMIT.skipped());
+        if (!closed && arena.mendHeader()) {
+            LOG.warn("a client has overwritten the header of a shared arena, which was mended");
         }
         for (int number = leaving.nextSetBit(0); number >= 0 && !closed; number = leaving.nextSetBit(number + 1)) {
             if (hasLeft(number)) {

@@ -8,11 +8,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The reactor leaves answers to callers that poll, one connection at a time. */
-@Timeout(60)
 class ClientReactorTest {
     @TempDir
     private Path directory;

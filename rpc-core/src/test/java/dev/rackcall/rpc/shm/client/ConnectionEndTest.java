@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,7 +27,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * A connection that ends while a thread is in the middle of a call is unmapped all the same, by that thread when it has
  * got so far.
  */
-@Timeout(60)
 class ConnectionEndTest {
     private static final MethodDescriptor METHOD =
             HostileScript.service("/test/echo").methods().getFirst();

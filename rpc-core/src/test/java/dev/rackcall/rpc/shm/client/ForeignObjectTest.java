@@ -13,10 +13,8 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Arena numbers belong to a server: two servers use the same ones for different memory. */
-@Timeout(60)
 class ForeignObjectTest extends RpcFixture {
     private RpcChannel open(String server) {
         return open(channel(Library.class)

@@ -15,11 +15,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** How a thread polls that waits for a future: not for longer than it waits. */
-@Timeout(60)
 class FutureWaitTest {
     private static final MethodDescriptor METHOD =
             HostileScript.service("/test/echo").methods().getFirst();

@@ -26,13 +26,11 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A server that lies when a client connects: the client says what is wrong, and keeps nothing of what it was sent. */
-@Timeout(60)
 class LyingWelcomeTest extends RpcFixture {
     private static final long CONTROL = ControlLayout.controlBytes(LyingServer.SLOTS);
     private static final long END = CONTROL + 2 * LyingServer.QUOTA;

@@ -26,7 +26,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -34,7 +33,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Each thing that only a broken or hostile client sends ends its connection, and no other; {@link HostilePeerTest}
  * tries them at random.
  */
-@Timeout(60)
 class ProtocolBreachTest extends RpcFixture {
 
     private final CountDownLatch inside = new CountDownLatch(1);

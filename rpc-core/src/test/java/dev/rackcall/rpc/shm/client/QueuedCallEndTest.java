@@ -21,10 +21,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A queued call that cannot begin in its slot, which was given back then, ends once and leaves the slot alone. */
-@Timeout(60)
 class QueuedCallEndTest {
     private static final MethodDescriptor METHOD =
             HostileScript.service("/test/echo").methods().getFirst();

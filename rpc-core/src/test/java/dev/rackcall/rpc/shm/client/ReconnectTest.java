@@ -15,13 +15,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A client reconnects, with a timeout of an hour, to a server that does not answer: calls end by their own deadlines,
  * and closing does not wait.
  */
-@Timeout(60)
 class ReconnectTest extends RpcFixture {
     private static final CallOptions SHORT = within(Duration.ofMillis(200));
 

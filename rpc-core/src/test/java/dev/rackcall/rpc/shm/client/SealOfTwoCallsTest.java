@@ -26,12 +26,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that name the seal under which another call is reading: that one's argument must stay closed. */
-@Timeout(60)
 class SealOfTwoCallsTest extends RpcFixture {
 
     private final CountDownLatch read = new CountDownLatch(1);

@@ -18,10 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a client holds of an arena that others write, and what becomes of it when they leave. */
-@Timeout(60)
 class HeldArenaTest {
     private static final int ID = 77;
     private static final long BYTES = 1 << 20;

@@ -16,9 +16,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class IncomingStreamLimitTest extends RpcFixture {
     private static Stream<Integer> waiting() {
         // One element, and then none until the stream is stopped.

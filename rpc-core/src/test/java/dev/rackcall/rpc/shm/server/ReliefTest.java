@@ -14,10 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** One thread has the duty to poll, never two and never none, whenever handlers get stuck and come back. */
-@Timeout(60)
 class ReliefTest {
     private static final int RELIEFS = 400;
     private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(2);

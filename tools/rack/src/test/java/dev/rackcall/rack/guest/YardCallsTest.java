@@ -7,11 +7,9 @@ import dev.rackcall.rpc.RpcServer;
 import java.net.URI;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What guests call, without guests: through this host's memory, and over the software device. */
-@Timeout(60)
 class YardCallsTest {
     private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
 

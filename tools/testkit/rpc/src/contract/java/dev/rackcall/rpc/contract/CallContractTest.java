@@ -44,12 +44,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The contract of every transport, for each kind of dispatch and waiting. */
-@Timeout(60)
 public class CallContractTest extends StreamContract {
     /** Calls of each of six concurrent threads. */
     private static final int CALLS = Integer.getInteger("rackcall.contract.calls", 200);

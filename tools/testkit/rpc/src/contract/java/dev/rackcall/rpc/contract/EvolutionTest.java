@@ -21,14 +21,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The contract of versions: clients and servers that were compiled from an older and a newer version of one service
  * call each other.
  */
-@Timeout(120)
 public abstract class EvolutionTest extends RpcFixture {
     protected static final String CHANNEL = "/test/evolving";
     /** The class that implements {@link Generation.Ends}, in both versions. */

@@ -26,12 +26,10 @@ import dev.rackcall.testkit.Await;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared objects as arguments and results: passed by pointer, owned and written as documented. */
-@Timeout(60)
 public class SharedCallTest extends StoreContract {
     private final LibraryService service = new LibraryService();
     RpcServer server;

@@ -22,10 +22,8 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The contract of streams that callers send, over every transport. */
-@Timeout(60)
 public abstract class StreamContract extends RpcFixture {
     private static final CallOptions LONG = CallOptions.DEFAULT.withTimeout(Await.BOUND);
 
