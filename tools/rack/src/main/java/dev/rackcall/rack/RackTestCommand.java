@@ -52,7 +52,7 @@ public final class RackTestCommand implements Callable<Integer> {
     @Option(
             names = "--seconds",
             paramLabel = "SECONDS",
-            defaultValue = "1800",
+            defaultValue = "2700",
             description = "How long the guests may run (default: ${DEFAULT-VALUE}).")
     private int seconds;
 

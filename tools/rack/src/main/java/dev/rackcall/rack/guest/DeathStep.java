@@ -30,8 +30,8 @@ final class DeathStep implements Guest.Work {
     private static final int ROUNDS = 2000;
     private static final long BEATS_BEFORE = 100;
     private static final int CALLS = 5;
-    private static final int LONG_MILLIS = 120_000;
-    private static final Duration DEADLINE = Duration.ofSeconds(40);
+    private static final int LONG_MILLIS = 300_000;
+    private static final Duration DEADLINE = Duration.ofSeconds(120);
     /**
      * A has ended if its word does not change for this long; a living A increments it a thousand times in that time.
      */
@@ -127,7 +127,7 @@ final class DeathStep implements Guest.Work {
     private static String callUntilKilled(Guest guest, Pool pool) {
         try (RpcChannel channel = RpcChannel.builder(CallsStep.CHANNEL)
                 .pool(pool)
-                .connectTimeout(Duration.ofSeconds(2))
+                .connectTimeout(DEADLINE.dividedBy(2))
                 .open()) {
             return callUntilKilled(guest, channel);
         }

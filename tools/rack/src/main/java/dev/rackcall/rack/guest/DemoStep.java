@@ -41,7 +41,7 @@ final class DemoStep implements Guest.Work {
     private static final int TRIES = 60;
     private static final int QUESTIONS = 3;
 
-    private static final Duration BOUND = Duration.ofMinutes(2);
+    private static final Duration BOUND = Duration.ofMinutes(6);
 
     @Override
     public String run(Guest guest) throws IOException, InterruptedException {
@@ -169,7 +169,7 @@ final class DemoStep implements Guest.Work {
                         "--host",
                         host(guest),
                         "--timeout",
-                        "60")
+                        "180")
                 .await(BOUND, lines::add);
         return status == 0 ? lines : List.of("explain ended with status " + status);
     }

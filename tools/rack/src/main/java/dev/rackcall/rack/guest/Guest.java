@@ -24,7 +24,7 @@ final class Guest {
     static final Duration BOUND = Duration.ofMinutes(4);
 
     /** How long guests wait for each other: one that skips steps is minutes ahead, more on a busy host. */
-    private static final Duration MEETING_BOUND = Duration.ofMinutes(12);
+    private static final Duration MEETING_BOUND = Duration.ofMinutes(20);
 
     private static final Path MEETING = Path.of("/rack/sync");
     private static final long POLL_NANOS = Duration.ofMillis(20).toNanos();

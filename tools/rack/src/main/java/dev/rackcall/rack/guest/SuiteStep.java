@@ -80,7 +80,7 @@ enum SuiteStep implements Guest.Work {
         /** Runs test classes by name. */
         static final String CLASSES = "dev.rackcall.rack.guest.SuiteMain";
 
-        private static final Duration BOUND = Duration.ofMinutes(15);
+        private static final Duration BOUND = Duration.ofMinutes(30);
         private static final Pattern COUNTS = Pattern.compile(
                 "(VERBS CONTRACT|SUITE) (?<verdict>OK|FAILED): (?<counts>\\d+ passed, \\d+ failed, \\d+ skipped)");
 
