@@ -4,7 +4,7 @@ package dev.rackcall.rpc;
  * Which threads run a server's handlers.
  *
  * <ul>
- *   <li>{@link #direct()}: the polling thread itself. Lowest latency; for handlers of microseconds. A handler that
+ *   <li>{@link #direct()}: the polling thread of the connection. Lowest latency; for handlers of microseconds. A handler that
  *       takes longer than {@code RpcServer.Builder.stuckAfter} keeps its thread, and another thread takes over polling.
  *   <li>{@link #workers(int)}: a fixed pool. For handlers that compute for long.
  *   <li>{@link #virtualThreads()}: a virtual thread per call. For handlers that block.

@@ -86,7 +86,10 @@ public interface RpcServer extends AutoCloseable {
 
     /** Collects a server's settings. All but the services have defaults. */
     interface Builder {
-        /** Adds a service; its channel is that of its {@link RpcService} annotation. */
+        /**
+         * Adds a service; its channel is that of its {@link RpcService} annotation. The implementation must be
+         * thread-safe: with every {@link Dispatch}, handlers of several calls may run at once.
+         */
         <S> Builder service(Class<S> type, S implementation);
 
         /**
@@ -112,7 +115,10 @@ public interface RpcServer extends AutoCloseable {
         /** How pollers wait; {@link WaitStrategy#adaptive} by default. */
         Builder waiting(WaitStrategy value);
 
-        /** Number of polling threads; 1 by default. */
+        /**
+         * Number of polling threads. By default there are as many as the load needs: one at first, and at most one for
+         * each four processors.
+         */
         Builder pollers(int value);
 
         /** Where sockets and lock files lie; see {@link RpcChannel.Builder#runtimeFolder(Path)}. */

@@ -52,13 +52,17 @@ public final class PayloadReader {
      * @throws IndexOutOfBoundsException if that range lies outside the segment; the caller checks values from a peer
      * @throws IllegalArgumentException if it is heap memory
      */
+    @SuppressWarnings("MemorySegmentReferenceEquality") // an equal segment is only stored once more
     public void begin(MemorySegment segment, long offset, long length) {
-        if (!segment.isNative()) {
-            throw new IllegalArgumentException("a payload needs native memory, but " + segment + " is heap memory");
-        }
         Objects.checkFromIndexSize(offset, length, segment.byteSize());
-        buffer = segment;
-        base = segment.address();
+        // Usually the same as before. A store of a reference would cost a barrier of the collector.
+        if (segment != buffer) {
+            if (!segment.isNative()) {
+                throw new IllegalArgumentException("a payload needs native memory, but " + segment + " is heap memory");
+            }
+            buffer = segment;
+            base = segment.address();
+        }
         position = offset;
         limit = offset + length;
         depth = 0;

@@ -100,7 +100,12 @@ public final class PayloadWriter {
         depth = 0;
     }
 
+    @SuppressWarnings("MemorySegmentReferenceEquality") // an equal segment is only stored once more
     private void point(MemorySegment segment) {
+        if (segment == buffer) {
+            // The usual case. A store of a reference would cost a barrier of the collector.
+            return;
+        }
         if (!segment.isNative()) {
             throw new IllegalArgumentException("a payload needs native memory, but " + segment + " is heap memory");
         }

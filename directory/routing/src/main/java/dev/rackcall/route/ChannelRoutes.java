@@ -149,8 +149,10 @@ final class ChannelRoutes implements Balancer {
      * A RoutedCall counts streams, so that a subchannel that was left stays open while a stream is read slowly.
      */
     @Override
-    public boolean isPlain(MethodDescriptor method) {
-        return !method.idempotent() && !method.kind().returnsStream();
+    public Subchannel only(MethodDescriptor method) {
+        Subchannel[] present = live;
+        boolean plain = !method.idempotent() && !method.kind().returnsStream();
+        return plain && present.length == 1 && subchannels.open().length == 1 ? present[0] : null;
     }
 
     @Override

@@ -15,6 +15,12 @@ public interface Balancer extends AutoCloseable {
     /** What the channel requires. */
     ClientSpec spec();
 
+    /**
+     * The subchannel that a call of that method uses directly, because there is no other and the call need not be repeated
+     * or counted; null if that is not so.
+     */
+    Subchannel only(MethodDescriptor method);
+
     /** The subchannels that calls may use now, perhaps none. Reads one field. */
     Subchannel[] subchannels();
 
@@ -47,9 +53,6 @@ public interface Balancer extends AutoCloseable {
 
     /** Called when a subchannel was found to have ended. Does not wait. */
     void noticeEnd();
-
-    /** Whether a call of that method may use the only subchannel directly: it need not be repeated or counted. */
-    boolean isPlain(MethodDescriptor method);
 
     /** Whether calls may begin on these subchannels. If not, the channel needs another connection. */
     boolean isUsable();

@@ -44,6 +44,9 @@ public final class HostBalancer implements Balancer {
     /** Connections that get no calls any more, and are closed once they have none in flight. */
     private final Set<HostSubchannel> leaving = new LinkedHashSet<>();
 
+    /** The single one of {@link #live} if that is all of {@link #open}; else null. */
+    private volatile Subchannel only;
+
     private volatile Subchannel[] live = NONE;
     private volatile Subchannel[] open = NONE;
     private volatile boolean closed;
@@ -193,6 +196,7 @@ public final class HostBalancer implements Balancer {
     private void publish() {
         open = (retired ? leaving : connected.values()).toArray(NONE);
         live = retired ? NONE : Arrays.stream(open).filter(Subchannel::isUsable).toArray(Subchannel[]::new);
+        only = live.length == 1 && open.length == 1 ? live[0] : null;
     }
 
     /** Closes connections that get no calls any more, except those with calls in flight. */
@@ -267,12 +271,16 @@ public final class HostBalancer implements Balancer {
 
     /** A single server's calls have nowhere else to go, and its connection ends by itself when it has drained. */
     @Override
-    public boolean isPlain(MethodDescriptor method) {
-        return true;
+    public Subchannel only(MethodDescriptor method) {
+        return only;
     }
 
     @Override
     public boolean isUsable() {
+        Subchannel single = only;
+        if (single != null && single.isUsable()) {
+            return true;
+        }
         for (Subchannel subchannel : live) {
             if (subchannel.isUsable()) {
                 return true;

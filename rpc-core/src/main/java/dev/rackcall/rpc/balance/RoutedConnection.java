@@ -66,9 +66,9 @@ public final class RoutedConnection extends ClientConnection {
     @Override
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
-        Subchannel[] subchannels = routes.subchannels();
-        if (routes.isPlain(method) && subchannels.length == 1 && routes.openSubchannels().length == 1) {
-            ClientConnection only = subchannels[0].connection();
+        Subchannel single = routes.only(method);
+        if (single != null) {
+            ClientConnection only = single.connection();
             if (only.isUsable()) {
                 try {
                     return only.begin(method, deadline, headers, isolation, observer);

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -38,7 +39,7 @@ final class ServerBuilder implements RpcServer.Builder {
     private final List<ServerInterceptor> interceptors = new ArrayList<>();
     private Dispatch dispatch = Dispatch.direct();
     private WaitStrategy waiting = WaitStrategy.adaptive();
-    private int pollers = 1;
+    private OptionalInt pollers = OptionalInt.empty();
     private Path runtimeFolder = RuntimeDirectory.defaultPath();
     private int maxConnections = 10_000;
     private long arenaQuota = 256L << 20;
@@ -103,7 +104,7 @@ final class ServerBuilder implements RpcServer.Builder {
 
     @Override
     public RpcServer.Builder pollers(int value) {
-        pollers = positive(value, "pollers");
+        pollers = OptionalInt.of(positive(value, "pollers"));
         return this;
     }
 

@@ -7,7 +7,6 @@ import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.server.ConnectionFactory;
 import dev.rackcall.rpc.shm.server.PolledServer;
-import dev.rackcall.rpc.shm.server.Poller;
 import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.os.OsException;
@@ -102,7 +101,7 @@ final class ShmServer extends PolledServer {
                 for (int i = 0; i < count; i++) {
                     tryHandle(events.tag(i));
                 }
-                relieveIfStuck();
+                watchPollers();
                 if (System.nanoTime() - lastTick > TICK_NANOS) {
                     lastTick = System.nanoTime();
                     guests.dropSilent(lastTick);
@@ -222,17 +221,16 @@ final class ShmServer extends PolledServer {
         ConnectionFactory.Offer offer = counted(() -> guest.door()
                 .factory()
                 .prepare(guest.socket(), hello, peer, channel -> refusal(credentials, channel), connections));
-        Poller poller = quietest();
         try (offer) {
             // Add first: a client calls as soon as it has the answer, possibly on this thread's processor.
-            poller.add(offer.connection());
+            add(offer.connection());
             offer.send();
         } catch (OsException | IllegalStateException e) {
             // Only the poller closes the socket, which it may be about to watch.
-            poller.discard(offer.connection());
+            offer.connection().discard();
             LOG.debug("a client hung up before it was connected: {}", e.getMessage());
         } catch (RuntimeException | Error e) {
-            poller.discard(offer.connection());
+            offer.connection().discard();
             throw e;
         }
     }

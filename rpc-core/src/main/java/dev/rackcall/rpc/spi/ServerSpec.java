@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * What a server requires of its transports.
@@ -50,10 +51,10 @@ public record ServerSpec(
      *
      * @param dispatch which threads run handlers
      * @param waiting how pollers wait
-     * @param pollers number of polling threads; connections are spread over them
+     * @param pollers number of polling threads; empty: as many as the load needs
      * @param stuckAfter how long a direct handler may take before another thread takes over polling
      */
-    public record Threads(Dispatch dispatch, WaitStrategy waiting, int pollers, Duration stuckAfter) {}
+    public record Threads(Dispatch dispatch, WaitStrategy waiting, OptionalInt pollers, Duration stuckAfter) {}
 
     /**
      * Bounds on what clients may use.

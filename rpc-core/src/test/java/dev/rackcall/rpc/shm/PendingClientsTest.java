@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -99,7 +100,8 @@ class PendingClientsTest extends RpcFixture {
                         ServiceDefinition.of(Echo.class),
                         ServiceDefinition.of(Echo.class).dispatcher(new EchoService()))),
                 List.of(),
-                new ServerSpec.Threads(Dispatch.direct(), WaitStrategy.adaptive(), 1, Duration.ofSeconds(1)),
+                new ServerSpec.Threads(
+                        Dispatch.direct(), WaitStrategy.adaptive(), OptionalInt.of(1), Duration.ofSeconds(1)),
                 new ServerSpec.Limits(4, 1 << 20, 1 << 20),
                 new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT, Map.of()),
                 ServerSpec.Place.here(directory));

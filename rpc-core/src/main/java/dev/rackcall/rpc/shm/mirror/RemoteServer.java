@@ -94,7 +94,7 @@ public final class RemoteServer extends PolledServer {
                             ? Math.min(TICK_NANOS, spec.threads().stuckAfter().toNanos())
                             : TICK_NANOS);
             try {
-                relieveIfStuck();
+                watchPollers();
             } catch (RuntimeException | Error e) {
                 LOG.error("relieving a poller failed; the server goes on", e);
             }
@@ -285,7 +285,7 @@ public final class RemoteServer extends PolledServer {
                         server.connections,
                         () -> {});
                 bell.join(server.scopes.get(factory.channel()), connection.end);
-                server.quietest().add(connection);
+                server.add(connection);
                 return connection;
             }
         }

@@ -156,7 +156,7 @@ public final class PoolServer extends PolledServer {
                 long now = System.nanoTime();
                 if (now - lastRelief > spec.threads().stuckAfter().toNanos()) {
                     lastRelief = now;
-                    relieveIfStuck();
+                    watchPollers();
                 }
                 if (now - lastTick > TICK_NANOS) {
                     lastTick = now;
@@ -349,7 +349,7 @@ public final class PoolServer extends PolledServer {
             turnAway(factory, tenant, number);
             throw e;
         }
-        quietest().add(connection);
+        add(connection);
         knock.answer(serverHello.encode(), tenant.window(), entrance.memory().shared());
         connection.end.told();
     }

@@ -34,7 +34,7 @@ public abstract sealed class Handlers implements AutoCloseable {
         }
         try {
             // Walls protect threads of the system, and a virtual thread runs on several.
-            (call.wall().isClosed() ? Thread.ofPlatform().daemon() : Thread.ofVirtual())
+            (call.connection.walled ? Thread.ofPlatform().daemon() : Thread.ofVirtual())
                     .name("rackcall-stream")
                     .start(() -> runAside(call));
         } catch (RuntimeException | Error e) {

@@ -1,14 +1,12 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.waiting.SpinTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -20,16 +18,16 @@ import java.util.function.Supplier;
  * make connections.
  */
 public abstract class PolledServer implements ServerEndpoint {
-    private static final LimitedLog LOG = LimitedLog.of(PolledServer.class);
     private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    private static final long STOP_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
     protected final ServerSpec spec;
     protected final Handlers handlers;
     protected final ConnectionCount connections = new ConnectionCount();
     protected final AccessCheck access;
-    private final List<Poller> pollers = new CopyOnWriteArrayList<>();
+    /** Null until the server is ready for connections. */
+    private volatile Pollers pollers;
+
     private volatile boolean draining;
 
     protected PolledServer(ServerSpec spec) {
@@ -62,7 +60,7 @@ public abstract class PolledServer implements ServerEndpoint {
     @Override
     public final void drain() {
         draining = true;
-        for (Poller poller : pollers) {
+        for (Poller poller : pollers()) {
             poller.post(() -> poller.connections().forEach(ShmServerConnection::drain));
         }
     }
@@ -70,7 +68,13 @@ public abstract class PolledServer implements ServerEndpoint {
     @Override
     public final boolean awaitDrained(Duration bound) {
         long end = System.nanoTime() + bound.toNanos();
-        for (Poller poller : pollers) {
+        // Twice: a connection may have moved from one poller to another while the first round was made.
+        boolean once = areDrained(end);
+        return once && areDrained(end);
+    }
+
+    private boolean areDrained(long end) {
+        for (Poller poller : pollers()) {
             while (!isDrained(poller, Math.max(1, end - System.nanoTime()))) {
                 if (System.nanoTime() - end >= 0) {
                     return false;
@@ -89,7 +93,7 @@ public abstract class PolledServer implements ServerEndpoint {
     @Override
     public final int callsUnderWay() {
         int calls = connections.callsUnderWay();
-        for (Poller poller : pollers) {
+        for (Poller poller : pollers()) {
             calls += poller.waitingRequests() + (poller.isInHandler() ? 1 : 0);
         }
         return calls;
@@ -109,7 +113,9 @@ public abstract class PolledServer implements ServerEndpoint {
      * any more.
      */
     protected final void endCalls() {
-        pollers.forEach(poller -> poller.stop(STOP_NANOS, spec.threads().stuckAfter()));
+        if (pollers != null) {
+            pollers.stop();
+        }
         handlers.close();
     }
 
@@ -117,37 +123,27 @@ public abstract class PolledServer implements ServerEndpoint {
 
     /** Starts the polling threads. {@code gaps} makes each thread's record of the gaps between its requests. */
     protected final void startPollers(Supplier<SpinTime> gaps) {
-        for (int i = 0; i < spec.threads().pollers(); i++) {
-            pollers.add(Poller.start(spec.threads().waiting(), gaps.get(), "rackcall-poll-" + i));
-        }
+        pollers = Pollers.start(spec.threads(), gaps, this::isDraining);
     }
 
-    /** The poller with the fewest connections. */
-    protected final Poller quietest() {
-        Poller quietest = pollers.getFirst();
-        for (Poller poller : pollers) {
-            if (poller.connectionCount() < quietest.connectionCount()) {
-                quietest = poller;
-            }
-        }
-        return quietest;
+    final List<Poller> pollers() {
+        Pollers started = pollers;
+        return started == null ? List.of() : started.all();
+    }
+
+    /** Hands over a connection that has been agreed with its client. Any thread. */
+    protected final void add(ShmServerConnection connection) {
+        pollers.add(connection);
     }
 
     protected final boolean isAnyAwake() {
-        return pollers.stream().anyMatch(Poller::isAwake);
+        return pollers().stream().anyMatch(Poller::isAwake);
     }
 
-    /** Called every {@code stuckAfter} while any poller is awake. */
-    protected final void relieveIfStuck() {
-        for (Poller poller : pollers) {
-            try {
-                poller.relieveIfStuck();
-            } catch (RuntimeException | Error e) {
-                LOG.error(
-                        "no thread can be started that polls on beside a handler that has not returned; its other clients wait",
-                        e);
-            }
-        }
+    /** Called every {@code stuckAfter} while any poller is awake, and every tick. One thread. */
+    protected final void watchPollers() {
+        pollers.relieveIfStuck();
+        pollers.balance();
     }
 
     /**

@@ -15,6 +15,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 
 /**
  * One polling thread of a server and the connections that it owns. Busy connections are watched: polled turn by turn.
@@ -34,6 +36,9 @@ public final class Poller {
 
     /** Turns without a request before the thread reads the clock: one to two microseconds. */
     private static final int FIRST_TURNS = 4;
+
+    /** With at most so many turns without a request in a tenth of a second, a poller is overloaded. */
+    private static final long TURNS_OVERLOADED = 1_000;
 
     private static final long MAX_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
     private final EventPoll events = EventPoll.create();
@@ -57,28 +62,44 @@ public final class Poller {
     private int turns;
 
     private final AtomicInteger connectionCount = new AtomicInteger();
+    private final BooleanSupplier draining;
     private final Relief<ShmServerConnection> relief;
     /** Whether the thread is to count the waiting requests. */
     private volatile boolean counting;
 
     private volatile boolean stopping;
+    /** The thread has ended: a thread that posts an action runs it. */
+    private volatile boolean ended;
+    /** Takes over the connections when the thread ends; null: they end with it. */
+    private volatile Poller successor;
+
     private volatile boolean sleeping;
+    /** Turns without a request so far. Written by the polling thread. */
+    private final AtomicLong emptyTurns = new AtomicLong();
+
+    // Of the watching thread only.
+    private long emptyTurnsBefore;
+    private int looksOverloaded;
+    private int looksAsleep;
+
     /** Waiting requests at the last count. */
     private volatile int waitingRequests;
 
-    private Poller(WaitStrategy waiting, SpinTime gaps, String name) {
+    private Poller(WaitStrategy waiting, SpinTime gaps, BooleanSupplier draining, String name) {
         this.waiting = waiting;
+        this.draining = draining;
         this.spinning = new Spinning(waiting, gaps);
-        this.relief = new Relief<>(this::run, name, connection -> post(() -> watchAgain(connection)));
+        this.relief = new Relief<>(this::run, name, Poller::watchAgain);
     }
 
     /**
      * A poller with its thread started.
      *
      * @param gaps records the gaps between the poller's requests
+     * @param draining whether clients are to connect elsewhere
      */
-    static Poller start(WaitStrategy waiting, SpinTime gaps, String name) {
-        Poller poller = new Poller(waiting, gaps, name);
+    static Poller start(WaitStrategy waiting, SpinTime gaps, BooleanSupplier draining, String name) {
+        Poller poller = new Poller(waiting, gaps, draining, name);
         try {
             poller.relief.start();
         } catch (RuntimeException | Error e) {
@@ -89,24 +110,74 @@ public final class Poller {
     }
 
     /** Hands over a connection that has been agreed with its client. Any thread. */
-    public void add(ShmServerConnection connection) {
+    void add(ShmServerConnection connection) {
         connectionCount.incrementAndGet();
+        connection.handOverTo(this);
         post(() -> adopt(connection));
     }
 
     /** Ends a connection that was handed over. Any thread. */
-    public void discard(ShmServerConnection connection) {
-        post(() -> drop(connection));
+    void discard(ShmServerConnection connection) {
+        post(() -> {
+            if (connection.poller() == this) {
+                drop(connection);
+            } else {
+                connection.discard();
+            }
+        });
     }
 
-    /** Runs {@code action} on the polling thread soon. Any thread. */
+    /** Runs {@code action} on the polling thread soon, or on this one if that thread has ended. Any thread. */
     void post(Runnable action) {
         mail.add(action);
-        // The volatile stores above precede this check. The poller announces its sleep before its last check of the
-        // mail.
-        if (sleeping) {
+        // The volatile stores above precede these checks. The poller announces its sleep, and its end, before its last
+        // check of the mail.
+        if (ended) {
+            runLateMail();
+        } else if (sleeping) {
             events.wakeUp();
         }
+    }
+
+    private synchronized void runLateMail() {
+        mail.runAll();
+    }
+
+    // ---- the watching thread
+
+    /** Compares the poller's state with that of the previous call. */
+    void judge() {
+        long now = emptyTurns.getOpaque();
+        boolean asleep = sleeping;
+        looksAsleep = asleep ? looksAsleep + 1 : 0;
+        looksOverloaded = asleep || now - emptyTurnsBefore > TURNS_OVERLOADED ? 0 : looksOverloaded + 1;
+        emptyTurnsBefore = now;
+    }
+
+    /** Consecutive calls of {@link #judge} between which the thread had hardly a turn without a request. */
+    int looksOverloaded() {
+        return looksOverloaded;
+    }
+
+    /** Consecutive calls of {@link #judge} that found the thread asleep. */
+    int looksAsleep() {
+        return looksAsleep;
+    }
+
+    /** The busy connections; an old number only delays a decision. */
+    int watchedConnections() {
+        return watched.size();
+    }
+
+    /** Ends the thread; the successor takes over its connections. */
+    void retire(Poller heir) {
+        successor = heir;
+        stopping = true;
+        events.wakeUp();
+    }
+
+    boolean hasEnded() {
+        return relief.join(Duration.ZERO);
     }
 
     int connectionCount() {
@@ -186,16 +257,59 @@ public final class Poller {
             }
         }
         if (isMine()) {
-            mail.runAll();
-            for (ShmServerConnection connection : connections()) {
-                PollerLog.guarded("closing a connection", connection::close);
-            }
-            connections.clear();
-            events.close();
+            end();
         }
     }
 
+    /** Locked: threads that post an action from now on run it, once the connections have left. */
+    private synchronized void end() {
+        ended = true;
+        for (ShmServerConnection connection : connections()) {
+            PollerLog.guarded("ending a poller's connection", () -> {
+                watched.remove(connection);
+                connection.end.unwatch(events);
+                leave(connection);
+            });
+        }
+        connections.clear();
+        events.close();
+        mail.runAll();
+    }
+
+    private void leave(ShmServerConnection connection) {
+        if (successor == null) {
+            connection.close();
+        } else {
+            successor.add(connection);
+        }
+    }
+
+    /** Lets the other poller have as many busy connections as this one. */
+    void shareWith(Poller other) {
+        int most = (watched.size() - other.watched.size()) / 2;
+        for (int i = watched.size() - 1; i >= 0 && most > 0 && !draining.getAsBoolean(); i--) {
+            if (handOver(watched.get(i), other)) {
+                most--;
+            }
+        }
+    }
+
+    /** Returns false if the connection has to stay for now. */
+    boolean handOver(ShmServerConnection connection, Poller other) {
+        if (!connection.mayMove() || unread.contains(connection)) {
+            return false;
+        }
+        forget(connection);
+        other.add(connection);
+        return true;
+    }
+
     private void adopt(ShmServerConnection connection) {
+        if (ended || connection.isClosed()) {
+            connectionCount.decrementAndGet();
+            leave(connection);
+            return;
+        }
         long tag = ++lastTag;
         connections.put(tag, connection);
         try {
@@ -205,6 +319,10 @@ public final class Poller {
                 return;
             }
             watched.add(connection);
+            if (draining.getAsBoolean()) {
+                // It was on its way when the others were told.
+                connection.drain();
+            }
         } catch (RuntimeException | Error e) {
             // Without its socket the client's death would go unnoticed.
             drop(connection);
@@ -268,6 +386,7 @@ public final class Poller {
     }
 
     private void idle() {
+        emptyTurns.setOpaque(emptyTurns.getPlain() + 1);
         if (mail.mayHaveMail()) {
             // Perhaps a new connection, which should not wait for the next check of the sockets.
             look(0);
@@ -380,22 +499,31 @@ public final class Poller {
     }
 
     private void drop(ShmServerConnection connection) {
+        forget(connection);
+        connection.close();
+    }
+
+    private void forget(ShmServerConnection connection) {
         watched.remove(connection);
         unread.remove(connection);
         if (connections.values().remove(connection)) {
             connectionCount.decrementAndGet();
             PollerLog.guarded("forgetting a socket", () -> connection.end.unwatch(events));
         }
-        connection.close();
     }
 
     // ---- handlers on the polling thread
 
-    /** A stuck handler has returned: its connection may have waited for that. */
-    private void watchAgain(ShmServerConnection connection) {
-        if (connections.containsValue(connection)) {
-            watched.add(connection);
-        }
+    /** A stuck handler has returned: its connection may have waited for that. Any thread. */
+    private static void watchAgain(ShmServerConnection connection) {
+        Poller poller = connection.poller();
+        poller.post(() -> {
+            if (connection.poller() != poller) {
+                watchAgain(connection);
+            } else if (poller.connections.containsValue(connection)) {
+                poller.watched.add(connection);
+            }
+        });
     }
 
     /** Whether the current thread still is this poller's. */

@@ -119,7 +119,7 @@ final class ShmServerCall extends DeferrableCall {
      */
     boolean needsOwnThread() {
         ServiceBinding service = request.service();
-        boolean wraps = service.interceptors().length != 0;
+        boolean wraps = connection.intercepts;
         if ((!wraps && !service.receivesStreams()) || !service.hasMethod(request.methodIndex())) {
             return false;
         }
@@ -172,16 +172,17 @@ final class ShmServerCall extends DeferrableCall {
         CallThread.forgetInterrupt();
         try {
             request.requireServable();
-            if (connection.service.interceptors().length != 0) {
+            if (connection.intercepts) {
                 around = new InterceptorChain(this);
                 chain = around;
             }
             try {
-                HandlerWalls.Wall wall = wall();
-                if (wall.isClosed()) {
-                    wall.run(this::handle);
-                } else {
+                if (connection.walled) {
+                    wall().run(this::handle);
+                } else if (connection.intercepts) {
                     handle();
+                } else {
+                    dispatch();
                 }
             } finally {
                 // Also before the answer: an interrupt would close the socket that the answer is sent through.
@@ -206,10 +207,10 @@ final class ShmServerCall extends DeferrableCall {
 
     /** Interceptors, then the generated dispatcher, which calls the service. */
     private void handle() throws Exception {
-        if (connection.service.interceptors().length == 0) {
-            dispatch();
-        } else {
+        if (connection.intercepts) {
             chain.run(this::dispatch);
+        } else {
+            dispatch();
         }
     }
 

@@ -33,6 +33,11 @@ public final class ShmServerConnection implements Relief.Served {
     final ServiceBinding service;
 
     final BoundServices services;
+    /** Whether the server has interceptors, which then run around the handlers of all its services. */
+    final boolean intercepts;
+    /** Whether handlers run in a sandbox. */
+    final boolean walled;
+
     final MemorySegment memory;
     final ServerStreams streams = new ServerStreams();
     /** The streams that callers send, by the ticket of their call. */
@@ -68,6 +73,9 @@ public final class ShmServerConnection implements Relief.Served {
      */
     private long[] cancelledEarly;
 
+    /** The poller that polls it, or is about to. Set by that poller's predecessor, if it has one. */
+    private volatile Poller poller;
+
     /** Its position in the poller's list; -1: not watched. Poller only. */
     int position = -1;
 
@@ -75,12 +83,36 @@ public final class ShmServerConnection implements Relief.Served {
         this.end = end;
         this.service = services.first();
         this.services = services;
+        this.intercepts = service.interceptors().length != 0;
+        this.walled = end.wall().isClosed();
         this.handlers = handlers;
         this.memory = end.memory();
         this.use = new ConnectionUse(end::release, end.count());
         this.payloads = new PayloadBudget(end.requestMemory().byteSize());
         this.mask = end.slots() - 1;
         this.calls = new ShmServerCall[end.slots()];
+    }
+
+    Poller poller() {
+        return poller;
+    }
+
+    void handOverTo(Poller next) {
+        poller = next;
+    }
+
+    /** Ends a connection that was handed over to a poller. Any thread. */
+    public void discard() {
+        poller.discard(this);
+    }
+
+    boolean isClosed() {
+        return use.isClosed();
+    }
+
+    /** Whether another poller may poll it from now on. Poller only. */
+    boolean mayMove() {
+        return requestsLeft == CONNECTED && !isJammed();
     }
 
     /** Whether the next request has arrived and may be taken. */

@@ -26,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -103,7 +104,8 @@ class HandlerWallsTest {
         ServerSpec spec = new ServerSpec(
                 List.of(service),
                 List.of(),
-                new ServerSpec.Threads(Dispatch.direct(), WaitStrategy.adaptive(), 1, Duration.ofSeconds(1)),
+                new ServerSpec.Threads(
+                        Dispatch.direct(), WaitStrategy.adaptive(), OptionalInt.of(1), Duration.ofSeconds(1)),
                 new ServerSpec.Limits(count, 1 << 20, 1 << 20),
                 new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT, Map.of()),
                 ServerSpec.Place.here(Path.of("unused")));
