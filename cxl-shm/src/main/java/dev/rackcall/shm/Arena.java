@@ -267,7 +267,7 @@ public final class Arena {
         long page = offset >> ArenaLayout.PAGE_SHIFT;
         return page >= 0
                 && page < ownPages
-                && offset % Long.BYTES == 0
+                && (offset & (Long.BYTES - 1)) == 0
                 && generations.isOwn((int) page, Ref.generation(ref));
     }
 

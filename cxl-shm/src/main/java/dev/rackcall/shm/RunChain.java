@@ -3,7 +3,6 @@ package dev.rackcall.shm;
 import dev.rackcall.shm.alloc.PageEntry;
 import dev.rackcall.shm.os.file.Mapping;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
@@ -18,8 +17,11 @@ final class RunChain {
      */
     static final int MAX_RUNS = 1024;
 
-    /** Up to this many bytes, zeroing word by word is faster than a bulk fill. */
-    private static final int SMALL = 64;
+    /**
+     * Memory is zeroed this many bytes at a time, because one fill costs less than one for each small object. They stay
+     * in the first-level cache until they are used.
+     */
+    private static final int ZEROED_AT_ONCE = 512;
 
     private final Arena arena;
     private final HandedRuns handed;
@@ -33,7 +35,10 @@ final class RunChain {
 
     private long cursor;
     private long end;
-    private int generation;
+    /** Offset up to which the room from {@code cursor} on is zero. */
+    private long zeroed;
+    /** A Ref into the last run, without its offset. */
+    private long runBits;
 
     RunChain(Arena arena) {
         this.arena = arena;
@@ -125,29 +130,33 @@ final class RunChain {
 
     private long allocateNow(long bytes) {
         // The room ends at a multiple of 8, so a size that fits still fits after rounding up.
-        boolean fits = bytes >= 0 && bytes <= end - cursor;
-        if (!fits) {
-            arena.checkSize(bytes);
-        }
-        long size = (bytes + Long.BYTES - 1) & -Long.BYTES;
-        if (!fits) {
-            addRun(2 * (end - start), size + RunLayout.BYTES);
+        if (bytes < 0 || bytes > end - cursor) {
+            grow(bytes);
         }
         long offset = cursor;
-        cursor = offset + size;
-        RunLayout.used(memory, start, cursor - start);
-        zero(offset, size);
-        return Ref.of(arena.id(), generation, offset);
+        long next = offset + roundUp(bytes);
+        if (next > zeroed) {
+            zeroTo(next);
+        }
+        cursor = next;
+        RunLayout.used(memory, start, next - start);
+        return runBits | offset;
     }
 
-    private void zero(long offset, long size) {
-        if (size <= SMALL) {
-            for (long at = offset; at < offset + size; at += Long.BYTES) {
-                memory.set(ValueLayout.JAVA_LONG, at, 0L);
-            }
-        } else {
-            memory.asSlice(offset, size).fill((byte) 0);
-        }
+    private static long roundUp(long bytes) {
+        return (bytes + Long.BYTES - 1) & -Long.BYTES;
+    }
+
+    private void grow(long bytes) {
+        arena.checkSize(bytes);
+        addRun(2 * (end - start), roundUp(bytes) + RunLayout.BYTES);
+    }
+
+    /** Zeroes the room up to {@code needed}, and some more for the next objects. */
+    private void zeroTo(long needed) {
+        long to = Math.min(end, Math.max(needed, zeroed + ZEROED_AT_ONCE));
+        memory.asSlice(zeroed, to - zeroed).fill((byte) 0);
+        zeroed = to;
     }
 
     /** Adds a run of {@code wanted} bytes or, failing that, a shorter one of at least {@code needed} bytes. */
@@ -184,8 +193,9 @@ final class RunChain {
     private void startAt(long run) {
         start = Ref.offset(run);
         cursor = start + RunLayout.BYTES;
+        zeroed = cursor;
         end = start + arena.runBytes(run);
-        generation = Ref.generation(run);
+        runBits = run - start;
     }
 
     /** Frees all runs but the first, makes Refs into the first stale, and starts again in it or in its replacement. */

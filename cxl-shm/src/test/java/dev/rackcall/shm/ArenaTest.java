@@ -251,6 +251,22 @@ class ArenaTest {
         }
     }
 
+    /** Memory is zeroed some way ahead of the objects, and a reset goes back behind that. */
+    @Test
+    void shouldZeroWhatItHandsOutAfterAReset() {
+        Arena arena = create(TableHome.PRIVATE);
+        try (Scope scope = arena.newScope()) {
+            for (int round = 0; round < 3; round++) {
+                for (long held = 0; held < Arena.PAGE_BYTES; held += 40) {
+                    MemorySegment object = arena.memory().asSlice(Ref.offset(scope.allocate(40)), 40);
+                    assertThat(object.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+                    object.fill((byte) 0x5a);
+                }
+                scope.reset();
+            }
+        }
+    }
+
     @Test
     void shouldReclaimOnlyWhatTheDeadHad() {
         Arena mine = create(TableHome.SHARED);

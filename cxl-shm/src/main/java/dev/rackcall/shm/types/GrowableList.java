@@ -31,7 +31,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
     private long elementsRef;
 
     GrowableList(Type<?, A> type) {
-        super(type);
+        super(type, true);
         this.type = type;
         this.elements = type.elementsType.flyweight();
     }
@@ -74,7 +74,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
     }
 
     @Override
-    final void placed(int bytes) {
+    final void placed() {
         elementsRef = Ref.NULL;
     }
 

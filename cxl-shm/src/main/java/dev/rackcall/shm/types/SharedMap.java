@@ -32,7 +32,7 @@ public abstract class SharedMap<V> extends SharedObject {
     private long slotsRef;
 
     SharedMap(Type<?, V> type) {
-        super(type);
+        super(type, true);
         this.type = type;
         this.slots = type.slotsType.flyweight();
     }
@@ -70,7 +70,7 @@ public abstract class SharedMap<V> extends SharedObject {
     }
 
     @Override
-    final void placed(int bytes) {
+    final void placed() {
         slotsRef = Ref.NULL;
     }
 

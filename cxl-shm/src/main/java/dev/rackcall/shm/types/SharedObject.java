@@ -24,6 +24,7 @@ public abstract class SharedObject {
     private static final long GIVEN_AWAY = 1;
 
     private final SharedType<?> type;
+    private final boolean hearsOfMoves;
     private RefSpace space;
     private MemorySegment memory;
     private Scope scope;
@@ -33,12 +34,21 @@ public abstract class SharedObject {
 
     private long base;
 
+    /** Checked length of the object, or of the part under this flyweight, each with a header. */
+    private int bytes = ObjectLayout.HEADER_BYTES;
+
     /** Offset of an embedded part in its object; 0 for a whole object. */
     private long inside;
 
     /** Creates a flyweight that is on no object yet. */
     SharedObject(SharedType<?> type) {
+        this(type, false);
+    }
+
+    /** @param hearsOfMoves whether to call {@link #placed} */
+    SharedObject(SharedType<?> type, boolean hearsOfMoves) {
         this.type = type;
+        this.hearsOfMoves = hearsOfMoves;
     }
 
     /**
@@ -179,7 +189,7 @@ public abstract class SharedObject {
             long newRef,
             long newBase,
             long newInside,
-            int bytes) {
+            int newBytes) {
         // Storing a reference costs a garbage collector's barrier, and most moves stay in the same arena.
         if (space != newSpace) {
             space = newSpace;
@@ -193,7 +203,10 @@ public abstract class SharedObject {
         ref = newRef;
         base = newBase;
         inside = newInside;
-        placed(bytes);
+        bytes = newBytes;
+        if (hearsOfMoves) {
+            placed();
+        }
     }
 
     /** A flyweight on an object that this one refers to, see {@link SharedType#attach(RefSpace, long)}. */
@@ -238,8 +251,11 @@ public abstract class SharedObject {
         }
     }
 
-    /** Called after every move, with the checked size. */
-    void placed(int bytes) {}
+    /**
+     * Called after every move of a flyweight that asked for it. Most do not ask: this virtual call takes longer than all
+     * stores of a move.
+     */
+    void placed() {}
 
     // For the containers
 
@@ -249,6 +265,10 @@ public abstract class SharedObject {
 
     final long base() {
         return base;
+    }
+
+    final int bytes() {
+        return bytes;
     }
 
     final Scope scope() {

@@ -11,28 +11,36 @@ import java.util.Objects;
 public abstract class SharedSequence extends SharedObject {
     private final Type<?> type;
     private final int elementBytes;
-    private int length;
+    /** As in the type. */
+    private final int shift;
+    /** Only if the length of an element is no power of two: a division takes longer than all checks of an object. */
+    private int quotient;
 
     SharedSequence(Type<?> type) {
-        super(type);
+        super(type, type.shift < 0);
         this.type = type;
         this.elementBytes = type.elementBytes;
+        this.shift = type.shift;
     }
 
     /** Number of elements; for text, of bytes. */
     public final int length() {
         memory();
-        return length;
+        return elements();
+    }
+
+    private int elements() {
+        return shift < 0 ? quotient : (bytes() - ObjectLayout.HEADER_BYTES) >> shift;
     }
 
     @Override
-    final void placed(int bytes) {
-        length = type.elements(bytes - ObjectLayout.HEADER_BYTES);
+    final void placed() {
+        quotient = type.elements(bytes() - ObjectLayout.HEADER_BYTES);
     }
 
     /** Offset of an element in {@link #memory}. */
     final long at(int index) {
-        return base() + ObjectLayout.HEADER_BYTES + (long) Objects.checkIndex(index, length) * elementBytes;
+        return base() + ObjectLayout.HEADER_BYTES + (long) Objects.checkIndex(index, elements()) * elementBytes;
     }
 
     /** Offset of the first element. */
@@ -73,7 +81,7 @@ public abstract class SharedSequence extends SharedObject {
             this.shift = Integer.bitCount(elementBytes) == 1 ? Integer.numberOfTrailingZeros(elementBytes) : -1;
         }
 
-        /** How many elements fit. A division takes longer than all other checks of an object. */
+        /** How many elements fit. */
         private int elements(int elementsBytes) {
             return shift < 0 ? elementsBytes / elementBytes : elementsBytes >> shift;
         }

@@ -39,7 +39,7 @@ public final class SharedString extends SharedSequence {
             return create(scope, string.getBytes(StandardCharsets.UTF_8));
         }
         SharedString created = STRING_TYPE.createOf(scope, string.length());
-        AsciiText.put(string, created.memory(), created.start());
+        AsciiText.putPadded(string, created.memory(), created.start());
         return created;
     }
 
@@ -52,7 +52,7 @@ public final class SharedString extends SharedSequence {
         byte[] utf8 = ascii ? NO_BYTES : text.getBytes(StandardCharsets.UTF_8);
         STRING_TYPE.createOf(scope, into, ascii ? text.length() : utf8.length);
         if (ascii) {
-            AsciiText.put(text, into.memory(), into.start());
+            AsciiText.putPadded(text, into.memory(), into.start());
         } else {
             MemorySegment.copy(utf8, 0, into.memory(), ObjectLayout.BYTE, into.start(), utf8.length);
         }
@@ -68,7 +68,7 @@ public final class SharedString extends SharedSequence {
         MemorySegment memory = scope.arena().memory();
         long base = Ref.offset(ref);
         memory.set(ObjectLayout.LONG, base, ObjectLayout.header(TYPE.typeId(), bytes));
-        AsciiText.put(text, memory, base + ObjectLayout.HEADER_BYTES);
+        AsciiText.putPadded(text, memory, base + ObjectLayout.HEADER_BYTES);
         return ref;
     }
 

@@ -7,16 +7,9 @@ import dev.rackcall.shm.NullRefException;
  * object has. Offsets and field names are as in {@link SharedRecord}.
  */
 public abstract class VersionedRecord extends SharedRecord {
-    private int present;
-
     /** Creates a flyweight without an object. */
     protected VersionedRecord(SharedType<?> type) {
         super(type);
-    }
-
-    @Override
-    final void placed(int bytes) {
-        present = bytes;
     }
 
     /**
@@ -24,14 +17,14 @@ public abstract class VersionedRecord extends SharedRecord {
      * itself reports it.
      */
     protected final boolean hasField(long end) {
-        return end <= present || isNowhere();
+        return end <= bytes() || isNowhere();
     }
 
     /** Throws an exception unless the object has the field that ends at that offset. */
     protected final void requireField(long end, String field) {
         if (!hasField(end)) {
             throw new UnsupportedOperationException(field + " cannot be written: " + this
-                    + " was created by a process with an older version of the interface, and has " + present
+                    + " was created by a process with an older version of the interface, and has " + bytes()
                     + " bytes where this field needs " + end
                     + "; create the object in a process with the newer version, or copy its fields into a new one");
         }

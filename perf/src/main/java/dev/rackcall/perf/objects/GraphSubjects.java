@@ -3,14 +3,16 @@ package dev.rackcall.perf.objects;
 import dev.rackcall.perf.harness.BenchArena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.DeepCopy;
 import dev.rackcall.shm.types.SharedObject;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
 /**
- * A search tree of 100,000 random numbers, walked in order: once of shared objects, once of plain ones. Both are built in
- * the same order, so that neighbours in the tree are strangers in memory.
+ * A search tree of 100,000 random numbers, walked in order: once of shared objects, once of a deep copy of them, once of
+ * plain ones. The first and the last are built in the same order, so that neighbours in the tree are strangers in memory.
+ * The garbage collector then moves the plain ones together; shared objects never move, but a copy lies together as well.
  */
 final class GraphSubjects {
     private static final int NODES = 100_000;
@@ -18,6 +20,7 @@ final class GraphSubjects {
 
     private final Scope scope;
     private final TreeNode root = TreeNode.TYPE.flyweight();
+    private final TreeNode copiedRoot;
     private final HeapNode heapRoot;
     /** A flyweight for each depth. */
     private TreeNode[] walkers = {};
@@ -44,12 +47,14 @@ final class GraphSubjects {
         }
         walkers = new TreeNode[depth(heapRoot)];
         Arrays.setAll(walkers, _ -> TreeNode.TYPE.flyweight());
+        copiedRoot = DeepCopy.DEFAULT.copy(root, memory.arena().newScope());
     }
 
     static List<ObjectSubject> of(BenchArena memory) {
         GraphSubjects graphs = new GraphSubjects(memory);
         return List.of(
                 new ObjectSubject("walk-graph-rackcall", graphs::walkShared, TreeNode.TYPE.bytes(), NODES),
+                new ObjectSubject("walk-graph-copied-rackcall", graphs::walkCopied, TreeNode.TYPE.bytes(), NODES),
                 new ObjectSubject("walk-graph-heap", () -> sum(graphs.heapRoot, 0), 0, NODES));
     }
 
@@ -89,6 +94,10 @@ final class GraphSubjects {
 
     private long walkShared() {
         return sum(root, 0, 0);
+    }
+
+    private long walkCopied() {
+        return sum(copiedRoot, 0, 0);
     }
 
     private long sum(TreeNode node, int depth, long before) {
