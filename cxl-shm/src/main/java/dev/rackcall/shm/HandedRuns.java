@@ -88,7 +88,7 @@ final class HandedRuns {
         long bytes = arena.runBytes(ref);
         long run = renewed(ref, epoch, chain);
         if (run == PageRun.NONE) {
-            throw new ScopeException(Ref.describe(ref) + " is no run of that scope of participant "
+            throw new ScopeException(Ref.describe(ref) + " is not a run of that scope of participant "
                     + arena.participant() + " any more: it was taken over; open a new scope");
         }
         return PageRun.isBlocked(run)
@@ -110,7 +110,8 @@ final class HandedRuns {
     }
 
     /**
-     * Whether {@code chain} still owns a run. If so, removes its record, because the caller is about to end the run.
+     * Whether {@code chain} still owns a run. If so, removes the record, because the caller is about to free or renew
+     * the run.
      */
     private boolean isStillOf(RunChain chain, long ref, int epoch) {
         if (takers.isEmpty()) {

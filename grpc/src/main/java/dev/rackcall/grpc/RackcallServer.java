@@ -126,7 +126,7 @@ final class RackcallServer implements InternalServer {
         }
     }
 
-    /** Clients over devices may be waiting for gRPC's server; each is refused once it goes on. */
+    /** Clients over devices may be waiting for gRPC's server; each is refused once its thread continues. */
     private void undo() {
         boolean unused;
         synchronized (lock) {

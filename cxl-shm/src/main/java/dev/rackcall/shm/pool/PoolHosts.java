@@ -79,7 +79,7 @@ final class PoolHosts {
         if (present != boot.bits()) {
             throw new PoolException("pool " + name + " is used under host number " + host + " by another boot ("
                     + Long.toHexString(present) + ", this is " + Long.toHexString(boot.bits())
-                    + "): give each host a number of its own; if this host was started anew, have another host call"
+                    + "): give each host a number of its own; if this host was restarted, have another host call"
                     + " Pool.reclaimHost(" + host + ") first");
         }
     }

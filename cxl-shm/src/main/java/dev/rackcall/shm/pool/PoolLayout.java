@@ -89,7 +89,7 @@ final class PoolLayout {
     static String complaint(MemorySegment memory) {
         // Acquire: pairs with the release in initialise.
         if ((long) LONG.getAcquire(memory, MAGIC_OFFSET) != MAGIC) {
-            return "it has no pool header, so it is no pool or was damaged; remove it or choose another one";
+            return "it has no pool header, so it is not a pool or was damaged; remove it or choose another one";
         }
         int version = memory.get(ValueLayout.JAVA_INT, VERSION_OFFSET);
         if (version != VERSION) {

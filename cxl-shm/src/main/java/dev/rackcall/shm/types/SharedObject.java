@@ -44,8 +44,8 @@ public abstract class SharedObject {
     /**
      * The Ref of a shared object.
      *
-     * @throws IllegalArgumentException if it is no shared object, is on no object yet, or is embedded in another one
-     *     ({@link Inline}, {@link SharedInlineArray})
+     * @throws IllegalArgumentException if it is not a shared object, does not represent an object yet, or is embedded
+     *     in another one ({@link Inline}, {@link SharedInlineArray})
      */
     public static long refOf(Object sharedObject) {
         SharedObject object = of(sharedObject);
@@ -112,7 +112,10 @@ public abstract class SharedObject {
         return object.space;
     }
 
-    /** Whether it is embedded in another object ({@link Inline}, {@link SharedInlineArray}), and so has no Ref of its own. */
+    /**
+     * Whether it is embedded in another object ({@link Inline}, {@link SharedInlineArray}), and so has no Ref of its
+     * own.
+     */
     public static boolean isEmbedded(Object sharedObject) {
         return of(sharedObject).inside != 0;
     }
@@ -136,7 +139,7 @@ public abstract class SharedObject {
         }
         throw new IllegalArgumentException(
                 (sharedObject == null ? "null" : "a " + sharedObject.getClass().getName())
-                        + " is no shared object; create it with scope.create(Type.class)");
+                        + " is not a shared object; create it with scope.create(Type.class)");
     }
 
     // Attaching

@@ -72,7 +72,7 @@ final class Subchannels {
     }
 
     /**
-     * Takes new calls off subchannels; their routes leave them later, and connect anew.
+     * Takes new calls off subchannels; their routes leave them later, and reconnect.
      *
      * @return those of unsuitable servers, for the caller to close; the others' calls in flight go on
      */

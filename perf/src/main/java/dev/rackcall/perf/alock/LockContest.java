@@ -21,7 +21,7 @@ import java.util.concurrent.Future;
  * this process; all threads share its processors.
  *
  * @param kind of lock
- * @param locality per cent of keys on the own node
+ * @param locality per cent of keys on the thread's own node
  * @param locks of all nodes together
  * @param threads of each node
  */
@@ -141,7 +141,7 @@ record LockContest(String kind, int locality, int locks, int threads) {
     }
 
     /**
-     * Keys of the own node with the probability of the locality, else of the other nodes; evenly among those. Key k
+     * Keys of the thread's own node with the probability of the locality, otherwise evenly of the other nodes. Key k
      * lies on node k mod the number of nodes.
      */
     private int[] keys(int nodes, int node, int seed) {

@@ -21,7 +21,7 @@ public record Graph(Scope scope, BenchNode root, int size) {
     /** Nodes may overshoot the wanted size by one family and its list. */
     private static final int SLACK = 64 * 1024;
 
-    /** The number of nodes that fill about so many bytes. */
+    /** The number of nodes that fill about this many bytes. */
     public static int nodes(int bytes) {
         return (int) (bytes / BYTES_PER_NODE);
     }

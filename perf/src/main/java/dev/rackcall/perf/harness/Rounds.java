@@ -63,7 +63,7 @@ public final class Rounds {
         return runGroups(target, groups, plan.repeat(), run);
     }
 
-    /** The same so many times. Several results of the same name from one step count as repeats, too. */
+    /** The same this many times. Several results of the same name from one step count as repeats, too. */
     public List<Result> runGroups(
             BenchTarget target, List<List<Subject>> groups, int repeat, Function<List<Subject>, List<Result>> run) {
         // One list of runs for each subject and depth, in the order of the first round.

@@ -230,7 +230,7 @@ final class ServerSearch implements AutoCloseable {
         return false;
     }
 
-    /** Connects to a server within the bound and the channel's connect time-out; returns whether it is connected now. */
+    /** Connects to a server within the bound and the channel's connect timeout; returns whether it is connected now. */
     private boolean connect(ServerInstance server, Duration bound) {
         ClientConnection connection;
         try {

@@ -61,7 +61,10 @@ public final class RuntimeDirectory {
         this.path = path;
     }
 
-    /** {@code RACKCALL_DIR}, else {@code $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary directory. */
+    /**
+     * {@code RACKCALL_DIR}, else {@code $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary
+     * directory.
+     */
     public static Path defaultPath() {
         String chosen = System.getenv("RACKCALL_DIR");
         if (chosen != null && !chosen.isEmpty()) {
@@ -261,7 +264,7 @@ public final class RuntimeDirectory {
                     ? Files.getPosixFilePermissions(path).equals(PRIVATE)
                     : OWNER_TEXT.matcher(Files.readString(file)).matches();
         } catch (IOException e) {
-            // Removed meanwhile, or not readable as text.
+            // Removed in the meantime, or not readable as text.
             return false;
         }
     }
@@ -337,7 +340,10 @@ public final class RuntimeDirectory {
      */
     private static final class AtExit {
         static final Set<ServerInstance> OPEN = ConcurrentHashMap.newKeySet();
-        /** Whether the hook has begun, or cannot. Set before it reads {@link #OPEN}; others add there before they read this. */
+        /**
+         * Whether the hook has begun, or cannot. Set before it reads {@link #OPEN}; others add there before they read
+         * this.
+         */
         static volatile boolean begun;
 
         static {

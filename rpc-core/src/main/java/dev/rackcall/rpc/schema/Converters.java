@@ -277,7 +277,7 @@ final class Converters {
             return new Converter.Constant(constant(part.type().unboxed(), text));
         } catch (IllegalArgumentException e) {
             throw new UnknownFormException(
-                    "'" + text + "' is no value for component '" + part.type().simple() + " " + part.name() + "'");
+                    "'" + text + "' is not a value for component '" + part.type().simple() + " " + part.name() + "'");
         }
     }
 

@@ -11,9 +11,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The turn to reserve memory, of one thread in all processes that share a limit. They lock (flock(2)) the directories of
- * the control groups with a limit, which all of them see and which vanish with the groups. The kernel releases the locks
- * of a process that dies. Without such groups, only the threads of this process take turns.
+ * The turn to reserve memory, of one thread in all processes that share a limit. They lock (flock(2)) the directories
+ * of the control groups with a limit, which all of them see and which vanish with the groups. The kernel releases the
+ * locks of a process that dies. Without such groups, only the threads of this process take turns.
  *
  * <p>Every local process can lock these directories. A thread therefore waits only briefly for a process of another
  * user. After each failed wait, no thread of this process waits for a while, each time for twice as long.
@@ -27,7 +27,8 @@ final class ReservationTurn implements AutoCloseable {
     private static final long MOST_UNLOCKED_NANOS = TimeUnit.HOURS.toNanos(1);
     private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
     /**
-     * How often to check who holds the lock. A thread waits for a process of another user for one or two such periods.
+     * How often to check which process holds the lock. A thread waits for a process of another user for one or two such
+     * periods.
      */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 

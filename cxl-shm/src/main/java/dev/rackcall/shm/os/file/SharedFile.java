@@ -174,14 +174,14 @@ public final class SharedFile implements AutoCloseable {
     /**
      * Opens a device-dax device. Size and alignment come from sysfs.
      *
-     * @throws OsException if it is no such device or this user may not read and write it
+     * @throws OsException if it is not such a device or this user may not read and write it
      */
     public static SharedFile openDax(Path path) {
         int fd = OpenFile.open(path, LibcFiles.O_RDWR, 0);
         try {
             FileStatus status = FileStatus.of(fd, path.toString());
             if (!status.isCharacterDevice()) {
-                throw new OsException(path + " is no device-dax device", Errno.ENODEV, "name a /dev/daxX.Y");
+                throw new OsException(path + " is not a device-dax device", Errno.ENODEV, "name a /dev/daxX.Y");
             }
             DaxGeometry geometry = DaxGeometry.read(Path.of("/sys/dev/char", status.rawDevice()), path);
             return new SharedFile(fd, path.toString(), Kind.DAX, geometry.bytes(), geometry.alignment());

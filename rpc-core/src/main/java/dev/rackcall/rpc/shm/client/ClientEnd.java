@@ -225,7 +225,7 @@ public final class ClientEnd {
     private Status lostStatus() {
         Optional<String> cause = endCause().map(Status::description);
         return Status.Code.UNAVAILABLE.with(
-                "channel %s: %s; the call may or may not have run. The next call connects anew",
+                "channel %s: %s; the call may or may not have run. The next call reconnects",
                 channel, cause.map(why -> "its connection has ended: " + why).orElse("its server is gone"));
     }
 

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * ClientRequest} encodes, {@link ClientAnswer} decodes, {@link ClientSlot} tracks the slot's owner.
  */
 final class ShmClientCall extends ClientSlot {
-    /** nanoTime; 0: the connection's default time-out, counted from the first reading of the clock. */
+    /** nanoTime; 0: the connection's default timeout, counted from the first reading of the clock. */
     long deadline;
     /** The future of an ASYNC call. */
     RpcFuture<?> future;

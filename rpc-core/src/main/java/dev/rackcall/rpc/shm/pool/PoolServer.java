@@ -283,7 +283,7 @@ public final class PoolServer extends PolledServer {
             return;
         }
         if (!pool.isThere(knock.host(), knock.boot())) {
-            // The client's host was reclaimed meanwhile, so its memory may be reused.
+            // The client's host was reclaimed in the meantime, so its memory may be reused.
             return;
         }
         try {
@@ -306,7 +306,7 @@ public final class PoolServer extends PolledServer {
                             "the pool has no memory left for a connection: %s; ask for a smaller arenaQuota",
                             e.getMessage()));
         } catch (RuntimeException | Error e) {
-            // An unanswered client would wait until its time-out.
+            // An unanswered client would wait until its timeout.
             refuse(
                     knock,
                     Status.Code.RESOURCE_EXHAUSTED.with("the server cannot take a connection: %s", e.getMessage()));

@@ -158,8 +158,8 @@ public final class SharedPool implements AutoCloseable {
     }
 
     /**
-     * Frees the numbers and memory of clients that have left after their connection ended, and mends the header. Called
-     * periodically.
+     * Frees the numbers and memory of clients that have left after their connection ended, and repairs the header.
+     * Called periodically.
      */
     synchronized void reclaim() {
         if (!closed && arena.mendHeader()) {
