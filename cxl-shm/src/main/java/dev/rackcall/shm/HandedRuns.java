@@ -88,7 +88,7 @@ final class HandedRuns {
         long bytes = arena.runBytes(ref);
         long run = renewed(ref, epoch, chain);
         if (run == PageRun.NONE) {
-            throw new ScopeException(Ref.describe(ref) + " is not a run of that scope of participant "
+            throw new ScopeException(Ref.describe(ref) + " is no run of that scope of participant "
                     + arena.participant() + " any more: it was taken over; open a new scope");
         }
         return PageRun.isBlocked(run)

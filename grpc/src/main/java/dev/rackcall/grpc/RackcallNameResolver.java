@@ -88,8 +88,8 @@ final class RackcallNameResolver extends NameResolver {
         FileTime now = changed();
         boolean hasChanged = !now.equals(seen);
         if (hasChanged || again) {
-            // A server that has made its files may not have locked them yet, and the time may be as coarse as some
-            // milliseconds, so the look after a change counts, too.
+            // A server may have made its files but not locked them yet, and file times may be accurate only to
+            // some milliseconds. So refresh once more at the next look after a change.
             again = hasChanged;
             seen = now;
             refresh();

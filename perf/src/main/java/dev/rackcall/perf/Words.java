@@ -52,7 +52,7 @@ final class Words {
 
         private static TypeConversionException wrong(String text) {
             return new TypeConversionException(
-                    "'" + text + "' is not a time from 1ms to 3600s; write for example 2s or 500ms");
+                    "'" + text + "' is no time from 1ms to 3600s; write for example 2s or 500ms");
         }
     }
 }

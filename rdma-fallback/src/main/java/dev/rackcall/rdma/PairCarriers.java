@@ -168,7 +168,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
         }
     }
 
-    /** The status of a call that fails for this. A port that is down may come up again. */
+    /** The status of a call that fails for this reason. A port that is down may come up again. */
     static Status.Code code(VerbsException e) {
         return e.errno() == VerbsErrno.ENETDOWN ? Status.Code.UNAVAILABLE : Status.Code.FAILED_PRECONDITION;
     }

@@ -74,7 +74,8 @@ public final class SharedInlineArray<T> extends SharedSequence {
     }
 
     private void moveTo(int index, SharedObject element) {
-        // A flyweight on no object says so; its length would only say that there is no such element.
+        // If the flyweight is on no object, this throws the exact reason; the check of the length would only report a
+        // missing element.
         attachedSpace();
         element.embed(this, at(index) - base(), ObjectLayout.HEADER_BYTES + stride);
     }

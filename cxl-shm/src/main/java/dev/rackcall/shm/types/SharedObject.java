@@ -139,7 +139,7 @@ public abstract class SharedObject {
         }
         throw new IllegalArgumentException(
                 (sharedObject == null ? "null" : "a " + sharedObject.getClass().getName())
-                        + " is not a shared object; create it with scope.create(Type.class)");
+                        + " is no shared object; create it with scope.create(Type.class)");
     }
 
     // Attaching

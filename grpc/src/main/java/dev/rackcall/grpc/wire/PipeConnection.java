@@ -316,9 +316,9 @@ public final class PipeConnection {
     }
 
     /**
-     * Ends this end; the loop's thread. Waiting frames are dropped.
+     * Ends this end and drops its waiting frames. Called by the loop's thread.
      *
-     * @param atOnce whether what was sent last need not arrive
+     * @param atOnce whether to end even if the frames sent last do not arrive
      */
     void close(String reason, boolean atOnce) {
         if (!sender.close()) {

@@ -196,7 +196,7 @@ public final class QueueCarriers implements CarrierProvider {
         if (!tenant.host().equals(HostId.named(address.getHost()))) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
-                            "cannot listen at %s: this process uses the agent of another host, %s; listen by the name that the agent"
+                            "cannot listen at %s: the agent that this process uses is that of another host, %s; listen by the name that the agent"
                                     + " was given: by --host of ./rackcall agent, or by AgentOptions.of",
                             address, tenant.host())
                     .asException();

@@ -335,8 +335,8 @@ public final class RuntimeDirectory {
     }
 
     /**
-     * The servers that are open. The JVM never forgets a file that it is to delete, so it gets them only when it exits:
-     * an exit hook names them, and they are deleted after all hooks.
+     * The open servers, whose files are deleted at exit. A file that was passed to the JVM's delete-on-exit cannot be
+     * withdrawn, so an exit hook passes them only when the JVM exits; the JVM then deletes them after all hooks.
      */
     private static final class AtExit {
         static final Set<ServerInstance> OPEN = ConcurrentHashMap.newKeySet();

@@ -21,7 +21,10 @@ import java.util.concurrent.locks.ReentrantLock;
 final class ReservationTurn implements AutoCloseable {
     /** A turn lasts as long as clearing the pages; some hundred milliseconds for a gigabyte. */
     private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** How long nothing waits after the first turn that was not released in time, for example by a stopped process. */
+    /**
+     * For how long threads reserve without waiting for other processes, after the first turn that was not released in
+     * time, for example because its process was stopped.
+     */
     private static final long FIRST_UNLOCKED_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private static final long MOST_UNLOCKED_NANOS = TimeUnit.HOURS.toNanos(1);
@@ -36,9 +39,9 @@ final class ReservationTurn implements AutoCloseable {
     private static final int LOCK_NB = 4;
 
     private static final ReentrantLock HERE = new ReentrantLock();
-    /** Until when nothing waits for other processes' turns. Guarded by the lock, as is {@link #unlockedNanos}. */
+    /** Until when threads do not wait for other processes' turns. Guarded by the lock, as is {@link #unlockedNanos}. */
     private static long unlockedUntil = System.nanoTime();
-    /** How long nothing waits after the next wait in vain. */
+    /** For how long threads do not wait after the next turn that is not released in time. */
     private static long unlockedNanos = FIRST_UNLOCKED_NANOS;
 
     private final List<Integer> locked = new ArrayList<>();
@@ -46,7 +49,9 @@ final class ReservationTurn implements AutoCloseable {
 
     private ReservationTurn() {}
 
-    /** Waits for the turn; for another process's at most {@link #BOUND_NANOS}, and without one from then on. */
+    /**
+     * Waits for the turn. If another process holds the turn for more than {@link #BOUND_NANOS}, continues without it.
+     */
     static ReservationTurn take() {
         return take(ControlGroups.ofThisProcess().limited(), BOUND_NANOS);
     }
@@ -87,7 +92,7 @@ final class ReservationTurn implements AutoCloseable {
         }
     }
 
-    /** How long nothing waits after the next wait in vain. */
+    /** For how long threads do not wait after the next turn that is not released in time. */
     static long unlockedNanos() {
         HERE.lock();
         try {

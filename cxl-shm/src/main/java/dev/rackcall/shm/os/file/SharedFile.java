@@ -181,7 +181,7 @@ public final class SharedFile implements AutoCloseable {
         try {
             FileStatus status = FileStatus.of(fd, path.toString());
             if (!status.isCharacterDevice()) {
-                throw new OsException(path + " is not a device-dax device", Errno.ENODEV, "name a /dev/daxX.Y");
+                throw new OsException(path + " is no device-dax device", Errno.ENODEV, "name a /dev/daxX.Y");
             }
             DaxGeometry geometry = DaxGeometry.read(Path.of("/sys/dev/char", status.rawDevice()), path);
             return new SharedFile(fd, path.toString(), Kind.DAX, geometry.bytes(), geometry.alignment());
@@ -306,7 +306,7 @@ public final class SharedFile implements AutoCloseable {
     /**
      * Backs these bytes with memory, so that accessing them later cannot fail. Idempotent.
      *
-     * @throws OsException if the file system or the host has not enough; nothing else changes then
+     * @throws OsException if the file system or the host does not have enough memory; nothing else changes then
      */
     public void reserve(long offset, long length) {
         if (offset < 0 || length <= 0 || offset > bytes - length) {

@@ -280,7 +280,8 @@ final class ShmClientCall extends ClientSlot {
         stream.opens(opening);
         CallObserver toTell = observer;
         observer = CallObserver.NONE;
-        // Once it is sent, the stream ends what is sent, and this object may serve another call.
+        // Once the call is sent, its stream object also ends the caller's stream, and this object may serve another
+        // call.
         outgoing = null;
         try {
             sendAsync(opening);
