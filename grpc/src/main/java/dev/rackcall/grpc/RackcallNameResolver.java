@@ -111,7 +111,8 @@ final class RackcallNameResolver extends NameResolver {
         try {
             return PipeServers.living(directory, address.channel());
         } catch (RpcException | OsException e) {
-            // Servers that are known may live on, and without any, connecting fails in the same way and tells callers.
+            // The known servers may still run. If none is known, connecting fails for the same reason, which callers
+            // then see.
             again = true;
             return known;
         }

@@ -218,7 +218,7 @@ public final class PipeConnection {
         boolean leaves = false;
         int taken = 0;
         int polls = 0;
-        // The peer does not ring while this thread polls, not even when it has made room: that is for the loop to see.
+        // The peer does not ring while this thread polls, not even when it has made room: the loop has to notice that.
         while (sender.isOpen() && !sender.isBacklogged() && !over.getAsBoolean()) {
             other.look();
             if (reader.next()) {

@@ -52,7 +52,7 @@ interface PipePeer {
     /**
      * Ends the connection for the peer and unmaps the memory, soon. Called once; no other method is in use then.
      *
-     * @param atOnce whether what was sent last need not arrive
+     * @param atOnce whether to end even if the frames sent last do not arrive
      */
     void close(boolean atOnce);
 }

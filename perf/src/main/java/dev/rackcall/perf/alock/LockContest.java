@@ -98,7 +98,7 @@ record LockContest(String kind, int locality, int locks, int threads) {
     /**
      * Runs the threads of the nodes that are in this process, {@code own}, against the locks of all nodes.
      *
-     * @param sample one latency in so many is recorded
+     * @param sample one latency in this many is recorded
      * @param ready runs when all threads are prepared
      */
     Measurement measure(List<? extends LockSite> nodes, List<LockNode> own, long nanos, int sample, Runnable ready) {

@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 
 /**
  * Repeats a target over its subjects. Repeats go round by round over all subjects, so that a disturbance of some
- * seconds affects one run of several subjects and not all runs of one. A subject that fails is reported and the others
- * go on.
+ * seconds affects one run of several subjects and not all runs of one. A subject that fails is reported, and the
+ * others continue.
  */
 public final class Rounds {
     /** Measures one subject once, in processes of its own. */

@@ -307,8 +307,8 @@ public final class RuntimeDirectory {
     }
 
     /**
-     * Makes this process remove a server's files when it exits, after its exit hooks, in case the server is still open
-     * then, which it is until {@link #forgetAtExit}.
+     * Makes this process remove a server's files when it exits, after its exit hooks. Does not apply to a server for
+     * which {@link #forgetAtExit} was called.
      */
     public void cleanAtExit(ServerInstance instance) {
         AtExit.OPEN.add(instance);
@@ -361,7 +361,7 @@ public final class RuntimeDirectory {
         }
     }
 
-    /** Removes an empty directory; a server that starts meanwhile makes it again. Anything else stays. */
+    /** Removes an empty directory; a server that starts at the same time creates it again. Anything else stays. */
     public void removeIfEmpty() {
         try {
             if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {

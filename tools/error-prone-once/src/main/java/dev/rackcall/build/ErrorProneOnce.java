@@ -39,8 +39,8 @@ public final class ErrorProneOnce implements Plugin {
     }
 
     /**
-     * The class loader of this one's processor path. This class itself is loaded by each javac, so what is kept has to
-     * lie in the JDK.
+     * The class loader of this one's processor path. Each javac loads this class again, so the kept loader is stored
+     * in an object of the JDK.
      */
     private static ClassLoader kept() {
         URLClassLoader ofThisJavac = (URLClassLoader) ErrorProneOnce.class.getClassLoader();

@@ -16,7 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * locks of a process that dies. Without such groups, only the threads of this process take turns.
  *
  * <p>Every local process can lock these directories. A thread therefore waits only briefly for a process of another
- * user. After each failed wait, no thread of this process waits for a while, each time for twice as long.
+ * user. After each failed wait, threads of this process do not wait for a while. Each further failure doubles that
+ * time.
  */
 final class ReservationTurn implements AutoCloseable {
     /** A turn lasts as long as clearing the pages; some hundred milliseconds for a gigabyte. */

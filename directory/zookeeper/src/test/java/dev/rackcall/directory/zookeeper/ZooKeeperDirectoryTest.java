@@ -29,7 +29,10 @@ import org.junit.jupiter.api.Test;
 class ZooKeeperDirectoryTest extends DirectoryContractTest {
     private static final ChannelName CART = ChannelName.of("/shop/cart");
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    /** A session lasts 2 ticks at least, and a server that is behind the others by 5 is out: not sooner than a busy machine deserves. */
+    /**
+     * A session lasts 2 ticks at least, and a server that is behind the others by 5 is out: not sooner than a busy
+     * machine deserves.
+     */
     private static final int TICK_MILLIS = 500;
 
     private static final AtomicInteger FOLDERS = new AtomicInteger();
@@ -79,7 +82,7 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
 
     @Test
     void shouldLoseNothingWithAServerOfTheEnsemble() throws Exception {
-        // Longer than a new leader's election takes, so that no lease is lost meanwhile.
+        // Longer than a new leader's election takes, so that no lease is lost in the meantime.
         DirectoryOptions patient =
                 options().withLease(Duration.ofMillis(TICK_MILLIS * 20)).withTimeout(PATIENCE);
         ZooKeeperStore store = ZooKeeperStore.open(ensemble.getConnectString(), folder, patient);

@@ -160,7 +160,7 @@ public final class ClientEnd {
         return mirror != null;
     }
 
-    /** What is learned of the time to an answer. A pool's bells are looked at by a thread, as a device is. */
+    /** A new record of the time to an answer. A thread reads a pool's bells, as it polls a device. */
     SpinTime newAnswerTime() {
         return isMirrored() || isRungAlways ? SpinTime.ofDevice() : SpinTime.ofMemory();
     }

@@ -70,7 +70,10 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         return waiting != null;
     }
 
-    /** The user ends the future itself, by {@code how}: its call, if it has not ended, is cancelled. */
+    /**
+     * Called when the user completes the future, in the way that {@code how} describes. Cancels the call if it has not
+     * ended.
+     */
     abstract void abandon(String how);
 
     /** Called after the future has ended. */

@@ -213,7 +213,8 @@ final class PoolDoor {
                 }
                 return false;
             }
-            // If another starter was faster, look at it: two that pass each other would both believe to be alone.
+            // If another starter was faster, look at it: two that pass each other would both believe that they are
+            // alone.
             if (change(before, mine)) {
                 return true;
             }

@@ -211,7 +211,8 @@ public final class PoolServer extends PolledServer {
 
     /**
      * Takes another door for a server that gave no sign of life for a lease, as when its process was stopped. Clients
-     * that are connected have their own leases. If an exclusive server is involved, this one must not serve on.
+     * that are connected have their own leases. If an exclusive server is involved, this one must not continue to
+     * serve.
      */
     private boolean hasDoorAgain(Entrance entrance) {
         if (entrance.isLost || System.nanoTime() - entrance.triesAgainAt < 0) {
