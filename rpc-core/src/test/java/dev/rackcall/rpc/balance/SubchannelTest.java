@@ -170,7 +170,7 @@ class SubchannelTest {
         }
     }
 
-    /** Nobody calls over it. */
+    /** It has no calls. */
     private static final class NoConnection extends ClientConnection {
         private boolean usable = true;
 

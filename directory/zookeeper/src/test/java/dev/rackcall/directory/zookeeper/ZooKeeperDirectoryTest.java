@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The contract over a real ensemble of three, and what only an ensemble can suffer. */
+/** The contract over a real ensemble of three, and failures that only an ensemble has. */
 class ZooKeeperDirectoryTest extends DirectoryContractTest {
     private static final ChannelName CART = ChannelName.of("/shop/cart");
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -43,7 +43,7 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
 
     @BeforeAll
     static void startEnsemble() throws Exception {
-        // Servers are lost here, disks are not: nothing has to be on one before it is answered.
+        // Servers fail here, disks do not: no write has to reach the disk before it is answered.
         System.setProperty("zookeeper.forceSync", "no");
         List<InstanceSpec> specs = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
@@ -73,7 +73,7 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
         return DirectoryOptions.DEFAULT.withLease(Duration.ofSeconds(5));
     }
 
-    /** As if the servers had not heard of it for longer than its lease. */
+    /** As if the servers had received no message from it for longer than its lease. */
     @Override
     protected Losable losable() {
         ZooKeeperStore store = ZooKeeperStore.open(ensemble.getConnectString(), folder, options());
