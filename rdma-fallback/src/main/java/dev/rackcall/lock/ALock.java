@@ -11,10 +11,10 @@ package dev.rackcall.lock;
  * unlock} in a {@code finally} block, throws an exception of the same kind with the first failure as its cause. By
  * RDMA, a call waits for a pending answer for up to 30 s, even beyond its time limit.
  *
- * <p>A thread by RDMA writes to the guarded data over another queue pair than the lock's, and no order holds between
- * the two. Its data must have arrived before {@link #unlock}: post a READ of the last bytes behind the WRITEs on the
- * same queue pair and wait for its completion; READs must be completed, too. A lock by RDMA does not guard writes that
- * are never awaited, such as those of a mirror's carrier.
+ * <p>A thread by RDMA writes the guarded data over a different queue pair than the lock's, and requests of the two
+ * have no order. Its data must have arrived before {@link #unlock}: after the last WRITE, post a READ of the last bytes
+ * on the same queue pair and wait for its completion. READs must be completed, too. A lock by RDMA does not guard
+ * writes that are never awaited, such as those of a mirror's carrier.
  */
 public final class ALock extends TimedLock {
     private static final LockDescriptor NONE = new LockDescriptor(0);

@@ -30,7 +30,7 @@ public final class SharedPool implements AutoCloseable {
     private static final int MAX_PARTICIPANTS = Handshake.MAX_PARTICIPANTS;
 
     private static final long FIRST_BYTES = 64 << 10;
-    /** Where the lock bytes begin: far behind the file's end. */
+    /** Where the lock bytes begin: far past the end of the file. */
     private static final long LOCKS = 1L << 60;
 
     /**
