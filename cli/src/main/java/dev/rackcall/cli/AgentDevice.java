@@ -44,7 +44,7 @@ final class AgentDevice {
             names = "--tls",
             paramLabel = "FOLDER",
             description = "A software device talks only by TLS, and only with devices whose certificate is trusted. The"
-                    + " folder has " + CERTIFICATES + " (the own chain), " + KEY + " (PKCS#8, no password) and "
+                    + " folder has " + CERTIFICATES + " (its own chain), " + KEY + " (PKCS#8, no password) and "
                     + AUTHORITY
                     + " (trusted authorities).")
     private Optional<Path> tls = Optional.empty();

@@ -91,8 +91,8 @@ public final class Arena {
     }
 
     /**
-     * Restores the header that this process has written, in case a participant has overwritten it: otherwise nobody
-     * could {@link #attach}. Only by the creator.
+     * Restores the header that this process has written, in case a participant has overwritten it: otherwise no
+     * process could {@link #attach}. Only by the creator.
      *
      * @return whether it was overwritten
      */

@@ -5,7 +5,7 @@ import java.util.function.Predicate;
 
 /**
  * The few arenas whose Refs may be followed here, looked up by id. Each connection has one table, which limits what its
- * peer can refer to. Adding copies the table; a look-up takes no lock. Thread-safe.
+ * peer can refer to. Adding copies the table; a lookup takes no lock. Thread-safe.
  */
 public final class ArenaTable extends RefSpace {
     private final boolean readOnly;

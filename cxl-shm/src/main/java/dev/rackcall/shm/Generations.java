@@ -10,7 +10,7 @@ import java.util.Arrays;
  * One byte for each page behind the arena's header: the page's generation. It serves peers that follow Refs into the
  * arena but cannot see the page table, which is in the heap of the one allocating process. That process writes a byte
  * whenever it hands out a run or makes its Refs stale. It never reads the bytes, so a peer that overwrites them only
- * deceives itself. For its own look-ups it keeps the same bytes in its heap: two loads, where the page table takes a
+ * deceives itself. For its own lookups it keeps the same bytes in its heap: two loads, where the page table takes a
  * search for the run's head.
  *
  * <p>Accesses are plain. The owner writes the byte and then publishes a Ref with a release store. The receiver acquires
@@ -27,7 +27,9 @@ final class Generations implements PageAllocator.Observer {
     private static final int CHUNK_SHIFT = 10;
     private static final int CHUNK = 1 << CHUNK_SHIFT;
 
-    /** For pages that are not in use. All others have their generation plus one; the last generation is never in use. */
+    /**
+     * For pages that are not in use. All others have their generation plus one; the last generation is never in use.
+     */
     private static final byte NOT_IN_USE = 0;
 
     private final MemorySegment arena;

@@ -110,7 +110,8 @@ final class HandedRuns {
     }
 
     /**
-     * Whether {@code chain} still owns a run. If so, removes its record, because the caller is about to end the run.
+     * Whether {@code chain} still owns a run. If so, removes the record, because the caller is about to free or renew
+     * the run.
      */
     private boolean isStillOf(RunChain chain, long ref, int epoch) {
         if (takers.isEmpty()) {

@@ -24,7 +24,7 @@ public abstract class RefSpace {
     /**
      * Returns a result of a call to the process that made it, which frees its memory.
      *
-     * @return false if the object is no such result; nothing has happened then
+     * @return false if the object is not such a result; nothing has happened then
      */
     public boolean release(Object sharedObject) {
         return false;

@@ -209,8 +209,8 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Removes the seal; call it once the pages are writable again. Frees the scope if it was closed meanwhile. Any
-     * thread may call it. Idempotent.
+     * Removes the seal; call it once the pages are writable again. Frees the scope if it was closed in the meantime.
+     * Any thread may call it. Idempotent.
      */
     public void unseal() {
         sealedBy = null;
@@ -271,7 +271,8 @@ public final class Scope implements AutoCloseable {
     public void checkStore(long ref, long bytes) {
         ScopeSeal by = sealedBy;
         if (isSealed() && holds(ref)) {
-            // The seal opens the whole scope or only these pages. It opens nothing if the scope was closed meanwhile.
+            // The seal opens the whole scope or only these pages. It opens nothing if the scope was closed in the
+            // meantime.
             if (by == null || !by.openForStore(ref, bytes) || !isOpen()) {
                 throw sealed();
             }

@@ -36,7 +36,7 @@ public final class ArenaClaim extends Leases.Bound implements AutoCloseable {
                     Reason.LEASE_LOST,
                     "the arena ids " + ids
                             + " are no longer this process's, since its lease has ended; claim others and"
-                            + " make the arenas anew");
+                            + " create the arenas again");
         }
         return ids;
     }

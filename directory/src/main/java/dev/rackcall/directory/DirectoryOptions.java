@@ -61,7 +61,7 @@ public record DirectoryOptions(Duration lease, Duration timeout) {
                 throw new DirectoryException(
                         Reason.INVALID,
                         "'" + each + "' in the directory address " + address
-                                + " is no option; there are lease and timeout, as in ?lease=30s&timeout=500ms");
+                                + " is not an option; there are lease and timeout, as in ?lease=30s&timeout=500ms");
             }
             long number = Long.parseLong(option.group(2));
             Duration duration = option.group(3).equals("s") ? Duration.ofSeconds(number) : Duration.ofMillis(number);

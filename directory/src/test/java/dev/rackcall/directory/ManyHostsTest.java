@@ -11,7 +11,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** What one look-up costs does not depend on how many hosts there are: counted in questions to the store and in entries that it answers with. */
+/**
+ * The cost of a lookup does not depend on the number of hosts. Costs are requests to the store and entries in its
+ * answers.
+ */
 class ManyHostsTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -18,8 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server's entry in a directory, until it is closed. Its id begins with that of the server in its runtime folder, and
- * with the folder's, so that clients there find it in memory. Neither is unique among hosts, so more follows.
+ * A server's entry in a directory, until it is closed. Its id begins with the server's id and the number of its runtime
+ * folder, so that clients with the same folder call it over shared memory. Neither is unique among hosts, so a random
+ * part follows.
  */
 final class DirectoryEntry implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryEntry.class);

@@ -55,7 +55,10 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
         return new RackcallChannelBuilder(address.target());
     }
 
-    /** A channel to a target such as {@code rackcall:///shop/cart}, or one of a name resolver that gives such addresses. */
+    /**
+     * A channel to a target such as {@code rackcall:///shop/cart}, or to a target whose name resolver returns {@link
+     * RackcallSocketAddress}es.
+     */
     public static RackcallChannelBuilder forTarget(String target) {
         return new RackcallChannelBuilder(target);
     }

@@ -8,7 +8,7 @@ import java.net.SocketAddress;
 import java.util.Collection;
 import java.util.List;
 
-/** Makes gRPC's own builders know targets such as {@code rackcall:///shop/cart}; found by the service loader. */
+/** Lets gRPC's own builders accept targets such as {@code rackcall:///shop/cart}; found by the service loader. */
 public final class RackcallChannelProvider extends ManagedChannelProvider {
     /** Below those of network transports, which serve all other targets. */
     private static final int PRIORITY = 3;

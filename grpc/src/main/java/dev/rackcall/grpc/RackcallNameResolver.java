@@ -88,8 +88,8 @@ final class RackcallNameResolver extends NameResolver {
         FileTime now = changed();
         boolean hasChanged = !now.equals(seen);
         if (hasChanged || again) {
-            // A server that has made its files may not have locked them yet, and the time may be as coarse as some
-            // milliseconds, so the look after a change counts, too.
+            // A server may have made its files but not locked them yet, and file times may be accurate only to
+            // some milliseconds. So refresh once more at the next look after a change.
             again = hasChanged;
             seen = now;
             refresh();
@@ -111,7 +111,8 @@ final class RackcallNameResolver extends NameResolver {
         try {
             return PipeServers.living(directory, address.channel());
         } catch (RpcException | OsException e) {
-            // Servers that are known may live on, and without any, connecting fails in the same way and tells callers.
+            // The known servers may still run. If none is known, connecting fails for the same reason, which callers
+            // then see.
             again = true;
             return known;
         }

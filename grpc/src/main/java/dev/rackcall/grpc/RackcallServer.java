@@ -28,7 +28,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The listening side: a socket, and one thread that receives the frames of all clients; another for all devices. */
 final class RackcallServer implements InternalServer {
-    /** With so many clients, others are refused that reach the server over a device: each costs 68 KiB and a thread. */
+    /** With this many clients, further clients over devices are refused: each costs 68 KiB and a thread. */
     private static final int MOST_REMOTE_CLIENTS = 10_000;
 
     private static final long FILTER_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -87,7 +87,7 @@ final class RackcallServer implements InternalServer {
             door = PipeListener.open(RuntimeDirectory.at(address.directory()), address.channel(), loop, this::accept);
             listenToOthers();
             announce();
-            // The last step: gRPC's server has locked itself, which a client's first step waits for.
+            // The last step: gRPC's server holds its lock now, so a client's first call into it would wait.
             door.start();
         } catch (RpcException e) {
             undo();
@@ -126,7 +126,7 @@ final class RackcallServer implements InternalServer {
         }
     }
 
-    /** Clients over devices may be waiting for gRPC's server; each is refused once it goes on. */
+    /** Clients over devices may be waiting for gRPC's server; each is refused once its thread continues. */
     private void undo() {
         boolean unused;
         synchronized (lock) {
@@ -197,7 +197,10 @@ final class RackcallServer implements InternalServer {
         }
     }
 
-    /** gRPC's server ends the transports that it knows; after this, it knows all, unless a filter takes very long. */
+    /**
+     * gRPC's server ends the transports that it knows. After this method, it knows all of them, unless a filter takes
+     * very long.
+     */
     private void awaitAccepting() {
         long end = System.nanoTime() + FILTER_NANOS;
         boolean interrupted = false;

@@ -54,7 +54,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         this.logId = InternalLogId.allocate(getClass(), connection.toString());
     }
 
-    /** The server knows this transport; on the accepting thread, before any frame is received. */
+    /** Connects this transport to gRPC's server. Called on the accepting thread, before any frame is received. */
     void begin(ServerTransportListener given) {
         listener = given;
         attributes = given.transportReady(
@@ -125,7 +125,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         try {
             stats = StatsTraceContext.newServerContext(server.tracerFactories(), method, headers);
         } catch (RuntimeException | Error e) {
-            // The application's tracer is no reason to end the connection.
+            // A failing tracer of the application must not end the connection.
             LOG.warn("{}: a call is refused, since its tracer failed", connection, e);
             failure = Status.INTERNAL.withDescription("the server failed to trace the call");
         }
@@ -218,7 +218,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         connection.end("the server was shut down");
     }
 
-    // ---- what else gRPC asks
+    // ---- other methods of gRPC's interface
 
     @Override
     public ScheduledExecutorService getScheduledExecutorService() {

@@ -40,7 +40,7 @@ public final class RackcallSocketAddress extends SocketAddress {
     /**
      * The address of a channel in the default runtime folder.
      *
-     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if that is no channel's name
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if that is not the name of a channel
      */
     public static RackcallSocketAddress of(String channel) {
         return of(channel, RuntimeDirectory.defaultPath());
@@ -49,17 +49,18 @@ public final class RackcallSocketAddress extends SocketAddress {
     /**
      * The address of a channel in another runtime folder.
      *
-     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if that is no channel's name
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if that is not the name of a channel
      */
     public static RackcallSocketAddress of(String channel, Path directory) {
         return new RackcallSocketAddress(channel, directory.toString(), "", null);
     }
 
     /**
-     * The address of a server that shares no memory with this process, as given to {@code RackcallServerBuilder.listen}.
+     * The address of a server that shares no memory with this process, as given to {@code
+     * RackcallServerBuilder.listen}.
      *
      * @param remote such as {@code soft://host:18515}
-     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if that is no channel's name
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if that is not the name of a channel
      */
     public static RackcallSocketAddress of(String channel, URI remote) {
         return new RackcallSocketAddress(channel, "", "", Objects.requireNonNull(remote, "remote"));
@@ -111,7 +112,7 @@ public final class RackcallSocketAddress extends SocketAddress {
     /**
      * The address of a target.
      *
-     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if its path is no channel's name
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if its path is not the name of a channel
      */
     static RackcallSocketAddress ofTarget(URI target) {
         String query = target.getQuery();

@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Servers and clients are killed amid calls of all sizes: calls of others get right answers, and nothing is left behind. */
+/**
+ * Servers and clients are killed amid calls of all sizes: calls of others get right answers, and nothing is left
+ * behind.
+ */
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class KillsTest {
     private static final String CHANNEL = "/test/kills";
@@ -43,7 +46,7 @@ class KillsTest {
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime());
     private final Random random = new Random(seed);
 
-    /** A server or a client that calls without end, in a process of its own: {@code serve} or {@code call}. */
+    /** A server or a client that calls endlessly, in a process of its own: {@code serve} or {@code call}. */
     static final class Victim {
         private Victim() {}
 
@@ -68,7 +71,10 @@ class KillsTest {
         }
     }
 
-    /** Callers that check each answer. A failure other than UNAVAILABLE is remembered; after one, they wait for a server. */
+    /**
+     * Callers that check each answer. A failure other than UNAVAILABLE is remembered; after one, they wait for a
+     * server.
+     */
     private static final class Load implements AutoCloseable {
         final AtomicLong answers = new AtomicLong();
         final AtomicReference<Throwable> wrong = new AtomicReference<>();

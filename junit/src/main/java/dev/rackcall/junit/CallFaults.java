@@ -51,8 +51,8 @@ public final class CallFaults {
 
     /**
      * Lets the calls of a method wait at the server until {@link #release}, until their callers give up, or for a
-     * minute. Each keeps its handler's thread: with {@link dev.rackcall.rpc.Dispatch#direct}, which is the default, hold
-     * at most 8 calls.
+     * minute. Each keeps its handler's thread: with {@link dev.rackcall.rpc.Dispatch#direct}, which is the default,
+     * hold at most 8 calls.
      */
     public void hold(String method) {
         delay(method, LONGEST_HOLD);
@@ -63,7 +63,7 @@ public final class CallFaults {
         return gates.size();
     }
 
-    /** Ends a delay or a hold: the method's later calls do not wait, and those that wait go on. */
+    /** Ends a delay or a hold: the method's later calls do not wait, and waiting calls continue. */
     public void release(String method) {
         delays.remove(method);
         gates.forEach((gate, waiting) -> {

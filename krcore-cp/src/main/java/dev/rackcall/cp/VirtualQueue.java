@@ -68,7 +68,7 @@ public interface VirtualQueue extends AutoCloseable {
 
     /**
      * Called by a thread that has called {@link #look} in its loop and is about to sleep: the software device's own
-     * thread goes on at once. Otherwise it would only do so after some milliseconds.
+     * thread takes over at once. Otherwise it would take over only after some milliseconds.
      */
     void rest();
 

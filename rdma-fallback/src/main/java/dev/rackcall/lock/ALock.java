@@ -2,19 +2,19 @@ package dev.rackcall.lock;
 
 /**
  * A lock of a {@link LockTable} as one thread uses it, by memory or by RDMA. Implements ALock (SPAA 2024), with
- * time-outs and recovery. Each of the two cohorts is served first come, first served; after as many hand-overs as its
+ * timeouts and recovery. Each of the two cohorts is served first come, first served; after as many hand-overs as its
  * budget, a cohort lets the other compete. Not reentrant. Confined to its session's thread.
  *
- * <p>A wait without a time-out lasts until the lock is free; a {@link LockKeeper} frees locks of dead holders. Every
+ * <p>A wait without a timeout lasts until the lock is free; a {@link LockKeeper} frees locks of dead holders. Every
  * method may throw {@link LockConnectionException} for a lock by RDMA, and {@link IllegalStateException} if its session
  * or the memory of the table is closed. After a failure the session is lost: each further call, including {@code
  * unlock} in a {@code finally} block, throws an exception of the same kind with the first failure as its cause. By
  * RDMA, a call waits for a pending answer for up to 30 s, even beyond its time limit.
  *
- * <p>A thread by RDMA writes to the guarded data over another queue pair than the lock's, and no order holds between
- * the two. Its data must have arrived before {@link #unlock}: post a READ of the last bytes behind the WRITEs on the
- * same queue pair and wait for its completion; READs must be completed, too. A lock by RDMA does not guard writes that
- * are never awaited, such as those of a mirror's carrier.
+ * <p>A thread by RDMA writes the guarded data over a different queue pair than the lock's, and requests of the two
+ * have no order. Its data must have arrived before {@link #unlock}: after the last WRITE, post a READ of the last bytes
+ * on the same queue pair and wait for its completion. READs must be completed, too. A lock by RDMA does not guard
+ * writes that are never awaited, such as those of a mirror's carrier.
  */
 public final class ALock extends TimedLock {
     private static final LockDescriptor NONE = new LockDescriptor(0);
@@ -192,7 +192,7 @@ public final class ALock extends TimedLock {
 
     /**
      * A number for this acquisition, greater than those of all earlier holders. A live holder whose lease or connection
-     * has ended may be taken for dead, and then cannot notice that the lock has a new holder. The guarded data can
+     * has ended may be declared dead, and then cannot notice that the lock has a new holder. The guarded data can
      * detect this: it stores the greatest number it was shown and refuses smaller ones.
      *
      * @throws IllegalMonitorStateException if this thread does not hold the lock through this object

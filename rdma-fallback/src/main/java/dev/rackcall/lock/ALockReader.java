@@ -85,7 +85,7 @@ public final class ALockReader extends TimedLock {
 
     /**
      * Whether no thread has held the lock exclusively since this reader got it, and all that was read is consistent.
-     * False only for a live reader that was taken for dead because its lease or connection ended. It must discard what
+     * False only for a live reader that was declared dead because its lease or connection ended. It must discard what
      * it read, and its session is lost. By RDMA this takes a round trip, and {@link LockConnectionException} means
      * false. Writers use {@link ALock#token()} instead.
      *

@@ -32,7 +32,7 @@ final class CohortQueue {
     /** Not acquired; the descriptor's successor has not linked itself, and the keeper has to hand over to it. */
     static final int STUCK = -3;
     /**
-     * Not acquired; a word changed that only this thread and its predecessor may change. The owner was taken for dead,
+     * Not acquired; a word changed that only this thread and its predecessor may change. The owner was declared dead,
      * or a foreign process writes the table.
      */
     static final int TAKEN = -4;

@@ -27,8 +27,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * </ul>
  *
  * <p>If the home stops answering in the middle of a hand-over, the finisher's thread waits until the queue pair gives
- * up, up to 30 s for a request. Open unlocks of other sessions wait meanwhile, unless their own threads make another
- * call.
+ * up, up to 30 s for a request. Open unlocks of other sessions wait in the meantime, unless their own threads make
+ * another call.
  */
 public final class LockFinisher implements AutoCloseable {
     /**

@@ -9,7 +9,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * Numbers for the owners of a table's sessions, whose death the kernel proves. Each number is a byte of a file, which
  * is locked while the owner's process lives, or while a process of the table's host holds it for a remote owner. A
- * number is never reused, so that a new owner is not taken for a dead one. Thread-safe.
+ * number is never reused, so that a new owner is not mistaken for a dead one. Thread-safe.
  *
  * {@snippet :
  * LockOwners owners = LockOwners.of(path); // in each process; the table's own file will do

@@ -48,7 +48,8 @@ public final class LockPeers {
      * Adds a node, or replaces a node's queue pair; the former one may then be closed. The caller keeps the queue pair
      * and what belongs to it, and uses them for nothing else.
      *
-     * @param node as in the bells of its threads; include the own node if several of its threads use the same locks
+     * @param node as in the bells of its threads; include this process's own node if several of its threads use the
+     *     same locks
      * @param queuePair to the device of that node, reliable and connected, with room for 32 sends and 8 bytes inline
      * @param completions where its sends complete, and nothing else; with room for 32
      */

@@ -107,7 +107,7 @@ class LockWait {
         return System.nanoTime() - start < nanos;
     }
 
-    /** An acquisition or a release is over: restores an interrupt that came meanwhile. */
+    /** An acquisition or a release is over: restores an interrupt that came in the meantime. */
     final void end() {
         if (wasInterrupted) {
             wasInterrupted = false;

@@ -117,7 +117,7 @@ final class OpenUnlock {
             session.lose(e);
             throw e;
         } finally {
-            // Restores an interrupt that came meanwhile.
+            // Restores an interrupt that came in the meantime.
             waiting.end();
         }
     }
@@ -176,8 +176,8 @@ final class OpenUnlock {
     boolean finish() {
         try {
             if (isAbandoned()) {
-                // Set before checking whether a thread that closes the session has opened an unlock meanwhile. Partner:
-                // begin.
+                // Set before checking whether a thread that closes the session has opened an unlock in the meantime.
+                // Partner: begin.
                 over = true;
                 if (isOpen()) {
                     over = false;
@@ -197,7 +197,7 @@ final class OpenUnlock {
         try {
             finish(session.queue());
         } finally {
-            // Restores an interrupt that came meanwhile.
+            // Restores an interrupt that came in the meantime.
             waiting.end();
         }
     }
@@ -217,7 +217,7 @@ final class OpenUnlock {
                 after = OPEN;
             } else {
                 throw new LockConnectionException(
-                        "the lock table's device has not answered an unlock for 30 s; close the session and connect anew");
+                        "the lock table's device has not answered an unlock for 30 s; close the session and open another");
             }
         } catch (LockConnectionException e) {
             session.loseUntold(e);

@@ -240,7 +240,7 @@ final class RdmaWords implements LaterWords {
             Thread.yield();
             if (System.nanoTime() - start > PATIENCE_NANOS) {
                 throw new LockConnectionException(
-                        "the lock table's device has not answered for 30 s; close the session and connect anew");
+                        "the lock table's device has not answered for 30 s; close the session and open another");
             }
         }
         open = false;
@@ -255,7 +255,7 @@ final class RdmaWords implements LaterWords {
 
     private LockConnectionException unreachable() {
         return new LockConnectionException("the lock table cannot be reached: a request ended with " + batch.status(0)
-                + "; what was held or waited for counts as dead until it is recovered at home");
+                + "; locks that were held or awaited count as dead until the keeper at the table's host recovers them");
     }
 
     private void post() {

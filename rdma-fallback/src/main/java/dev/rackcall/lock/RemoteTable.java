@@ -7,8 +7,9 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a thread reaches a lock table by RDMA. The caller keeps all of it, and only the session may use it meanwhile. All
- * queue pairs to a table must end at one device of its host: atomics of two devices are not atomic with each other.
+ * How a thread reaches a lock table by RDMA. The caller keeps ownership of all of it, but only the session may
+ * use it while it is open. All queue pairs to a table must end at one device of its host: atomics of two devices are
+ * not atomic with each other.
  *
  * @param queuePair reliable and connected, with room for 32 sends and 8 bytes inline
  * @param completions where its sends complete, and nothing else

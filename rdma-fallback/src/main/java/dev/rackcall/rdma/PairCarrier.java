@@ -130,7 +130,7 @@ final class PairCarrier extends MirrorCarrier {
     /**
      * Writes to the peer's memory from now on.
      *
-     * @param ahead its clock less this one's
+     * @param ahead its clock minus this one's
      */
     void meet(PairHello peer, long ahead) {
         clockAhead = ahead;

@@ -168,7 +168,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
         }
     }
 
-    /** The status of a call that fails for this. A port that is down may come up again. */
+    /** The status of a call that fails for this reason. A port that is down may come up again. */
     static Status.Code code(VerbsException e) {
         return e.errno() == VerbsErrno.ENETDOWN ? Status.Code.UNAVAILABLE : Status.Code.FAILED_PRECONDITION;
     }
@@ -222,7 +222,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
     static InetSocketAddress hostAndPort(URI address) {
         if (address.getHost() == null || address.getPort() < 0) {
             throw Status.Code.INVALID_ARGUMENT
-                    .with("'%s' is no address; write %s://host:port", address, address.getScheme())
+                    .with("'%s' is not an address; write %s://host:port", address, address.getScheme())
                     .asException();
         }
         return new InetSocketAddress(address.getHost(), address.getPort());

@@ -98,7 +98,7 @@ final class PairGuests {
         return address instanceof Inet6Address ? ByteBuffer.wrap(address.getAddress(), 0, 8) : address;
     }
 
-    /** The client is connected or was turned away, and its thread ends. */
+    /** The client is connected or was rejected, and its thread ends. */
     synchronized void leaves(Socket socket) {
         guests.remove(socket);
         threads--;

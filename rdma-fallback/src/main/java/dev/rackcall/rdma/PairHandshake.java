@@ -135,7 +135,7 @@ final class PairHandshake {
     }
 
     static int millis(Duration timeout) {
-        // Rounded up: when the wait fails, the time is over. 0 would mean no limit.
+        // Rounded up: when the wait fails, the time is up. 0 would mean no limit.
         return Math.clamp(timeout.plusNanos(999_999).toMillis(), 1, Integer.MAX_VALUE);
     }
 

@@ -56,7 +56,7 @@ record PairHello(Gid gid, int queuePair, int firstPacket, Hello hello) {
      * Reads a frame that any peer may have sent: nothing is allocated before its length is known to be valid. The
      * stream bounds how long a read may take.
      *
-     * @throws ForeignPeerException if the bytes are no such frame, or end early
+     * @throws ForeignPeerException if the bytes are not such a frame, or end early
      * @throws EOFException if the peer hangs up before it sends a byte, as a server with too many guests does
      * @throws IOException if reading fails, or takes too long
      */

@@ -116,7 +116,7 @@ final class PairReceiver {
 
     /**
      * Takes what has arrived, at most one arrival for each request that was posted at the start: a peer that sends
-     * without end must not keep this thread. The rest causes a notification, or the next look finds it.
+     * endlessly must not occupy this thread. The rest causes a notification, or the next look finds it.
      */
     private void takeAll() {
         int taken = 0;

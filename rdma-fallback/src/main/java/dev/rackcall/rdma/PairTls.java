@@ -147,7 +147,7 @@ final class PairTls {
         String body = text.replaceAll("(?s).*-----BEGIN PRIVATE KEY-----(.*)-----END PRIVATE KEY-----.*", "$1");
         PKCS8EncodedKeySpec encoded =
                 new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(body));
-        InvalidKeySpecException unknown = new InvalidKeySpecException(pem + " is no PKCS#8 key of EC, RSA or EdDSA");
+        InvalidKeySpecException unknown = new InvalidKeySpecException(pem + " is not a PKCS#8 key of EC, RSA or EdDSA");
         // The PEM file does not name the algorithm.
         for (String algorithm : new String[] {"EC", "RSA", "EdDSA"}) {
             try {

@@ -19,7 +19,7 @@ final class PairWatchdog {
     private static ScheduledThreadPoolExecutor timer() {
         ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("rackcall-rdma-watchdog").factory());
-        // Otherwise each watch would keep its socket until the time is over, although the wait has ended.
+        // Otherwise each watch would keep its socket until the time is up, although the wait has ended.
         timer.setRemoveOnCancelPolicy(true);
         timer.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
         timer.allowCoreThreadTimeOut(true);

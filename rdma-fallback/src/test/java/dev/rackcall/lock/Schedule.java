@@ -114,7 +114,7 @@ final class Schedule {
             give(next);
             awaitTurn(self);
             if (mortal.dead) {
-                // Another thread of the same process was killed meanwhile.
+                // Another thread of the same process was killed in the meantime.
                 throw new Death();
             }
         }

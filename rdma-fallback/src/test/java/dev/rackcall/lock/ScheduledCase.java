@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 
 /**
  * Threads that lock, die and are recovered in an order that a seed decides: what each thread does, what must hold
- * meanwhile, and what must be left at the end. Used by one thread at a time.
+ * in the meantime, and what must be left at the end. Used by one thread at a time.
  */
 final class ScheduledCase {
     private static final int DESCRIPTORS = 32;

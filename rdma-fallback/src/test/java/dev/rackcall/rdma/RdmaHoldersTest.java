@@ -130,7 +130,7 @@ class RdmaHoldersTest extends ShelfNodes {
         Await.until("the reader has heard", () -> isGone(found));
         assertFails(Status.Code.INVALID_ARGUMENT, () -> read.read(found, 1));
         assertThrown(RpcException.class, () -> read.get(1), "gone", "closed");
-        // New objects there are not taken for the former ones.
+        // New objects there are not mistaken for the former ones.
         try (Scope other = writer.newSharedScope()) {
             written.put(2, chain(other, 100, 7000).getFirst());
             assertThat(ShelfService.numbers(read.get(2), 100)).isEqualTo(numbers(7000, 100));

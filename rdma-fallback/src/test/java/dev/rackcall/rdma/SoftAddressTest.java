@@ -48,7 +48,7 @@ class SoftAddressTest extends RpcFixture {
                 URI.create("soft://127.0.0.1:" + serveAt("rdma://127.0.0.1:0").getPort()));
     }
 
-    /** Only this host's own addresses are sure to be reached by nobody else. */
+    /** Only this host's own addresses are certain not to be reached by other hosts. */
     @Test
     void shouldListenBeyondLoopbackOnlyWithTlsOrByTheWord(@TempDir Path folder) {
         for (String open : List.of("rdma://0.0.0.0:0", "soft://0.0.0.0:0", "soft://host-a:18515")) {

@@ -5,13 +5,13 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a stub applies to each of its calls: a time-out, headers, isolation, an observer. Immutable.
+ * What a stub applies to each of its calls: a timeout, headers, isolation, an observer. Immutable.
  *
- * <p>The time-out restarts with every call. (In gRPC a stub's deadline is one moment, after which that stub is
+ * <p>The timeout restarts with every call. (In gRPC a stub's deadline is one moment, after which that stub is
  * useless.)
  */
 public final class CallOptions {
-    /** The channel's default time-out, which is not sent to the server; no headers. */
+    /** The channel's default timeout, which is not sent to the server; no headers. */
     public static final CallOptions DEFAULT =
             new CallOptions(null, null, Metadata.EMPTY, Isolation.DEFAULT, CallObserver.NONE);
 

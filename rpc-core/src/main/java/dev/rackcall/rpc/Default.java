@@ -7,8 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * For a component that a later version of a record has added: its value in records from a peer whose version lacks it. On
- * the way to such a peer it is left out. An {@code Optional} component needs no default, since it is empty then.
+ * For a component that a later version of a record adds: the component's value in records from a peer whose version
+ * lacks it. Records that are sent to such a peer omit the component. An {@code Optional} component needs no default,
+ * since it is then empty.
  *
  * <pre>{@code
  * record Item(String name, @Default("1") int count, @Default("") List<String> tags) {}

@@ -13,8 +13,8 @@ public enum Isolation {
     DEFAULT,
 
     /**
-     * The handler reads the caller's memory, which the caller may change meanwhile. For processes of one owner. Free of
-     * cost.
+     * The handler reads the caller's memory, which the caller may change during the call. For processes of one owner.
+     * Free of cost.
      */
     TRUSTED,
 

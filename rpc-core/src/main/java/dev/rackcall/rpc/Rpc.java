@@ -8,20 +8,20 @@ import java.lang.annotation.Target;
 
 /**
  * Marks a method of an {@link RpcService} as callable. The return type decides the style: a value or {@code void} is a
- * synchronous call, {@code CompletableFuture<T>} an asynchronous one, {@code Stream<T>} a server stream. One parameter may be a {@code
- * Stream<T>}, too.
+ * synchronous call, {@code CompletableFuture<T>} an asynchronous one, {@code Stream<T>} a server stream. One parameter
+ * may be a {@code Stream<T>}, too.
  *
  * <p><b>What travels</b> as parameter, result or element, nested as deep as you like:
  * <ul>
  *   <li>primitives, their boxes, {@code String}, enums, arrays;
- *   <li>records, also generic ones whose type arguments are given; a recursive record may be nested up to 128 levels. {@link
- *       Default} lets a later version add components;
+ *   <li>records, including generic ones with given type arguments; a recursive record may be nested up to 128 levels.
+ *       {@link Default} lets a later version add components;
  *   <li>sealed interfaces whose permitted types are records, enums or such interfaces: one of these travels;
  *   <li>{@code List}, {@code Set}, {@code Map}, {@code Optional}; they arrive as modifiable copies in the same order;
- *   <li>{@code UUID}, {@code BigInteger}, {@code BigDecimal}, {@code URI}, {@code Locale}, {@code Currency}, and of {@code
- *       java.time} {@code Duration}, {@code Period}, {@code Instant}, {@code LocalDate}, {@code LocalTime}, {@code
- *       LocalDateTime}, {@code OffsetTime}, {@code OffsetDateTime}, {@code ZonedDateTime}, {@code ZoneId}, {@code
- *       ZoneOffset}, {@code Year}, {@code YearMonth}, {@code MonthDay};
+ *   <li>{@code UUID}, {@code BigInteger}, {@code BigDecimal}, {@code URI}, {@code Locale}, {@code Currency}, and of
+ *       {@code java.time} {@code Duration}, {@code Period}, {@code Instant}, {@code LocalDate}, {@code LocalTime},
+ *       {@code LocalDateTime}, {@code OffsetTime}, {@code OffsetDateTime}, {@code ZonedDateTime}, {@code ZoneId},
+ *       {@code ZoneOffset}, {@code Year}, {@code YearMonth}, {@code MonthDay};
  *   <li>shared interfaces ({@link dev.rackcall.shm.types.Shared}): only their Ref travels; {@code SharedString}, {@code
  *       SharedList} and the like travel as their fields;
  *   <li>objects of the classes in {@link RpcService#registered}, and of their superclasses.
@@ -38,20 +38,21 @@ import java.lang.annotation.Target;
  * <p><b>Streams.</b> Close a stream that is not read to its end, for example with {@code try (Stream<T> s = ...)}.
  * Otherwise the server keeps it for a minute, or until its place is needed.
  *
- * <p>A stream that the caller passes is read on a virtual thread while the call lasts, at most 64 elements ahead of what
- * was sent, and is closed when the call ends. Its elements are values. The handler reads it until its call, or the stream
- * that it returns, ends; closing it stops the caller's stream. The failure of one side's stream reaches the other side
- * with its status; a handler whose client is gone gets UNAVAILABLE. A method that also returns a stream does not wait
- * for its handler. A call that cannot begin, for example because there is no server, leaves the caller's stream alone.
+ * <p>A stream that the caller passes is read on a virtual thread while the call lasts, at most 64 elements ahead of
+ * what was sent, and is closed when the call ends. Its elements are values. The handler reads it until its call, or the
+ * stream that it returns, ends; closing it stops the caller's stream. The failure of one side's stream reaches the
+ * other side with its status; a handler whose client is gone gets UNAVAILABLE. A method that also returns a stream does
+ * not wait for its handler. A call that cannot begin, for example because there is no server, leaves the caller's
+ * stream alone.
  */
 @Documented
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.CLASS)
 public @interface Rpc {
     /**
-     * The caller does not wait, and does not learn what the handler did; only a call that cannot be sent throws. Only for {@code void} methods. Keep a
-     * shared argument until the handler has finished with it, which only another call can confirm. If its scope is
-     * closed earlier, the call fails unnoticed.
+     * The caller does not wait, and does not learn what the handler did; only a call that cannot be sent throws. Only
+     * for {@code void} methods. Keep a shared argument until the handler has finished with it, which only another call
+     * can confirm. If its scope is closed earlier, the call fails unnoticed.
      */
     boolean oneWay() default false;
 

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * A client's access to one named channel: connects, reconnects when the server was restarted, makes stubs and scopes. It
- * uses all servers of the channel on this host, or in its directory, see {@code docs/servers.md}. Thread-safe.
+ * A client's access to one named channel: connects, reconnects when the server was restarted, makes stubs and scopes.
+ * It uses all servers of the channel on this host, or in its directory, see {@code docs/servers.md}. Thread-safe.
  *
  * <pre>{@code
  * try (RpcChannel channel = RpcChannel.open("/shop/search")) {
@@ -192,7 +192,7 @@ public interface RpcChannel extends AutoCloseable {
          */
         Builder waitForReady(Duration value);
 
-        /** Time-out of calls that set none; 30 s by default. Not sent to the server ({@link RpcContext#deadline}). */
+        /** Timeout of calls that set none; 30 s by default. Not sent to the server ({@link RpcContext#deadline}). */
         Builder defaultTimeout(Duration value);
 
         /**

@@ -20,7 +20,7 @@ public interface RpcContext {
 
     /**
      * When the caller stops waiting, if its call has set or inherited a deadline; calls that the handler makes inherit
-     * it. A channel's default time-out does not travel: callers of a service whose handlers make calls should set
+     * it. A channel's default timeout does not travel: callers of a service whose handlers make calls should set
      * {@link CallOptions#withTimeout}.
      */
     Optional<Deadline> deadline();
@@ -45,8 +45,8 @@ public interface RpcContext {
     void onEnd(CallObserver observer);
 
     /**
-     * Adds trailers, which the caller's {@link CallObserver} gets with the answer, whether the call succeeds or fails. A
-     * stream's next answer carries them. No effect once the call has ended.
+     * Adds trailers, which the caller's {@link CallObserver} gets with the answer, whether the call succeeds or fails.
+     * A stream's next answer carries them. No effect once the call has ended.
      *
      * @throws IllegalArgumentException if all trailers of the call together are too large, see {@link Metadata}
      */

@@ -96,13 +96,15 @@ public interface RpcServer extends AutoCloseable {
          * Adds a service under another name than that of its annotation, for example one of several services with the
          * same interface. Clients open that name.
          *
-         * @throws RpcException INVALID_ARGUMENT if it is not a channel's name, ALREADY_EXISTS if the server has it already
+         * @throws RpcException INVALID_ARGUMENT if it is not a channel's name, ALREADY_EXISTS if the server has it
+         *     already
          */
         <S> Builder service(Class<S> type, S implementation, String channel);
 
         /**
-         * Lets no other server serve the same channels from the same runtime folder or pool: the server that starts later fails
-         * with ALREADY_EXISTS if either of the two is exclusive. The restriction ends with the server's process.
+         * Lets no other server serve the same channels from the same runtime folder or pool: the server that starts
+         * later fails with ALREADY_EXISTS if either of the two is exclusive. The restriction ends with the server's
+         * process.
          */
         Builder exclusive();
 
@@ -202,8 +204,8 @@ public interface RpcServer extends AutoCloseable {
 
         /**
          * Serves every process that reaches an address of {@link #listen}, also from other hosts and without a
-         * certificate: choose addresses that only trusted hosts reach. Needed for RDMA devices, which know no
-         * certificates.
+         * certificate: choose addresses that only trusted hosts reach. Needed for RDMA devices, which do not
+         * support certificates.
          */
         Builder insecure();
 

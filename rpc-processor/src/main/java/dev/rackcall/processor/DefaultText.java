@@ -11,7 +11,7 @@ final class DefaultText {
 
     private DefaultText() {}
 
-    /** The text as service descriptions write it; empty if it is no value of the type. */
+    /** The text as service descriptions write it; empty if it is not a value of the type. */
     static Optional<String> of(Value value, String text) {
         return switch (value) {
             case Value.Scalar scalar -> scalar(scalar.accessor(), text);

@@ -44,7 +44,7 @@ public final class RackcallProcessor extends AbstractProcessor {
     }
 
     @Override
-    @SuppressWarnings("DoNotClaimAnnotations") // javac warns of annotations that nobody claims; see below
+    @SuppressWarnings("DoNotClaimAnnotations") // javac warns about annotations that no processor claims; see below
     public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
         if (services == null) {
             flyweights = new Flyweights(processingEnv.getElementUtils());

@@ -42,7 +42,7 @@ final class ServiceAnnotation {
         this.problem = problem;
     }
 
-    /** The channel's name; a problem if it is no path. */
+    /** The channel's name; a problem if it is not a path. */
     String channel() {
         String channel = member(annotation, "value")
                 .map(AnnotationValue::getValue)

@@ -117,7 +117,7 @@ final class ValueReader {
                         "has the type variable " + type + " as its type; write the type that is meant");
             default -> {
                 if (!type.getKind().isPrimitive()) {
-                    throw unsupported(type, "which is no value");
+                    throw unsupported(type, "which is not a value");
                 }
                 yield StandardTypes.scalar(TypeName.get(type));
             }

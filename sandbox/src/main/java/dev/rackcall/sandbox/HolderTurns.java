@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
 /**
  * How a sealed process and its holder wait for each other's next number and wake each other; {@link HolderLayout} has
  * the words. A side spins as long as that pays, announces its sleep, and sleeps. The other side makes a system call
- * only for a sleeper. Each side has one; one thread at a time. Publishing and waiting allocate nothing.
+ * only for a sleeper. Each side has one object, which one thread at a time may use. Publishing and waiting allocate
+ * nothing.
  */
 final class HolderTurns {
     private static final Logger LOG = LoggerFactory.getLogger(HolderTurns.class);

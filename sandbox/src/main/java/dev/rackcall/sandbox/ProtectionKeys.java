@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A second wall for handlers that use native code or {@code Unsafe}: a thread in the sandbox of one region can reach no
- * other region. Entering and leaving a sandbox writes one register. All regions without a key of their own share one
+ * A second barrier for handlers that use native code or {@code Unsafe}: a thread in the sandbox of one region can reach
+ * no other region. Entering and leaving a sandbox writes one register. All regions without a key of their own share one
  * key. When a thread enters such a region, the region gets an unused key or the key of the region that was entered
  * longest ago.
  *

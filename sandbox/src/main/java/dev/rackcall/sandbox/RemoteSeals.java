@@ -104,7 +104,7 @@ final class RemoteSeals implements SealAuthority {
 
     private static SealException silence() {
         return new SealException("the holder of the seals is gone, or has not answered for " + BOUND_NANOS / 1_000_000
-                + " ms, so nothing can be sealed any more by this process: start both anew");
+                + " ms, so this process can seal nothing any more: restart both");
     }
 
     @Override

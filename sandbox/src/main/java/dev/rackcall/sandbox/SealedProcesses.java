@@ -75,7 +75,7 @@ final class SealedProcesses implements AutoCloseable {
         }
         if (present == null) {
             throw new IOException(
-                    "this process has given its userfaultfd to a holder that has ended, and may not open another: start it anew");
+                    "this process has given its userfaultfd to a holder that has ended, and may not open another: restart it");
         }
         return present;
     }

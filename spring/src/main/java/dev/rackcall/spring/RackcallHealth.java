@@ -13,8 +13,8 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Out of service while the server drains or is stopped; down after it has failed, and while a channel finds no server. A
- * channel without a connection tries to connect, for at most its connect time-out: nothing else may call before this
+ * Out of service while the server drains or is stopped; down after it has failed, and while a channel finds no server.
+ * A channel without a connection tries to connect, for at most its connect timeout: nothing else may call before this
  * application is healthy.
  */
 final class RackcallHealth extends AbstractHealthIndicator {

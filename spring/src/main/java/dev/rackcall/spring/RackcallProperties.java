@@ -43,8 +43,9 @@ record RackcallProperties(
     /**
      * The properties of channels.
      *
-     * @param timeout Time-out of calls that set none, in seconds if without a unit.
-     * @param addresses Address of each channel whose server shares no memory with this process, by the channel's name in brackets.
+     * @param timeout Timeout of calls that set none, in seconds if without a unit.
+     * @param addresses Address of each channel whose server shares no memory with this process, by the channel's name
+     *     in brackets.
      */
     record Client(
             @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("30s")

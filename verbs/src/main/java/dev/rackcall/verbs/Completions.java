@@ -93,7 +93,7 @@ public final class Completions {
         return (entries.get(JAVA_INT, entry(index) + FLAGS) & HAS_HEADER) != 0;
     }
 
-    /** The own queue pair's number. */
+    /** The number of the local queue pair. */
     public int queuePair(int index) {
         return entries.get(JAVA_INT, entry(index) + QP);
     }

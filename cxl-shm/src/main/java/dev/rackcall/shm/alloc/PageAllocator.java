@@ -272,8 +272,9 @@ public final class PageAllocator {
     }
 
     /**
-     * Frees every run of a dead participant and returns how many. The process may be killed meanwhile, the call may be
-     * repeated, and several processes may call it at once, because each run is first taken over. Scans the whole table.
+     * Frees every run of a dead participant and returns how many. The process may be killed in the meantime, the call
+     * may be repeated, and several processes may call it at once, because each run is first taken over. Scans the whole
+     * table.
      */
     public int reclaim(int dead) {
         int freed = 0;

@@ -17,7 +17,7 @@ package dev.rackcall.shm.alloc;
  *   <li>Epoch and generation together do not repeat, since a run that has used up its generations is freed and not
  *       cached. If a step finds the entry that it expects, the entry has therefore not changed since it was read.
  *   <li>Tails have the epoch of their run, freed pages the next epoch, and later runs at least that one. A live
- *       participant that was taken for dead and continues therefore frees no tail of a later run.
+ *       participant that was declared dead and continues therefore frees no tail of a later run.
  * </ul>
  *
  * <p>Whatever the entries hold, no method accesses anything outside the table, or more entries than it has. {@link
@@ -151,7 +151,7 @@ final class PageRuns {
         long freed = PageEntry.freed(headEntry);
         int epoch = PageEntry.epoch(headEntry);
         for (int i = pages - 1; i > 0; i--) {
-            // Free only this run's tail. If this process was taken for dead, the page may belong to another run by now.
+            // Free only this run's tail. If this process was declared dead, the page may belong to another run by now.
             table.compareAndSet(head + i, PageEntry.tail(epoch, i), freed);
         }
         table.compareAndSet(head, headEntry, freed);

@@ -285,7 +285,7 @@ public final class JdkValues {
         try {
             return new URI(text);
         } catch (URISyntaxException e) {
-            throw new PayloadException("'" + quoted(text) + "' is no URI", e);
+            throw new PayloadException("'" + quoted(text) + "' is not a URI", e);
         }
     }
 
@@ -316,7 +316,7 @@ public final class JdkValues {
         String tag = in.readString();
         Locale locale = Locale.forLanguageTag(tag);
         if (!locale.toLanguageTag().equals(tag)) {
-            throw new PayloadException("'" + quoted(tag) + "' is no language tag of a Locale");
+            throw new PayloadException("'" + quoted(tag) + "' is not a language tag of a Locale");
         }
         return locale;
     }

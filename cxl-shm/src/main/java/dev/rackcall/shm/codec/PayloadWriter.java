@@ -33,8 +33,9 @@ import java.util.Objects;
  */
 public final class PayloadWriter {
     /**
-     * The maximum nesting depth of records; more is taken for an attack or an endless structure. Decoding could go
-     * deeper, but a handler's use of the record, even {@code hashCode}, needs kilobytes of stack for each level.
+     * The maximum nesting depth of records; deeper ones are treated as an attack or an endless structure. Decoding
+     * could go deeper, but a handler's use of the record, even {@code hashCode}, needs kilobytes of stack for each
+     * level.
      */
     public static final int MAX_DEPTH = 128;
 

@@ -58,7 +58,7 @@ final class TextEncoder {
             int index = start + from.position();
             throw new PayloadException("'" + name + "' holds half a surrogate pair (0x"
                     + Integer.toHexString(text.charAt(index)) + ") at index " + index
-                    + ", which UTF-8 cannot express; send a byte[] if it is no text");
+                    + ", which UTF-8 cannot express; send a byte[] if it is not text");
         }
     }
 }

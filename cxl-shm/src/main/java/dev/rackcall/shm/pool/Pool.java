@@ -24,7 +24,7 @@ import java.util.function.Supplier;
  *
  * <p>Each pool object is a participant. What it allocated and did not hand over is freed when it is closed. If its
  * process dies, the next process that opens the pool or calls {@link #reclaimDead} frees it. A process holds a kernel
- * lock as long as it lives, so a stopped process is not taken for dead. These locks work within one host. Hosts that
+ * lock as long as it lives, so a stopped process is not declared dead. These locks work within one host. Hosts that
  * share a device must each pass their own number to {@link #dax(Path, int)}. {@link #reclaimHost} frees what a dead
  * host had.
  *
@@ -116,7 +116,7 @@ public final class Pool implements AutoCloseable {
      * Joins a {@link #memfd} pool whose descriptor a peer sent.
      *
      * @param received the result of {@link SharedFile#adopt}; always closed here
-     * @throws PoolException if it is no pool, or its length could change
+     * @throws PoolException if it is not a pool, or its length could change
      */
     public static Pool join(SharedFile received) {
         return explained("pool " + received, () -> PoolJoiner.received(received));
@@ -125,7 +125,7 @@ public final class Pool implements AutoCloseable {
     /**
      * Joins the pool on a device-dax device, or creates one on a device that was never used.
      *
-     * @throws PoolException if it is no such device, is misaligned, or holds something else
+     * @throws PoolException if it is not such a device, is misaligned, or holds something else
      */
     public static Pool dax(Path path) {
         return explained("pool " + path, () -> {

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  * The hosts that share a pool. A kernel cannot tell whether a process of another host is alive. Each host therefore has
  * its own participant numbers, locked on its own kernel. What a whole host had is freed only on request, by a caller
  * that knows that the host has ended. A host number belongs to one boot of one host. A second host that was given the
- * same number by mistake is therefore rejected, and does not take the first one's participants for dead.
+ * same number by mistake is therefore rejected, and does not declare the first one's participants dead.
  */
 final class PoolHosts {
     /** The participant number of the pool itself. */
@@ -79,7 +79,7 @@ final class PoolHosts {
         if (present != boot.bits()) {
             throw new PoolException("pool " + name + " is used under host number " + host + " by another boot ("
                     + Long.toHexString(present) + ", this is " + Long.toHexString(boot.bits())
-                    + "): give each host a number of its own; if this host was started anew, have another host call"
+                    + "): give each host a number of its own; if this host was restarted, have another host call"
                     + " Pool.reclaimHost(" + host + ") first");
         }
     }

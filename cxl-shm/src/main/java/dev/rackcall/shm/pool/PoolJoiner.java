@@ -100,7 +100,7 @@ final class PoolJoiner {
     static Mapping mapPool(SharedFile file) {
         if (file.bytes() < PoolLayout.MIN_BYTES || file.bytes() % Arena.PAGE_BYTES != 0) {
             throw new PoolException("pool " + file + " cannot be used: " + file.bytes()
-                    + " bytes are too few or no whole pages, so it is no pool or was damaged; remove it");
+                    + " bytes are too few or not whole pages, so it is not a pool or was damaged; remove it");
         }
         requireReachable(file);
         Mapping mapping = file.map().ownedBy("pool " + file);

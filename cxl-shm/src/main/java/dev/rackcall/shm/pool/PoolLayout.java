@@ -24,8 +24,8 @@ import java.util.concurrent.ThreadLocalRandom;
  * 1024 roots       words by which users of the pool find each other
  * </pre>
  *
- * Participant n holds a lock on the byte {@code LOCKS + n} of the file, far behind the file's end. Byte {@code LOCKS}
- * is the gate, which is locked while a process joins or leaves.
+ * Participant n holds a lock on the byte {@code LOCKS + n} of the file, far past the end of the file. Byte {@code
+ * LOCKS} is the gate, which is locked while a process joins or leaves.
  */
 final class PoolLayout {
     static final int VERSION = 2;
@@ -89,7 +89,7 @@ final class PoolLayout {
     static String complaint(MemorySegment memory) {
         // Acquire: pairs with the release in initialise.
         if ((long) LONG.getAcquire(memory, MAGIC_OFFSET) != MAGIC) {
-            return "it has no pool header, so it is no pool or was damaged; remove it or choose another one";
+            return "it has no pool header, so it is not a pool or was damaged; remove it or choose another one";
         }
         int version = memory.get(ValueLayout.JAVA_INT, VERSION_OFFSET);
         if (version != VERSION) {

@@ -4,15 +4,15 @@ import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A fixed number of records that lie one behind the other, without headers and without references to them. It takes
+ * A fixed number of records that lie one after another, without headers and without references to them. It takes
  * less memory than a {@link SharedArray} of as many objects, is allocated at once, and no Ref is followed to reach an
  * element. All fields are zero at first.
  *
  * <p>Elements are parts of the array: they are changed in place, cannot be absent, and have no Ref of their own. Not
  * thread-safe.
  *
- * @param <T> a {@link Shared} interface with fields, none of them {@link Since} a later version: an element has no header
- *     that tells its version
+ * @param <T> a {@link Shared} interface with fields, none of them {@link Since} a later version: an element has no
+ *     header that tells its version
  */
 public final class SharedInlineArray<T> extends SharedSequence {
     private final SharedType<T> elementType;
@@ -27,7 +27,8 @@ public final class SharedInlineArray<T> extends SharedSequence {
     /**
      * The type of arrays of {@code elementType}. Call it during set-up and keep the result.
      *
-     * @throws IllegalArgumentException if {@code elementType} is a container, has no fields, or has {@link Since} fields
+     * @throws IllegalArgumentException if {@code elementType} is a container, has no fields, or has {@link Since}
+     *     fields
      */
     public static <T> SharedType<SharedInlineArray<T>> typeOf(SharedType<T> elementType) {
         return inlineTypeOf(elementType);
@@ -73,7 +74,8 @@ public final class SharedInlineArray<T> extends SharedSequence {
     }
 
     private void moveTo(int index, SharedObject element) {
-        // A flyweight on no object says so; its length would only say that there is no such element.
+        // If the flyweight is on no object, this throws the exact reason; the check of the length would only report a
+        // missing element.
         attachedSpace();
         element.embed(this, at(index) - base(), ObjectLayout.HEADER_BYTES + stride);
     }

@@ -98,12 +98,15 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         return remove(hash(key), null);
     }
 
-    /** Walks over the entries in no particular order. Do not change the map meanwhile. */
+    /** Walks over the entries in no particular order. Do not change the map during the walk. */
     public Cursor<V> cursor() {
         return new Cursor<>(this);
     }
 
-    /** Calls {@code action} for each entry with a new flyweight, which it may keep. Do not change the map meanwhile. */
+    /**
+     * Calls {@code action} for each entry with a new flyweight, which it may keep. Do not change the map during
+     * the walk.
+     */
     public void forEach(EntryConsumer<? super V> action) {
         for (Cursor<V> cursor = cursor(); cursor.next(); ) {
             action.accept(cursor.key(), cursor.value());

@@ -258,7 +258,7 @@ public abstract class SharedMap<V> extends SharedObject {
         /**
          * Moves a flyweight to this entry's value.
          *
-         * @throws RefException if the entry was removed meanwhile, or the value cannot be followed
+         * @throws RefException if the entry was removed in the meantime, or the value cannot be followed
          */
         public final void value(V into) {
             if (!map.valueAt(taken(), into)) {

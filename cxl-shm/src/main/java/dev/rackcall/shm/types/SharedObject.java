@@ -54,8 +54,8 @@ public abstract class SharedObject {
     /**
      * The Ref of a shared object.
      *
-     * @throws IllegalArgumentException if it is no shared object, is on no object yet, or is embedded in another one
-     *     ({@link Inline}, {@link SharedInlineArray})
+     * @throws IllegalArgumentException if it is not a shared object, does not represent an object yet, or is embedded
+     *     in another one ({@link Inline}, {@link SharedInlineArray})
      */
     public static long refOf(Object sharedObject) {
         SharedObject object = of(sharedObject);
@@ -122,7 +122,10 @@ public abstract class SharedObject {
         return object.space;
     }
 
-    /** Whether it is embedded in another object ({@link Inline}, {@link SharedInlineArray}), and so has no Ref of its own. */
+    /**
+     * Whether it is embedded in another object ({@link Inline}, {@link SharedInlineArray}), and so has no Ref of its
+     * own.
+     */
     public static boolean isEmbedded(Object sharedObject) {
         return of(sharedObject).inside != 0;
     }

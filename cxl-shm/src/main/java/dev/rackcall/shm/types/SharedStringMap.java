@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * A map from text to shared objects in an arena. Keys are {@link SharedString}s; a look-up with a Java string creates
+ * A map from text to shared objects in an arena. Keys are {@link SharedString}s; a lookup with a Java string creates
  * none. New entries and growth allocate in the flyweight's scope. Not thread-safe.
  *
  * @param <V> a shared type or container
@@ -117,12 +117,15 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         return remove(key.contentHash(seed()), key);
     }
 
-    /** Walks over the entries in no particular order. Do not change the map meanwhile. */
+    /** Walks over the entries in no particular order. Do not change the map during the walk. */
     public Cursor<V> cursor() {
         return new Cursor<>(this);
     }
 
-    /** Calls {@code action} for each entry with new flyweights, which it may keep. Do not change the map meanwhile. */
+    /**
+     * Calls {@code action} for each entry with new flyweights, which it may keep. Do not change the map during
+     * the walk.
+     */
     public void forEach(BiConsumer<? super SharedString, ? super V> action) {
         for (Cursor<V> cursor = cursor(); cursor.next(); ) {
             action.accept(cursor.key(), cursor.value());

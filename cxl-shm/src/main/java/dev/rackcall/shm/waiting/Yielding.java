@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
  * <p>One state for the process, updated without synchronisation: a lost update costs one yield too many or too few.
  */
 final class Yielding {
-    /** A yield of this length means that another thread has computed meanwhile. */
+    /** A yield of this length means that another thread has used the processor. */
     private static final long LONG_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
     /**

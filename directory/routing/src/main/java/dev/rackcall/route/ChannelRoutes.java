@@ -287,7 +287,7 @@ final class ChannelRoutes implements Balancer {
 
     /**
      * Closes subchannels to servers whose version the service's stubs cannot call; their routes then fail and say so.
-     * A server that cannot be asked now gets no calls until its route has connected anew.
+     * A server that cannot be asked now gets no calls until its route has reconnected.
      */
     @Override
     public void use(ServiceDefinition<?> definition, long deadline) {

@@ -58,7 +58,10 @@ final class Subchannels {
         return true;
     }
 
-    /** Has later subchannels prepared for a service's stubs, unless there are others than those that were asked. */
+    /**
+     * Records a service for which later subchannels are prepared. Returns false, and records nothing, if there are
+     * subchannels besides those in {@code asked}.
+     */
     boolean isNoted(ServiceDefinition<?> definition, List<RouteSubchannel> asked) {
         if (!asked.containsAll(List.of(open))) {
             return false;
@@ -72,7 +75,7 @@ final class Subchannels {
     }
 
     /**
-     * Takes new calls off subchannels; their routes leave them later, and connect anew.
+     * Takes new calls off subchannels; their routes leave them later, and reconnect.
      *
      * @return those of unsuitable servers, for the caller to close; the others' calls in flight go on
      */

@@ -25,18 +25,18 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Calls whose servers are found in ZooKeeper: an ensemble of three, in this process, of which members are lost. */
+/** Calls whose servers are found in ZooKeeper: an ensemble of three in this process, some of whose members fail. */
 class ClusterRoutesTest extends RoutesFixture {
     private static final int TICK_MILLIS = 500;
 
     private static TestingCluster ensemble;
 
-    /** As long as such an ensemble grants one, twenty ticks: a pause of the machine is not to end it. */
+    /** The longest lease that such an ensemble grants, twenty ticks: a pause of the machine must not end it. */
     private String lease = "10s";
 
     @BeforeAll
     static void start() throws Exception {
-        // Servers are lost here, disks are not: nothing has to be on one before it is answered.
+        // Servers fail here, disks do not: no write has to reach the disk before it is answered.
         System.setProperty("zookeeper.forceSync", "no");
         List<InstanceSpec> specs = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
@@ -84,7 +84,7 @@ class ClusterRoutesTest extends RoutesFixture {
             long before = calls.get();
             Await.until("calls while a member is lost", () -> calls.get() > before + 100);
 
-            // What is new is found, too: two members are enough.
+            // New servers are found, too: two members are enough.
             try (RpcServer two =
                     server("c", new NumbersService("two")).listen(ANY_PORT).start()) {
                 Await.until(
@@ -103,7 +103,7 @@ class ClusterRoutesTest extends RoutesFixture {
 
     @Test
     void shouldStopNamingAServerThatWasKilledOnceItsLeaseHasEnded() throws Exception {
-        // Shorter, since it is waited for.
+        // Shorter, since the test waits for its end.
         lease = "4s";
         try (ChildJvm child = child("a", "one")) {
             try (RpcChannel channel = channelOf("b", members()).open()) {
@@ -112,7 +112,7 @@ class ClusterRoutesTest extends RoutesFixture {
 
                 child.kill();
 
-                // Its entry stands until its lease has ended; nobody is misled by it.
+                // Its entry remains until its lease has ended, but misleads no client.
                 RpcException stale = catchThrowableOfType(RpcException.class, numbers::whoAgain);
                 assertThat(stale.code()).isEqualTo(Status.Code.UNAVAILABLE);
                 assertThat(stale).hasMessageContaining("no server is listening at");

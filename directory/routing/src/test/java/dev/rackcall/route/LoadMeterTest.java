@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.route.Announcer.LoadMeter;
 import org.junit.jupiter.api.Test;
 
-/** What a server tells of its load, and when. */
+/** What a server reports about its load, and when. */
 class LoadMeterTest {
     private final LoadMeter meter = new LoadMeter();
 
@@ -24,7 +24,7 @@ class LoadMeterTest {
     @Test
     void shouldTellWhatDiffersByHalf() {
         assertThat(LoadMeter.isNews(0, 0)).isFalse();
-        // An average of a half is rounded now up, now down.
+        // An average ending in a half is rounded sometimes up and sometimes down.
         assertThat(LoadMeter.isNews(0, 1)).isFalse();
         assertThat(LoadMeter.isNews(1, 0)).isFalse();
         assertThat(LoadMeter.isNews(0, 2)).isTrue();

@@ -16,10 +16,13 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Servers tell the directory how many calls they have under way, and clients that do not know it of themselves choose by it. */
+/**
+ * Servers report their calls in flight to the directory, and clients that do not know the load themselves choose by
+ * that report.
+ */
 class LoadTest extends RoutesFixture {
     private static final int SLOW_CALLS = 60;
-    /** What is told by then: more is news only if it is more by half. */
+    /** The load reported by then: a higher load is reported only if it is higher by half. */
     private static final int TOLD = 2 * SLOW_CALLS / 3;
 
     private static final int CALLS = 300;
@@ -47,7 +50,7 @@ class LoadTest extends RoutesFixture {
         // One of eight, by their weights.
         Await.until("fewer calls of the busy one", () -> shareOfTheBusyOne(numbers) < 0.25);
 
-        // What nobody renews is not believed for long.
+        // A load that is not renewed is soon ignored.
         Files.move(Path.of(members()), folder.resolve("elsewhere"));
         Await.until("as many calls of each", () -> shareOfTheBusyOne(numbers) > 0.35);
         Files.move(folder.resolve("elsewhere"), Path.of(members()));
@@ -58,7 +61,7 @@ class LoadTest extends RoutesFixture {
         }
     }
 
-    /** A polling thread that runs handlers has one call under way, however many there are. */
+    /** A polling thread that runs handlers has one call in flight, however many requests there are. */
     @Test
     void shouldTellWhatWaitsForAPollingThread() {
         serve("a", busy);

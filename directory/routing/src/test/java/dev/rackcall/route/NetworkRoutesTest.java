@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is said of routes over a network that are not taken, and when one that has failed is tried again. */
+/** The reasons given for network routes that are not used, and when a failed route is tried again. */
 class NetworkRoutesTest {
     private static final URI QUEUES = URI.create("vq://host-a:7");
     private static final URI PAIRS = URI.create("rdma://10.0.0.1:18515");

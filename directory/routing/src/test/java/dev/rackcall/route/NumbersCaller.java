@@ -5,7 +5,9 @@ import dev.rackcall.rpc.RpcChannel;
 import java.net.URI;
 import java.time.Duration;
 
-/** A client in a process of its own, which says who has answered it and over which ways; with a class path of its own. */
+/**
+ * A client in its own process, with its own class path. It reports which servers have answered, and over which routes.
+ */
 public final class NumbersCaller {
     private NumbersCaller() {}
 

@@ -8,9 +8,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** Answers with its name; fails as often as it is told to. */
+/** Answers with its name, and fails as often as the test requests. */
 final class NumbersService implements Numbers {
-    /** Much less than the time after which a server takes a polling thread for stuck. */
+    /** Much less than the time after which a server considers a polling thread stuck. */
     private static final long NAP_NANOS = 5_000_000;
 
     final AtomicInteger calls = new AtomicInteger();

@@ -23,7 +23,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** A channel stays open, and calls go on over the network, when the pool by which it reached its server is taken away at either end; and they return to memory. */
+/**
+ * When the pool by which a channel reached its server is removed at either end, the channel stays open and its calls
+ * continue over the network. Later they return to memory.
+ */
 class PoolRoutesTest extends RoutesFixture {
     private static final int CALLERS = 4;
 
@@ -59,7 +62,10 @@ class PoolRoutesTest extends RoutesFixture {
         awaitCalls(channel, numbers, Kind.POOL);
     }
 
-    /** Many calls at a time, while the pool goes and comes: those under way when it is closed may fail, and say so. */
+    /**
+     * Many concurrent calls, while the pool is removed and added again. Calls in flight when it is closed may fail,
+     * with the right status.
+     */
     @Test
     void shouldEndOnlyCallsUnderWayWhenItsPoolIsClosed() throws Exception {
         serve(hosts.first());
@@ -99,8 +105,8 @@ class PoolRoutesTest extends RoutesFixture {
         CompletableFuture<String> slow = channel.stub(Numbers.class).slow();
 
         channel.leavePool();
-        // Asked all the time, since whoever closes the pool waits for its end: also just when the way gives up its
-        // line.
+        // Checked all the time, since the thread that closes the pool waits for this state to end: it must also
+        // hold while the route releases its subchannel.
         Await.until("calls over the network", () -> {
             for (int i = 0; i < 100; i++) {
                 assertThat(byPool(channel, State.LEAVING)).as("look %d", i).isPresent();
@@ -123,7 +129,7 @@ class PoolRoutesTest extends RoutesFixture {
         }
     }
 
-    /** Nobody need close the one that was left, or say so: it is the channel's no more. */
+    /** The pool that was left need not be closed or reported: it no longer belongs to the channel. */
     @Test
     void shouldTakeAnotherPoolThanTheOneThatItHas() {
         serve(hosts.first());
@@ -160,7 +166,7 @@ class PoolRoutesTest extends RoutesFixture {
         });
     }
 
-    /** Until it is over; returns how many calls were answered. */
+    /** Calls until the test ends; returns how many calls were answered. */
     private static int call(RpcChannel channel, AtomicBoolean over, boolean mayFail) {
         Numbers numbers = channel.stub(Numbers.class);
         int answered = 0;
@@ -176,7 +182,10 @@ class PoolRoutesTest extends RoutesFixture {
         return answered;
     }
 
-    /** Also by the way that a channel begins with: a network takes its calls if whoever answers at the pool gets no processor in its share of the time. */
+    /**
+     * Also needed for the first route of a channel: if the thread that answers at the pool gets no processor in its
+     * share of the time, calls use the network.
+     */
     private static void awaitCalls(RpcChannel channel, Numbers numbers, Kind kind) {
         Await.until(
                 "calls by " + kind,
@@ -193,7 +202,7 @@ class PoolRoutesTest extends RoutesFixture {
                 .findFirst();
     }
 
-    /** What becomes of a host whose mapping is gone is told by its silence, 5 s; the network is tried then. */
+    /** A host whose mapping is gone is noticed by its silence, after 5 s. Then the network is tried. */
     @Test
     void shouldGoOnOverTheNetworkWhenTheServersPoolIsClosed() {
         Pool theirs = hosts.host(0);

@@ -46,7 +46,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which of two carriers calls take over a network, virtual queues or a queue pair, and what becomes of that when one fails and comes back. Servers are other processes. */
+/**
+ * Which of two carriers calls use over a network, virtual queues or a queue pair, and how that changes when one fails
+ * and recovers. Servers are other processes.
+ */
 class QueueRoutesTest extends RoutesFixture {
     /** Of the device of this process's agent; queue pairs of connections of their own are another device's. */
     private final FaultPlan faults = FaultPlan.withSeed(1);
@@ -168,7 +171,7 @@ class QueueRoutesTest extends RoutesFixture {
         awaitCalls(channel, Kind.TCP_QUEUES);
     }
 
-    /** The agent of this host is another process, which ends; nobody waits for the next one. */
+    /** The agent of this host is another process, which ends. No call waits for the next agent. */
     @Test
     void shouldGoOnByAQueuePairAsLongAsThereIsNoAgentProcess() throws Exception {
         server("one");
@@ -195,7 +198,10 @@ class QueueRoutesTest extends RoutesFixture {
         }
     }
 
-    /** The agent of this host is another process, which says nothing (it was stopped, or begins just now): a way that works is not kept waiting for it. */
+    /**
+     * The agent of this host is another process that does not respond (it was stopped, or is just starting). A route
+     * that works does not wait for it.
+     */
     @Test
     void shouldTakeAQueuePairWhereTheAgentProcessSaysNothing() throws Exception {
         server("one");
@@ -203,8 +209,8 @@ class QueueRoutesTest extends RoutesFixture {
         AgentServer first = AgentServer.open(agentOf("served"), runtime);
         Tenant joined = keep(AgentFolder.join(runtime, "routes"));
         first.close();
-        // The first connection of a process over the network loads and compiles much; here a later one has half of the
-        // time.
+        // The first connection of a process over the network loads and compiles a lot of code; here a later one has
+        // half of the time.
         Endpoint both = named();
         List<URI> pairs = both.tcp().stream()
                 .filter(address -> address.getScheme().equals("soft"))
@@ -230,7 +236,7 @@ class QueueRoutesTest extends RoutesFixture {
         }
     }
 
-    /** As many as the tenant may have, so that a connection that stands gets no third one. */
+    /** The tenant's maximum, so that an existing connection gets no third region. */
     private void takeAllRegions() {
         assertThatThrownBy(() -> {
                     while (true) {
@@ -289,7 +295,7 @@ class QueueRoutesTest extends RoutesFixture {
         assertThat(kinds(channel)).containsExactly(Kind.TCP_QUEUES);
     }
 
-    /** The other way round: who has lost the address of queue pairs notices nothing. */
+    /** The reverse: a client without the address for queue pairs notices nothing. */
     @Test
     void shouldNotNeedTheAddressOfQueuePairs() throws Exception {
         server("one");
@@ -375,7 +381,7 @@ class QueueRoutesTest extends RoutesFixture {
         }
     }
 
-    /** Two ends must be alike in whether their device is one in hardware; this host has none. */
+    /** Both ends must have hardware devices, or both software devices; this host has no hardware device. */
     @Test
     void shouldTryNoServerWhoseVirtualQueuesAreThoseOfAnotherDevice() {
         long fingerprint = ServiceDefinition.of(Numbers.class).fingerprint();
@@ -390,7 +396,10 @@ class QueueRoutesTest extends RoutesFixture {
                 .hasMessageContaining("virtual queues over TCP: its server listens by its RDMA device");
     }
 
-    /** Of a host that has an RDMA device its clients without one need to be told another address: it listens there by a software device. */
+    /**
+     * A host with an RDMA device must announce another address to clients without one, at which a software device
+     * listens.
+     */
     @Test
     void shouldReachAServerOfAHostWithAnRdmaDeviceByASoftwareDeviceOverTcp() throws Exception {
         server("one");
@@ -423,7 +432,7 @@ class QueueRoutesTest extends RoutesFixture {
                 .hasMessageContaining("software device over TCP: no server is listening at rdma://127.0.0.1:1");
     }
 
-    /** A server in this process, reached by both carriers at a time: it is one server. */
+    /** A server in this process that is reached by both carriers at the same time counts as one server. */
     @Test
     void shouldServeTheSameAtEachOfItsAddresses() {
         useFor("there");

@@ -29,10 +29,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The meta server, or the directory, is away for a while under calls over virtual queues: none of them fails, and who comes afterwards is found. Servers are other processes.
+ * The meta server or the directory is unavailable for a while during calls over virtual queues. No call fails, and
+ * servers that start afterwards are found. Servers are other processes.
  */
 class RestartRoutesTest extends RoutesFixture {
-    /** Calls after which it is believed that they go on. */
+    /** Number of calls that shows that calls continue. */
     private static final int SOME = 100;
 
     private final AtomicInteger answered = new AtomicInteger();
@@ -62,12 +63,12 @@ class RestartRoutesTest extends RoutesFixture {
         return keep(MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1)));
     }
 
-    /** Registered with the meta server that there is now. */
+    /** Registered with the current meta server. */
     private ChildJvm server(String name) throws InterruptedException {
         return child(name, name, meta.address().toString());
     }
 
-    /** A channel on which somebody calls all the time. */
+    /** A channel on which a thread calls all the time. */
     private RpcChannel channel() {
         RpcChannel channel = channel("here");
         // At once, unless its host was registered late: a queue pair is taken until then.
@@ -75,11 +76,11 @@ class RestartRoutesTest extends RoutesFixture {
         Numbers numbers = channel.stub(Numbers.class);
         caller = CompletableFuture.runAsync(() -> {
             while (!over.get()) {
-                // Idempotent: a peer that gets no processor for 0.2 s is given up, and the call that is under way with
-                // it.
+                // Idempotent: a peer that gets no processor for 0.2 s counts as gone, and the call in flight to it
+                // fails.
                 assertThat(numbers.whoAgain()).isIn("one", "two");
                 answered.incrementAndGet();
-                // A server that starts meanwhile needs the processors.
+                // A server that is starting needs the processors.
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
             }
         });
@@ -103,7 +104,7 @@ class RestartRoutesTest extends RoutesFixture {
                 .toList();
     }
 
-    /** Nobody here has heard of its host before, so that the meta server has to tell where that is. */
+    /** This process has no record of the server's host yet, so the meta server has to be asked for it. */
     private void awaitTheNextServer(RpcChannel channel, ChildJvm first) throws Exception {
         server("two");
         Await.until("the next server", () -> servers(channel).equals(List.of("host-of-one", "host-of-two")));

@@ -105,7 +105,7 @@ class RoutedEvolutionTest extends EvolutionTest {
         upgradeOneByOne(Kind.TCP_QUEUES, folder.resolve("other"), meta.address().toString());
     }
 
-    /** Servers that end without draining: calls that may be repeated go on elsewhere. */
+    /** Servers that end without draining: repeatable calls continue on other servers. */
     @Test
     void shouldRepeatCallsOfServersThatCloseDuringAnUpgrade() {
         RpcServer first = startOn("host-b", older());

@@ -22,12 +22,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Servers and channels that find each other by a directory, closed after each test. A host is a runtime folder of its own. */
+/**
+ * Servers and channels that find each other by a directory, closed after each test. A host is a runtime folder of its
+ * own.
+ */
 @Timeout(180)
 abstract class RoutesFixture {
     static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
     static final String CHANNEL = "/test/numbers";
-    /** The best route has a share of it, and is to be taken on a busy machine, too. */
+    /** The best route gets a share of this time, and must be used on a busy machine, too. */
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
     @TempDir
@@ -82,7 +85,10 @@ abstract class RoutesFixture {
         return keep(channelOf(host, members()).open());
     }
 
-    /** A server in a process of its own, which calls itself {@code name}; with the address of a meta server it also listens for virtual queues. */
+    /**
+     * A server named {@code name} in its own process. With the address of a meta server, it also listens for virtual
+     * queues.
+     */
     final ChildJvm child(String host, String name, String... meta) throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of(members().toString(), name));
         arguments.addAll(List.of(meta));
@@ -91,7 +97,7 @@ abstract class RoutesFixture {
         return child;
     }
 
-    /** What the directory says of the only server. */
+    /** The directory's entry of the only server. */
     final Endpoint named() {
         try (Directory directory = Directory.open(members())) {
             return directory.endpoints(ChannelName.of(CHANNEL)).getFirst();

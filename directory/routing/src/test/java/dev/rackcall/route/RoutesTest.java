@@ -39,7 +39,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Which way calls take, and what becomes of that when ways fail and come back. Hosts are runtime folders of their own. */
+/** Which routes calls use, and how that changes when routes fail and recover. Each host has its own runtime folder. */
 class RoutesTest extends RoutesFixture {
     private RpcChannel channel(String host, URI directory, Duration connectTimeout) {
         return keep(channelOf(host, directory).connectTimeout(connectTimeout).open());
@@ -106,7 +106,7 @@ class RoutesTest extends RoutesFixture {
             Files.createSymbolicLink(host("view-of-a"), host("a"));
             awaitCalls(channel, Kind.HOST);
 
-            // What was built for the way that was left still goes that way.
+            // Objects that were built for the former route still use that route.
             page.number(8);
             assertThat(numbers.sum(page)).isEqualTo(8);
             assertThat(channel.routes()).extracting(Route::state).contains(State.LEAVING);
@@ -114,7 +114,7 @@ class RoutesTest extends RoutesFixture {
         assertThat(numbers.who()).isEqualTo("one");
     }
 
-    /** A pool that two hosts have, and a network beside it. */
+    /** A pool that two hosts share, and a network as well. */
     @Test
     void shouldTakeAPoolBeforeTheNetworkAndGoOnWithoutIt() throws Exception {
         TwoHosts hosts = keep(TwoHosts.create());
@@ -222,12 +222,12 @@ class RoutesTest extends RoutesFixture {
         byHand().announce(
                         ChannelName.of(CHANNEL),
                         itsMemory.withTcp(List.of(alive.address().orElseThrow())));
-        // The first connection of a process over the network loads and compiles much; here a later one has a share of 4
-        // s.
+        // The first connection of a process over the network loads and compiles a lot of code; here a later one has a
+        // share of 4 s.
         assertThat(channel("c").stub(Numbers.class).who()).isNotEmpty();
         stopped.pause();
         try {
-            // All of it would be spent at the socket in the runtime folder, at which no process answers.
+            // The socket in the runtime folder, at which no process answers, would use up all of the time.
             RpcChannel channel = channel("a", byHandAddress(), Duration.ofSeconds(4));
             assertThat(channel.stub(Numbers.class).who()).isEqualTo("alive");
             assertThat(kinds(channel)).containsExactly(Kind.TCP);
@@ -287,7 +287,7 @@ class RoutesTest extends RoutesFixture {
         } finally {
             stopped.resume();
         }
-        // It answers at last, and nobody wants it any more.
+        // It answers too late, when no call waits for it any more.
         Await.until("the line to the old address to be left", () -> isThere(channel, "moving", State.LEAVING));
         assertThat(used(channel)).hasSize(2);
     }
@@ -309,7 +309,7 @@ class RoutesTest extends RoutesFixture {
 
             Files.delete(view);
             Await.until("calls over the network", () -> kinds(channel).equals(List.of(Kind.TCP)));
-            // Longer than an idle line stays open that was left.
+            // Longer than an idle subchannel that was left stays open.
             long end = System.nanoTime() + Duration.ofMillis(1500).toNanos();
             while (System.nanoTime() < end) {
                 assertThat(numbers.who()).isEqualTo("one");
@@ -421,7 +421,9 @@ class RoutesTest extends RoutesFixture {
         Await.until("the second server", () -> isAnswered(numbers, "second"));
     }
 
-    /** Endpoints of one name may have different versions; whether a client can call them is compared when it connects. */
+    /**
+     * Endpoints of one name may have different versions; whether a client can call them is compared when it connects.
+     */
     @Test
     void shouldAnnounceAnotherVersionUnderTheSameName() {
         try (Directory directory = Directory.open(members())) {

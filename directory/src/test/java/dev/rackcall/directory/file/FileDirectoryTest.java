@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract over files, and what only files can suffer. */
+/** The contract over files, and failures that only files have. */
 class FileDirectoryTest extends DirectoryContractTest {
     private static final ChannelName CART = ChannelName.of("/shop/cart");
 
@@ -49,7 +49,7 @@ class FileDirectoryTest extends DirectoryContractTest {
         return DirectoryOptions.DEFAULT;
     }
 
-    /** Whoever removes a member's lock file puts it out. */
+    /** Removing a member's lock file expels the member. */
     @Override
     protected Losable losable() throws IOException {
         Set<Path> others = members();

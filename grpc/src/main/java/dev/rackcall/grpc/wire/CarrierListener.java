@@ -25,7 +25,7 @@ public final class CarrierListener implements AutoCloseable {
      * Begins to listen.
      *
      * @param address such as {@code soft://0.0.0.0:18515}; port 0 for any
-     * @param insecure whether a listener is wanted that serves every process that reaches it
+     * @param insecure whether the listener may serve every process that reaches it
      * @param loop receives the frames of all clients
      * @param clients called by the listener's threads
      * @param hasRoom whether another client may connect; asked before it costs memory

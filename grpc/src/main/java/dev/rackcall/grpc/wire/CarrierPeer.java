@@ -17,7 +17,9 @@ final class CarrierPeer implements PipePeer {
     static final int PUBLICATIONS = PipeLayout.PIPE_BYTES / Frame.HEADER_BYTES + 8;
 
     private static final int CLOSING_THREADS = 4;
-    /** The last frames of a connection may take a second to arrive. The JVM waits for them, so no thread is a daemon. */
+    /**
+     * The last frames of a connection may take a second to arrive. The JVM waits for them, so no thread is a daemon.
+     */
     private static final ThreadPoolExecutor CLOSING = new ThreadPoolExecutor(
             CLOSING_THREADS,
             CLOSING_THREADS,
@@ -73,9 +75,9 @@ final class CarrierPeer implements PipePeer {
     }
 
     /**
-     * Whether sending would wait, which the loop must not do, as other connections wait for it. A correct peer's device
-     * confirms what it receives before the peer can make room, so never that many requests are under way to it. Ends
-     * the connection.
+     * Whether sending would wait. The loop must not wait, since it serves other connections, too, so this ends the
+     * connection. It never happens with a correct peer: its device confirms what it receives before the peer can make
+     * room, so requests in flight to it stay few.
      */
     private boolean isStuck() {
         if (!stuck && connection != null && carrier.isCrowded()) {

@@ -24,7 +24,10 @@ public final class PipeConnection {
     /** Frames, or runs of messages, taken before the loop's next connection has its turn. */
     private static final int FRAMES_PER_TURN = 64;
 
-    /** Frames, or runs of messages, that a caller takes before it leaves the rest to the loop: whatever the peer sends, it returns. */
+    /**
+     * Frames, or runs of messages, that a caller takes before it leaves the rest to the loop: whatever the peer sends,
+     * it returns.
+     */
     private static final int FRAMES_PER_HELP = 16 * FRAMES_PER_TURN;
 
     /** Checks of the pipe between two readings of the clock. */
@@ -39,7 +42,7 @@ public final class PipeConnection {
          */
         void frame(int kind, int flags, int stream, int extra, byte[] payload);
 
-        /** The peer has consumed that many bytes of a stream, all in all. */
+        /** The peer has consumed that many bytes of a stream, in total. */
         void credit(int stream, long consumed);
 
         /**
@@ -160,7 +163,7 @@ public final class PipeConnection {
     }
 
     private int receive() {
-        // An empty pipe is left to callers, who could not help while this thread looks.
+        // Leaves an empty pipe to callers, which could not receive while this thread looks.
         if (!sender.isOpen() || !reader.hasFrames() || !receiving.compareAndSet(false, true)) {
             return 0;
         }
@@ -215,7 +218,7 @@ public final class PipeConnection {
         boolean leaves = false;
         int taken = 0;
         int polls = 0;
-        // The peer does not ring while this thread polls, not even when it has made room: that is for the loop to see.
+        // The peer does not ring while this thread polls, not even when it has made room: the loop has to notice that.
         while (sender.isOpen() && !sender.isBacklogged() && !over.getAsBoolean()) {
             other.look();
             if (reader.next()) {
@@ -313,9 +316,9 @@ public final class PipeConnection {
     }
 
     /**
-     * Ends this end; the loop's thread. Waiting frames are dropped.
+     * Ends this end and drops its waiting frames. Called by the loop's thread.
      *
-     * @param atOnce whether what was sent last need not arrive
+     * @param atOnce whether to end even if the frames sent last do not arrive
      */
     void close(String reason, boolean atOnce) {
         if (!sender.close()) {

@@ -21,7 +21,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Where clients connect to one channel: the lock that proves a living server, the socket, and a thread that accepts. */
+/**
+ * Where clients connect to one channel: the lock that proves a living server, the socket, and a thread that accepts.
+ */
 public final class PipeListener implements AutoCloseable {
     private static final LimitedLog LOG = LimitedLog.of(PipeListener.class);
 
@@ -82,8 +84,8 @@ public final class PipeListener implements AutoCloseable {
     }
 
     /**
-     * Begins to listen, beside the channel's other servers. Clients that connect wait until it is {@linkplain #start
-     * started}.
+     * Starts to listen, in addition to the channel's other servers. Clients that connect wait until it is {@linkplain
+     * #start started}.
      *
      * @param loop receives the frames of all clients
      * @throws IOException if this host does not permit it
@@ -130,7 +132,7 @@ public final class PipeListener implements AutoCloseable {
         }
     }
 
-    /** Returns null if another server has drawn the same place meanwhile; fails if this draw is the last. */
+    /** Returns null if another server has drawn the same id at the same time; fails if no further draw is allowed. */
     private static OwnerLock acquire(RuntimeDirectory directory, ServerInstance place, boolean lastDraw)
             throws IOException {
         long end = System.nanoTime() + LOCK_NANOS;
@@ -159,7 +161,7 @@ public final class PipeListener implements AutoCloseable {
         }
     }
 
-    /** Begins to accept clients. Called once at most. */
+    /** Starts to accept clients. Called at most once. */
     public void start() {
         thread.start();
     }

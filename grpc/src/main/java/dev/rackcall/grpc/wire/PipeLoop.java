@@ -51,7 +51,10 @@ public final class PipeLoop implements AutoCloseable {
     private volatile boolean mailed;
     private volatile boolean sleeping;
     private volatile boolean stopping;
-    /** Whether the thread is over; then those that post run the mail themselves, which closes what they add. */
+    /**
+     * Whether the thread has ended. Threads that post then run the mail themselves, which closes the connections that
+     * they add.
+     */
     private volatile boolean ended;
 
     private PipeLoop(String name, SpinTime time) {

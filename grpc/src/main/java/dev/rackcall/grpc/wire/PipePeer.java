@@ -19,7 +19,7 @@ interface PipePeer {
     /** Wakes the peer. */
     void ring();
 
-    /** Bytes of the peer's pipe were read, up to there; wakes the peer if it waits for room. One thread at a time. */
+    /** The peer's pipe was read up to {@code head}; wakes the peer if it waits for room. One thread at a time. */
     void madeRoom(long head);
 
     /** Whether each notice of room costs a message, so that small ones have to wait for each other. */
@@ -52,7 +52,7 @@ interface PipePeer {
     /**
      * Ends the connection for the peer and unmaps the memory, soon. Called once; no other method is in use then.
      *
-     * @param atOnce whether what was sent last need not arrive
+     * @param atOnce whether to end even if the frames sent last do not arrive
      */
     void close(boolean atOnce);
 }

@@ -205,7 +205,7 @@ public final class PipeSender {
         }
     }
 
-    /** Tells the peer how many bytes of a stream were consumed, all in all. */
+    /** Tells the peer how many bytes of a stream were consumed, in total. */
     public void consumed(OutboundStream stream, long bytes) {
         synchronized (lock) {
             if (stream.over || stream.id == 0) {

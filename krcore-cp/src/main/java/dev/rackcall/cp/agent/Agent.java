@@ -121,8 +121,8 @@ public final class Agent implements AutoCloseable {
     }
 
     /**
-     * Opens the device and registers the host. If the meta server does not answer, the agent works without and keeps
-     * trying.
+     * Opens the device and registers the host. If the meta server does not answer, the agent works without it and
+     * keeps trying to register.
      *
      * @throws dev.rackcall.verbs.VerbsException if the device cannot be opened; ENETDOWN if its port is down
      * @throws ControlPlaneException REFUSED if the meta server refuses, for example because its table is full

@@ -67,7 +67,7 @@ final class MessageReceives {
         channel.await(atMost);
     }
 
-    /** Takes what has arrived; returns whether there was something. */
+    /** Takes messages that have arrived; returns whether there were any. */
     boolean poll(Taker taker) {
         int count = completions.poll(batch);
         for (int i = 0; i < count; i++) {

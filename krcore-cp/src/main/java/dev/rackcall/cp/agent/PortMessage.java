@@ -69,7 +69,7 @@ record PortMessage(
         return HEADER_BYTES + (int) payload.byteSize();
     }
 
-    /** @throws IllegalArgumentException if the bytes are no such message */
+    /** @throws IllegalArgumentException if the bytes are not such a message */
     static PortMessage read(MemorySegment memory, long at, int bytes) {
         if (bytes < HEADER_BYTES || bytes > MAX_BYTES) {
             throw new IllegalArgumentException("a message of " + bytes + " bytes between agents");

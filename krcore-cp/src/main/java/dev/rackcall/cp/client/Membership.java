@@ -17,8 +17,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * A tenant's session with the present life of the agent process. When the agent has died, a thread joins the next one
- * and registers the lasting regions there. Threads that need an agent wait within their own time, and no lock is held
- * meanwhile. Any thread may use it.
+ * and registers the lasting regions there. Threads that need an agent wait within their own time limit, without a
+ * lock. Any thread may use it.
  */
 final class Membership {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);

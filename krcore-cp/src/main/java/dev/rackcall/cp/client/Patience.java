@@ -45,7 +45,7 @@ public final class Patience {
         return ScopedValue.where(END, now + nanos).call(work::get);
     }
 
-    /** How long the calling thread may still wait for an agent process; zero if its time is over. */
+    /** How long the calling thread may still wait for an agent process; zero if its time is up. */
     public static Duration left() {
         return Duration.ofNanos(begin().nanosLeft());
     }

@@ -63,7 +63,7 @@ public record ControlMessage(int version, int kind, long id, ControlAddress from
         return buffer.position();
     }
 
-    /** @throws IllegalArgumentException if the bytes are no control message */
+    /** @throws IllegalArgumentException if the bytes are not a control message */
     static ControlMessage read(MemorySegment memory, long at, int length) {
         if (length < HEADER_BYTES || length > MAX_BYTES) {
             throw new IllegalArgumentException("a control message has 40 to 512 bytes, not " + length);

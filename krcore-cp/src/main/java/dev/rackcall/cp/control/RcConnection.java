@@ -63,7 +63,7 @@ public final class RcConnection implements AutoCloseable {
     /**
      * Connects the queue pair, or reconnects it after a failure, and waits for the peer's reply.
      *
-     * @return false if it was closed meanwhile
+     * @return false if it was closed in the meantime
      * @throws ControlPlaneException if the peer does not reply, or refuses
      */
     public boolean connect() {
@@ -75,7 +75,7 @@ public final class RcConnection implements AutoCloseable {
         return finish(reply.getInt(), reply.getInt(), packet);
     }
 
-    /** As {@link #connect}, but fails if it was closed meanwhile. */
+    /** As {@link #connect}, but fails if it was closed in the meantime. */
     public void requireConnected() {
         if (!connect()) {
             throw new ControlPlaneException(

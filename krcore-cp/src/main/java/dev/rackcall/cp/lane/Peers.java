@@ -57,8 +57,8 @@ public final class Peers implements AutoCloseable {
     }
 
     /**
-     * Another life of the host than the current one, for one more virtual queue; connected if it is missing. Other
-     * lookups do not return it.
+     * The peer for a life of the host that is not the current one, for one more virtual queue; connects it if it
+     * is missing. Other lookups do not return such a peer.
      */
     public synchronized LanePeer acquireFormer(HostId host, int epoch, Function<HostId, LanePeer> maker) {
         LanePeer peer = former.stream()

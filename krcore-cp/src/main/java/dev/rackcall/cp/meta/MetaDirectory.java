@@ -98,7 +98,7 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
         return known.address();
     }
 
-    /** Ignores endpoints that are no meta server, such as a service under this name. */
+    /** Ignores endpoints that are not meta servers, such as a service under this name. */
     static Optional<ControlAddress> named(List<Endpoint> endpoints) {
         return endpoints.stream()
                 .filter(MetaDirectory::isMetaServer)

@@ -112,7 +112,7 @@ public final class TenantMemory {
     }
 
     private synchronized void add(Region made, Set<Access> rights) {
-        // The tenant may have been closed meanwhile.
+        // The tenant may have been closed in the meantime.
         requireOpen();
         if (!EnumSet.of(Access.LOCAL_WRITE).containsAll(rights)) {
             table.put(RegionRecord.keyOf(made.remoteKey()), made.record().toBytes());

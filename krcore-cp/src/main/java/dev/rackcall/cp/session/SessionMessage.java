@@ -60,7 +60,7 @@ public record SessionMessage(int version, int kind, long number, ByteBuffer body
         return buffer.array();
     }
 
-    /** @throws IllegalArgumentException if the bytes are no such message */
+    /** @throws IllegalArgumentException if the bytes are not such a message */
     public static SessionMessage read(byte[] bytes) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
         try {

@@ -61,7 +61,7 @@ public record HostRecord(Gid gid, int target, int targetKey, int control, TableL
         buffer.putInt(control).putLong(regions.address()).putInt(regions.key());
     }
 
-    /** @throws IllegalArgumentException if the bytes are no record */
+    /** @throws IllegalArgumentException if the bytes are not a record */
     public static HostRecord read(ByteBuffer buffer) {
         Gid gid = new Gid(buffer.getLong(), buffer.getLong());
         int epoch = buffer.getInt();

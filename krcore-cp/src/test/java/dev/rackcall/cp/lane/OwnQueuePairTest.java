@@ -235,7 +235,9 @@ class OwnQueuePairTest {
         }
     }
 
-    /** Breaks a queue pair: a request passes the check and fails at the peer, whose region is closed meanwhile. */
+    /**
+     * Breaks a queue pair: a request passes the check and fails at the peer, whose region is closed in the meantime.
+     */
     private void breaks(Tenant breaker, MemoryRegion theirs, Server server) {
         MemoryRegion brief = Hosts.region(server.agent().admit("brief"), 64);
         WorkRequest read = Hosts.read(brief, theirs, 1);

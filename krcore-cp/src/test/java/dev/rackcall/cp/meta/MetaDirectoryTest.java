@@ -153,7 +153,7 @@ class MetaDirectoryTest {
                         List.of(sortsBefore, endpoint(MetaDirectory.ID, MetaDirectory.FINGERPRINT, named))))
                 .contains(named);
 
-        // The wait ignores endpoints that are no meta server.
+        // The wait ignores endpoints that are not meta servers.
         directory.announce(MetaDirectory.CHANNEL, sortsBefore);
         try (MetaDirectory naming = MetaDirectory.follow(directory)) {
             naming.announce(named, "a");

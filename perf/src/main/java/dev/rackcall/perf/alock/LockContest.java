@@ -21,7 +21,7 @@ import java.util.concurrent.Future;
  * this process; all threads share its processors.
  *
  * @param kind of lock
- * @param locality per cent of keys on the own node
+ * @param locality per cent of keys on the thread's own node
  * @param locks of all nodes together
  * @param threads of each node
  */
@@ -98,7 +98,7 @@ record LockContest(String kind, int locality, int locks, int threads) {
     /**
      * Runs the threads of the nodes that are in this process, {@code own}, against the locks of all nodes.
      *
-     * @param sample one latency in so many is recorded
+     * @param sample one latency in this many is recorded
      * @param ready runs when all threads are prepared
      */
     Measurement measure(List<? extends LockSite> nodes, List<LockNode> own, long nanos, int sample, Runnable ready) {
@@ -141,7 +141,7 @@ record LockContest(String kind, int locality, int locks, int threads) {
     }
 
     /**
-     * Keys of the own node with the probability of the locality, else of the other nodes; evenly among those. Key k
+     * Keys of the thread's own node with the probability of the locality, otherwise evenly of the other nodes. Key k
      * lies on node k mod the number of nodes.
      */
     private int[] keys(int nodes, int node, int seed) {

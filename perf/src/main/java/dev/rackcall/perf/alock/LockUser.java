@@ -102,7 +102,7 @@ interface LockUser {
     }
 
     /**
-     * A queue of threads that all enter by RDMA, those of the own node by loopback, and in which each waits for a word
+     * A queue that all threads enter by RDMA, those of the lock's own node by loopback. Each thread waits for a word
      * in its own node's memory.
      */
     final class Mcs implements LockUser {
@@ -149,7 +149,8 @@ interface LockUser {
         }
 
         /**
-         * Waits until a word of the own line, which others write by RDMA, is {@code wanted}, or for -1 anything but 0.
+         * Waits until a word of this thread's line, which others write by RDMA, is {@code wanted}, or for -1 anything
+         * but 0.
          */
         private long await(long offset, long wanted, LockPath path) {
             int looks = 0;

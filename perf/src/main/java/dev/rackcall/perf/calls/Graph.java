@@ -16,12 +16,12 @@ import dev.rackcall.shm.types.SharedList;
 public record Graph(Scope scope, BenchNode root, int size) {
     /** Children of a node. */
     public static final int FAN_OUT = 16;
-    /** A node, its text, its list, and for most lists an array; as a test measures. */
+    /** A node, its text, its list and, for most lists, an array. A test measures this. */
     private static final double BYTES_PER_NODE = 100;
     /** Nodes may overshoot the wanted size by one family and its list. */
     private static final int SLACK = 64 * 1024;
 
-    /** The number of nodes that fill about so many bytes. */
+    /** The number of nodes that fill about this many bytes. */
     public static int nodes(int bytes) {
         return (int) (bytes / BYTES_PER_NODE);
     }

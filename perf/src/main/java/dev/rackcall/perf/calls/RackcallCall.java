@@ -202,7 +202,7 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
             if (inFlight == 0) {
                 return 0;
             }
-            // Waiting for the oldest makes this thread poll for all; the call's own time-out bounds it.
+            // Waiting for the oldest makes this thread poll for all; the call's own timeout bounds it.
             int taken = 0;
             do {
                 long reply = futures[head].get();

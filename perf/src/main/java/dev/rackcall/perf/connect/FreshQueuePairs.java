@@ -68,7 +68,7 @@ class FreshQueuePairs implements ClientSide {
         }
     }
 
-    /** READs half as many bytes as a look-up in the meta table, over one queue pair. */
+    /** READs half as many bytes as a lookup in the meta table, over one queue pair. */
     static final class Reads extends FreshQueuePairs {
         Reads(int port) throws IOException {
             super(port);

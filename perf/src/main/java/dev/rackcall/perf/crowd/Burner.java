@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A process that computes while it is resumed; it starts paused. It has no client side.
  *
- * @param turn the time for which it computes and then sleeps, in turns; zero to compute all the time
+ * @param turn the time for which it alternately computes and sleeps; zero to compute all the time
  */
 record Burner(Duration turn) implements Sides {
     @Override

@@ -16,7 +16,7 @@ abstract class RaceReader {
     private static final int SECOND = RaceTable.BUCKET_BYTES;
     private static final int BLOCK = 2 * RaceTable.BUCKET_BYTES;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
-    /** Bytes of memory that look-ups need. */
+    /** Bytes of memory that lookups need. */
     static final int LANDING_BYTES = BLOCK + RaceTable.BLOCK_BYTES;
 
     private static final int POLLS = 100;

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 /**
  * A key-value table that clients read one-sided, in the manner of RACE hashing (ATC '21): a key lies in one of two
  * buckets of eight slots; a slot has eight bits of the key's hash and the offset of a block with key and value. A
- * look-up takes two READs that travel together, and one READ of the block.
+ * lookup takes two READs that travel together, and one READ of the block.
  *
  * <pre>
  *   +0 buckets (64 each): slots (8 each): fingerprint (8 bits) from bit 48, offset of the block below | blocks (16 each): key (8) value (8)

@@ -6,7 +6,7 @@ import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 
-/** An arena in memory of its own, with its page table in the heap as a connection's arenas have it. */
+/** An arena in its own memory, with its page table in the heap, like the arenas of a connection. */
 public final class BenchArena implements AutoCloseable {
     private final SharedFile file;
     private final Mapping mapping;

@@ -43,7 +43,7 @@ public final class MeasuredClient implements AutoCloseable {
                 .run(nanos -> counted(closed.run(client, nextSequence, nanos).measurement()));
     }
 
-    /** Calls in a closed loop until {@code mostCalls} calls were made or the time is over. */
+    /** Calls in a closed loop until {@code mostCalls} calls were made or the time is up. */
     public boolean warmUp(long mostNanos, long mostCalls) throws Exception {
         long end = System.nanoTime() + mostNanos;
         long last = nextSequence + mostCalls;

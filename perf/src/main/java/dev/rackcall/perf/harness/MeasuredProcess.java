@@ -64,7 +64,7 @@ public final class MeasuredProcess<S> implements AutoCloseable {
         return server(subject, directory, Launch.on(cpu));
     }
 
-    /** Starts the server side's JVM in that manner and waits until it answers calls. */
+    /** Starts the server side's JVM as {@code launch} describes and waits until it answers calls. */
     public static MeasuredProcess<ServerSide> server(Subject subject, Path directory, Launch launch)
             throws IOException {
         return start(MeasuredJvm.Role.SERVER, subject, directory, launch);
@@ -180,7 +180,7 @@ public final class MeasuredProcess<S> implements AutoCloseable {
         return sum;
     }
 
-    /** User and system time of the process, in hundredths of a second, of threads that have ended, too. */
+    /** User and system time of the process in hundredths of a second, including threads that have ended. */
     public Duration processorTime() {
         return process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
@@ -200,7 +200,8 @@ public final class MeasuredProcess<S> implements AutoCloseable {
     }
 
     /**
-     * Sends an order and waits for its answer, at most twice as long as the order should take and half a minute more.
+     * Sends an order and waits for its answer, at most half a minute longer than twice the time that the order should
+     * take.
      */
     @SuppressWarnings("unchecked") // the order's answer has the order's type
     public <T> T ask(long nanos, Order<S, T> order) {
@@ -267,7 +268,7 @@ public final class MeasuredProcess<S> implements AutoCloseable {
         try {
             send(Wire.QUIT);
         } catch (IOException e) {
-            // It takes no orders because it has ended or is about to.
+            // It takes no more orders: it has ended or is about to end.
         }
         try {
             return process.waitFor(QUIT_SECONDS, TimeUnit.SECONDS);

@@ -6,20 +6,20 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.concurrent.TimeUnit;
 
-/** A file by which one process tells another something; it appears whole. */
+/** A file with which one process passes text to another; it appears complete. */
 public final class PublishedFile {
     private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private PublishedFile() {}
 
-    /** Makes the file appear with that text. */
+    /** Creates the file with that text. */
     public static void publish(Path file, String text) throws IOException {
         Path draft = file.resolveSibling(file.getFileName() + ".draft");
         Files.writeString(draft, text);
         Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** The file's text, as soon as it is there. */
+    /** Waits until the file exists, and returns its text. */
     public static String await(Path file) throws IOException, InterruptedException {
         for (long start = System.nanoTime(); !Files.exists(file); Thread.sleep(1)) {
             if (System.nanoTime() - start > BOUND_NANOS) {

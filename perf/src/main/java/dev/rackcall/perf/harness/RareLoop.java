@@ -10,7 +10,7 @@ final class RareLoop {
     private RareLoop() {}
 
     /**
-     * Makes so many calls.
+     * Makes this many calls.
      *
      * @param gapNanos from the start of one call to the next
      */

@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 
 /**
  * Repeats a target over its subjects. Repeats go round by round over all subjects, so that a disturbance of some
- * seconds affects one run of several subjects and not all runs of one. A subject that fails is reported and the others
- * go on.
+ * seconds affects one run of several subjects and not all runs of one. A subject that fails is reported, and the
+ * others continue.
  */
 public final class Rounds {
     /** Measures one subject once, in processes of its own. */
@@ -63,7 +63,7 @@ public final class Rounds {
         return runGroups(target, groups, plan.repeat(), run);
     }
 
-    /** The same so many times. Several results of the same name from one step count as repeats, too. */
+    /** The same this many times. Several results of the same name from one step count as repeats, too. */
     public List<Result> runGroups(
             BenchTarget target, List<List<Subject>> groups, int repeat, Function<List<Subject>, List<Result>> run) {
         // One list of runs for each subject and depth, in the order of the first round.

@@ -79,7 +79,7 @@ public record Subject(
         return new Subject(name, bytes, settings, sides, traits, target, group, floor, flags, repetitions, missing);
     }
 
-    /** A copy of which one timed call does so many operations. */
+    /** A copy of which one timed call does this many operations. */
     public Subject repeating(int times) {
         return new Subject(name, bytes, settings, sides, traits, target, group, floor, jvmFlags, times, missing);
     }

@@ -113,7 +113,7 @@ public final class SubjectPair implements AutoCloseable {
         return overRounds(other, (own, others) -> own / Math.max(1, others));
     }
 
-    /** The median over all turns of this pair's p50 less the other's in the same round, in nanoseconds. */
+    /** The median over all turns of this pair's p50 minus the other's in the same round, in nanoseconds. */
     public double above(SubjectPair other) {
         return overRounds(other, (own, others) -> own - others);
     }

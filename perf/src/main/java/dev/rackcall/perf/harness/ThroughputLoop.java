@@ -24,7 +24,7 @@ public final class ThroughputLoop {
      * Calls for {@code durationNanos}.
      *
      * @param depth calls in flight
-     * @param sampleEvery one of so many calls is timed; a power of two
+     * @param sampleEvery one of this many calls is timed; a power of two
      */
     public Measurement run(Pipeline pipeline, int depth, int sampleEvery, long firstSequence, long durationNanos)
             throws Exception {

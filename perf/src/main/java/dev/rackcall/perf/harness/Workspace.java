@@ -108,7 +108,7 @@ public final class Workspace implements AutoCloseable {
         }
     }
 
-    /** Deletes a directory with everything in it; files that vanish meanwhile are no error. */
+    /** Deletes a directory with everything in it; files that vanish while it runs are not an error. */
     static void delete(Path directory) throws IOException {
         if (!Files.exists(directory)) {
             return;

@@ -34,7 +34,7 @@ final class HostileNeighbour extends NeighbourProcess {
     private static final int PATIENCE_SPINS = 2_000;
     private static final int NOISE_WORDS = 512;
     private static final Duration BOUND = Duration.ofSeconds(5);
-    /** Method 0 to 7 in half of the requests: what names no method gets no further than that. */
+    /** Method 0 to 7 in half of the requests: a request that names no method gets no further. */
     private static final long FEW_METHODS = 0xffff_0007_ffff_ffffL;
 
     private final Path directory;

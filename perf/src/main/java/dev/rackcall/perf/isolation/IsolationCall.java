@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A call that passes a scope of so many pages in one of the isolation modes.
+ * A call that passes a scope of this many pages in one of the isolation modes.
  *
  * @param name the subject
  * @param pages of the scope

@@ -54,7 +54,10 @@ public final class IsolationSubjects {
         MODES.forEach(mode -> all.add(IsolationCall.subject(mode, pages, use, kind)));
     }
 
-    /** The crossing of seals and snapshots for each use of which both modes were measured at two sizes or more. */
+    /**
+     * The size from which a seal costs no more than a snapshot, for each use that was measured in both modes at two or
+     * more sizes.
+     */
     public static List<Crossing> crossings(List<Result> results) {
         Map<String, Long> medians = results.stream()
                 .filter(result -> result.target() == BenchTarget.ISOLATION)

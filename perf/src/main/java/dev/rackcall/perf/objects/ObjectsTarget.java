@@ -68,7 +68,7 @@ public final class ObjectsTarget {
         return results;
     }
 
-    /** Repeats an operation in growing batches until the time is over; returns how often it ran. */
+    /** Repeats an operation in growing batches until the time is up; returns how often it ran. */
     private static long runFor(LongSupplier operation, long nanos) {
         long end = System.nanoTime() + nanos;
         long done = 0;

@@ -36,7 +36,7 @@ public record AeronStreams(int bytes) implements Sides {
     private static final int REQUESTS = 10;
     /** After the sequence. */
     private static final int REPLY_STREAM = Long.BYTES;
-    /** So many idle turns, each of at most 1 ms, pass before a wait reads the clock. */
+    /** This many idle turns, each of at most 1 ms, pass before a wait reads the clock. */
     private static final int TURNS = 1 << 10;
 
     /** The choices for the report. */

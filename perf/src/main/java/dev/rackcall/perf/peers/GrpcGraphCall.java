@@ -29,7 +29,7 @@ import java.util.function.Function;
 public record GrpcGraphCall(String name, int nodes) implements Sides {
     private static final BytesMarshaller BYTES = new BytesMarshaller();
 
-    /** A subject that takes turns with a call over RDMA that passes a graph of so many bytes by pointer. */
+    /** A subject that takes turns with a call over RDMA that passes a graph of this many bytes by pointer. */
     public static Subject beside(String name, String call, int bytes) {
         int nodes = Graph.nodes(bytes);
         String settings = GrpcTransport.TCP.settings() + "; the argument is as many nodes as " + Figures.bytes(bytes)

@@ -60,7 +60,7 @@ public record GrpcProtobuf(String name, GrpcTransport transport, Kind kind, int 
         STREAM("direct executors, streamed protobuf messages, means of calls with " + STREAMED, STREAMED);
 
         private final String words;
-        /** So many operations are timed together. */
+        /** This many operations are timed together. */
         private final int times;
 
         Kind(String words, int times) {

@@ -8,9 +8,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A {@link Graph} as ordinary objects: the same tree with the same texts, as users have it who pass arguments by value.
- * It is encoded by hand, in preorder: of each node its number (8 bytes), the length of its text (2), the text, and the
- * number of children that follow (2). That is shorter than an encoding with tags, and flatters gRPC.
+ * A {@link Graph} as ordinary objects: the same tree with the same texts, as in programs that pass arguments by value.
+ * Hand-written code encodes it, in preorder: of each node its number (8 bytes), the length of its text (2), the text,
+ * and the number of children that follow (2). That is shorter than an encoding with tags, and flatters gRPC.
  */
 final class HeapGraph {
     private static final int MOST_BYTES_PER_NODE = 64;
@@ -24,7 +24,7 @@ final class HeapGraph {
         this.text = text;
     }
 
-    /** A tree of so many nodes, in the shape of {@link Graph#build}. */
+    /** A tree of this many nodes, in the shape of {@link Graph#build}. */
     static HeapGraph of(int nodes) {
         HeapGraph root = new HeapGraph(0, Graph.text(0));
         List<HeapGraph> level = root.children;

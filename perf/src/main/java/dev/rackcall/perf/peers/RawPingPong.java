@@ -31,7 +31,7 @@ public record RawPingPong() implements Sides {
     private static final long STOP = -1;
     private static final long PAUSE = -2;
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
-    /** So many spins pass before a call reads the clock. */
+    /** This many spins pass before a call reads the clock. */
     private static final int SPINS = 1 << 22;
 
     public static Subject subject() {

@@ -29,7 +29,7 @@ public final class RcServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RcServer.class);
     private static final int BACKLOG = 256;
 
-    /** Who connects. */
+    /** The process that connects. */
     public enum Clients {
         /** A few, each of which connects again and again; both ends can send. */
         FEW(16, true),

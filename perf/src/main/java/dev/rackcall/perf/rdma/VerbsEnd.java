@@ -30,7 +30,7 @@ final class VerbsEnd implements AutoCloseable {
     private static final long OUT = 1024;
     private static final long NUMBER = MESSAGE_BYTES - Long.BYTES;
     private static final int DEPTH = 128;
-    /** One request in so many is signaled, which frees its places in the send queue. */
+    /** One request in this many is signaled, which frees its places in the send queue. */
     private static final int SIGNAL_EVERY = 32;
 
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();

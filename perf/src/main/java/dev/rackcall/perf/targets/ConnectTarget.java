@@ -20,7 +20,7 @@ import java.util.List;
  */
 public record ConnectTarget(BenchPlan plan, Workspace workspace) {
     private static final int CONNECTIONS = 200;
-    /** Connecting runs much code, but each part only a few times: the JIT needs some thousands of connections. */
+    /** Connecting runs a lot of code, but each part only a few times: the JIT needs thousands of connections. */
     private static final int LEAST_ROUNDS = 2;
 
     public List<Result> measure(Subject subject) throws IOException {

@@ -43,7 +43,7 @@ public final class RttTarget {
     private final Workspace workspace;
     private final Rounds rounds;
 
-    /** Measures for that target, one of those that consist of round trips. */
+    /** Measures for a target that consists of round trips. */
     public RttTarget(BenchTarget target, BenchPlan plan, Workspace workspace, Rounds rounds) {
         this.target = target;
         this.plan = plan;

@@ -33,7 +33,7 @@ public abstract class EndMemory {
      *
      * @throws RuntimeException {@link dev.rackcall.shm.os.OsException} if the file cannot be mapped; {@link
      *     dev.rackcall.verbs.VerbsException} or {@link dev.rackcall.cp.ControlPlaneException} if the device takes no
-     *     more regions, or this end was closed meanwhile
+     *     more regions, or this end was closed in the meantime
      */
     public abstract MemoryRegion own(SharedFile file);
 

@@ -59,7 +59,7 @@ public record Hello(PeerMemory memory, long clock, ByteBuffer packet) {
     /**
      * Reads the rest of a buffer, which any peer may have sent. Copies the packet once its length is known to be valid.
      *
-     * @throws ForeignPeerException if it is no hello
+     * @throws ForeignPeerException if it is not a hello
      */
     public static Hello read(ByteBuffer buffer) throws ForeignPeerException {
         if (buffer.remaining() < FIXED_BYTES) {

@@ -159,7 +159,7 @@ public final class PendingRequests {
         return isAlive();
     }
 
-    /** Posts requests until at most {@code most} are left, or until the time is over. */
+    /** Posts requests until at most {@code most} are left, or until the time is up. */
     private void awaitRoom(int most, long nanos) {
         long begin = 0;
         while (isAlive()) {

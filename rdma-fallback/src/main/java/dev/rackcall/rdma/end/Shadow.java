@@ -41,7 +41,7 @@ public final class Shadow {
     /**
      * A shadow for a peer whose memory equals {@code copy}.
      *
-     * @throws IllegalArgumentException if the lengths differ, or are no multiple of 8
+     * @throws IllegalArgumentException if the lengths differ, or are not a multiple of 8
      */
     public static Shadow of(MemorySegment memory, MemorySegment copy) {
         if (memory.byteSize() != copy.byteSize() || memory.byteSize() % WORD != 0) {
@@ -61,7 +61,7 @@ public final class Shadow {
      */
     public long update(long offset, long length, Pieces pieces) {
         if (offset % WORD != 0) {
-            throw new IllegalArgumentException("a push cannot begin at " + offset + ", which is no multiple of 8");
+            throw new IllegalArgumentException("a push cannot begin at " + offset + ", which is not a multiple of 8");
         }
         long end = offset + (length + WORD - 1) / WORD * WORD;
         long moved = 0;

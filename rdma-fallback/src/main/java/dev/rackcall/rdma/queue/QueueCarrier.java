@@ -21,8 +21,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * One end of a connection over two virtual queues: one for requests to the peer's memory, one for {@linkplain
  * QueueMessages messages}, which complete only when the peer's process takes them. {@link QueueWakeups} wakes a peer
- * that sleeps, {@link QueueArrivals} relays what arrives. The {@link QueueHub}'s thread does what need not be done at
- * once.
+ * that sleeps, {@link QueueArrivals} relays what arrives. The {@link QueueHub}'s thread does all work that is not
+ * urgent.
  *
  * <p>If the peer's process has ended, requests fail. An idle end regularly writes a word as a probe.
  */
@@ -64,7 +64,7 @@ final class QueueCarrier extends MirrorCarrier {
     /** For how many more ticks the hub attends to this end. */
     private int ticks;
     /**
-     * The server's clock less this one's: the greatest lower bound so far, since each reading arrives late. Written
+     * The server's clock minus this one's: the greatest lower bound so far, since each reading arrives late. Written
      * under the monitor.
      */
     private volatile long clockAhead = Long.MIN_VALUE;
@@ -120,7 +120,8 @@ final class QueueCarrier extends MirrorCarrier {
     }
 
     /**
-     * An end towards a process of that host, not connected yet. It owns a use of the tenant's hub.
+     * An end that is not connected yet, for a peer on the given host. It counts as a user of the tenant's hub until it
+     * ends.
      *
      * @param packetBytes length of the packet in its hello
      * @param port where the peer's process receives messages
@@ -185,7 +186,7 @@ final class QueueCarrier extends MirrorCarrier {
     /**
      * Writes go to this peer from now on.
      *
-     * @param ahead its clock less this one's, at least
+     * @param ahead a lower bound of its clock minus this one's
      */
     void connect(QueueHello peer, long ahead) {
         isAhead(ahead);
@@ -383,7 +384,7 @@ final class QueueCarrier extends MirrorCarrier {
             }
             case QueueMessage.TOLD -> {
                 if (!arrivals.told(message.value())) {
-                    end("it tells more numbers than a client can have to tell");
+                    end("it sends more numbers than a client can have to send");
                     tellEnd();
                 }
             }
@@ -394,11 +395,13 @@ final class QueueCarrier extends MirrorCarrier {
                         .orElse("it has said goodbye"));
                 tellEnd();
             }
-            default -> throw new ForeignPeerException("it says hello to an end of another connection");
+            default -> throw new ForeignPeerException("it sends its hello to an end of another connection");
         }
     }
 
-    /** Does what is due; returns whether the hub's thread has to attend to it again. Waits for no lock. */
+    /**
+     * Does all work that is due; returns whether the hub's thread has to attend to this end again. Waits for no lock.
+     */
     boolean attend(long now) {
         if (lock.tryLock()) {
             boolean wakes = true;

@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * {@code vq://host:port}: connections over virtual queues of the control plane. The host is a name in it ({@link
- * HostId#named}), the port one that the server's tenant binds. Two ends exchange a hello and its answer, and then write
- * into each other's memory.
+ * {@code vq://host:port}: connections over virtual queues of the control plane. The host is a name of the
+ * control plane ({@link HostId#named}); the port is bound by the server's tenant. Two ends exchange a hello and its
+ * answer, and then write into each other's memory.
  */
 public final class QueueCarriers implements CarrierProvider {
     static final String SCHEME = "vq";
@@ -52,7 +52,7 @@ public final class QueueCarriers implements CarrierProvider {
         try {
             return QueueSettings.withoutAgent();
         } catch (OsException e) {
-            return Optional.of("it cannot be seen whether an agent process serves (" + e.getMessage() + ")");
+            return Optional.of("cannot tell whether an agent process is running (" + e.getMessage() + ")");
         }
     }
 
@@ -172,7 +172,7 @@ public final class QueueCarriers implements CarrierProvider {
         }
     }
 
-    /** The status of a call that fails for this. */
+    /** The status of a call that fails for this reason. */
     static Status.Code code(RuntimeException cause) {
         return cause instanceof ControlPlaneException e ? code(e.kind()) : Status.Code.FAILED_PRECONDITION;
     }
@@ -196,7 +196,7 @@ public final class QueueCarriers implements CarrierProvider {
         if (!tenant.host().equals(HostId.named(address.getHost()))) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
-                            "cannot listen at %s: the agent that is used here is that of another host, %s; listen by the name that the agent"
+                            "cannot listen at %s: the agent that this process uses is that of another host, %s; listen by the name that the agent"
                                     + " was given: by --host of ./rackcall agent, or by AgentOptions.of",
                             address, tenant.host())
                     .asException();
@@ -206,7 +206,7 @@ public final class QueueCarriers implements CarrierProvider {
     private static void requirePlace(URI address) {
         if (address.getHost() == null || address.getPort() < 0) {
             throw Status.Code.INVALID_ARGUMENT
-                    .with("'%s' is no address; write vq://host:port", address)
+                    .with("'%s' is not an address; write vq://host:port", address)
                     .asException();
         }
     }

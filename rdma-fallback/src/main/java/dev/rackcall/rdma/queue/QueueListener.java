@@ -169,8 +169,8 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     /**
-     * Checks that the client's process has the memory that its hello names, before any is reserved for it. The word that
-     * this writes is a beat.
+     * Checks that the client's process has the memory that its hello names, before any is reserved for it. The word
+     * that this writes is a beat.
      */
     private static void requireMemory(QueueHub hub, HostId from, QueueHello client, QueueGuests.Guest guest)
             throws ForeignPeerException {
@@ -403,7 +403,7 @@ final class QueueListener implements CarrierProvider.Listener {
         return within(() -> queue.pop(done) > 0, guest) && done.isSuccess(0);
     }
 
-    /** False once the time is over or the guest has lost its place. */
+    /** False once the time is up or the guest has lost its place. */
     private static boolean within(BooleanSupplier condition, QueueGuests.Guest guest) {
         long begin = System.nanoTime();
         while (!condition.getAsBoolean()) {

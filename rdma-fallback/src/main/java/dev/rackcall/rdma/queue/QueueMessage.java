@@ -46,7 +46,7 @@ record QueueMessage(int kind, long to, long value) {
     /**
      * Reads a message, which any process may have sent.
      *
-     * @throws ForeignPeerException if it is no message
+     * @throws ForeignPeerException if it is not a message
      */
     static QueueMessage read(ByteBuffer buffer) throws ForeignPeerException {
         if (buffer.remaining() < BYTES) {

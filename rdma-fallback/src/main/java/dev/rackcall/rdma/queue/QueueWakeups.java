@@ -74,7 +74,8 @@ final class QueueWakeups {
 
     /** Handles arrived publications: a peer that listens by now may have missed them. */
     void settle() {
-        // Compared with all completions, because a thread that makes room takes completions, too.
+        // Compared with the number of all completions, because a thread that makes room in the queue takes completions,
+        // too.
         if (out.completed() != settled) {
             boolean mayBeNews = settled < news;
             settled = out.completed();

@@ -55,7 +55,9 @@ class QueueCarrierTest extends CarrierContract {
         hosts.close();
     }
 
-    /** Otherwise no thread would check whether the peer has gone to sleep meanwhile, and no beat would be sent. */
+    /**
+     * Otherwise no thread would check whether the peer has gone to sleep in the meantime, and no beat would be sent.
+     */
     @Test
     void shouldSeeToAPublicationWhoseCompletionMadeRoomForOthers() {
         int words = 1000;

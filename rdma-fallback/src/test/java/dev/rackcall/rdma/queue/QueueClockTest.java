@@ -40,7 +40,9 @@ class QueueClockTest {
         hosts.close();
     }
 
-    /** The hello is fetched after its region was looked up; a deadline of a tenth of a second expires meanwhile. */
+    /**
+     * The hello is fetched after its region was looked up; a deadline of a tenth of a second expires in the meantime.
+     */
     @Test
     void shouldBeWhatTheFirstSignOfLifeSaysIfTheGreetingIsLate() throws Exception {
         try (SharedFile file = SharedFile.memfd("clock", BYTES);

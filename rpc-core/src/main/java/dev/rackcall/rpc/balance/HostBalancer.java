@@ -350,7 +350,7 @@ public final class HostBalancer implements Balancer {
             return false;
         }
         for (HostSubchannel each : failed) {
-            // It may have ended meanwhile.
+            // It may have ended in the meantime.
             if (connected.remove(each.server.id(), each)) {
                 leaving.add(each);
             }

@@ -73,7 +73,7 @@ final class RoutedArguments {
         if (first != owner && !first.connection().maps(sharedObject)) {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
-                            "%s: argument '%s' lies in the memory of %s, and one before it in that of %s; build all of them in one"
+                            "%s: argument '%s' lies in the memory of %s, and an earlier argument in that of %s; build all of them in one"
                                     + " channel.newScope()",
                             method, argument, owner, first)
                     .asException();

@@ -38,7 +38,7 @@ final class ServerSearch implements AutoCloseable {
     private final Owner owner;
     private final RuntimeDirectory directory;
 
-    // The following fields are guarded by this object's lock, under which the owner is asked nothing.
+    // The following fields are guarded by this object's lock. No method of the owner is called with the lock held.
 
     /** Ids of servers that a background thread connects to. */
     private final Set<String> tried = new HashSet<>();
@@ -134,7 +134,9 @@ final class ServerSearch implements AutoCloseable {
         }
     }
 
-    /** The living servers, in random order. What cannot be examined is left out, and is looked at again later. */
+    /**
+     * The live servers, in random order. Servers that cannot be examined are left out, and are examined again later.
+     */
     private List<ServerInstance> living() {
         List<ServerInstance> living = new ArrayList<>();
         try {
@@ -152,7 +154,7 @@ final class ServerSearch implements AutoCloseable {
         return living;
     }
 
-    /** No two servers have the same id, so that the ids of ended servers are worth nothing. */
+    /** No two servers ever have the same id, so the ids of ended servers are dropped. */
     private synchronized void forgetAllBut(List<ServerInstance> present) {
         Set<String> ids = new HashSet<>();
         present.forEach(each -> ids.add(each.id()));
@@ -230,7 +232,7 @@ final class ServerSearch implements AutoCloseable {
         return false;
     }
 
-    /** Connects to a server within the bound and the channel's connect time-out; returns whether it is connected now. */
+    /** Connects to a server within the bound and the channel's connect timeout; returns whether it is connected now. */
     private boolean connect(ServerInstance server, Duration bound) {
         ClientConnection connection;
         try {

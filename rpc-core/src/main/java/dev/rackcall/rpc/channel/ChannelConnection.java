@@ -63,7 +63,7 @@ final class ChannelConnection {
     private record Failure(long number, Optional<Status> status) {}
 
     /**
-     * Connects for the first time, within the channel's connect time-out.
+     * Connects for the first time, within the channel's connect timeout.
      *
      * @param waitForReady how long to retry while no server of the channel takes clients
      */
@@ -174,7 +174,7 @@ final class ChannelConnection {
     /**
      * The connection as the stubs of that definition use it. Versions are compared once for all of these stubs.
      *
-     * @param deadline nanoTime until which it may wait for the server; 0: for the channel's connect time-out
+     * @param deadline nanoTime until which it may wait for the server; 0: for the channel's connect timeout
      * @throws RpcException FAILED_PRECONDITION if they cannot call the version of its server, DEADLINE_EXCEEDED if it
      *     does not answer in time
      */
@@ -189,7 +189,7 @@ final class ChannelConnection {
         return known.adapted;
     }
 
-    /** A usable connection, within the channel's default time-out. */
+    /** A usable connection, within the channel's default timeout. */
     ClientConnection usable() {
         return usable(0);
     }
@@ -197,7 +197,7 @@ final class ChannelConnection {
     /**
      * A usable connection: the current one, or a new one if the current one has ended.
      *
-     * @param deadline nanoTime; 0 for the channel's default time-out
+     * @param deadline nanoTime; 0 for the channel's default timeout
      * @throws RpcException UNAVAILABLE if the server does not answer, DEADLINE_EXCEEDED if the deadline passes first,
      *     CANCELLED if the channel was closed
      */
@@ -296,7 +296,7 @@ final class ChannelConnection {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw Status.Code.CANCELLED
-                    .with("channel %s: interrupted while another thread connected anew", spec.channel())
+                    .with("channel %s: interrupted while another thread reconnected", spec.channel())
                     .asException(e);
         }
         throw late().asException();
@@ -304,7 +304,7 @@ final class ChannelConnection {
 
     private Status late() {
         return Status.Code.DEADLINE_EXCEEDED.with(
-                "channel %s: %s, and the call's time was over before there was a connection",
+                "channel %s: %s, and the call's deadline passed before there was a connection",
                 spec.channel(), isConnectedOnce() ? "its server is gone" : NO_SERVER_YET);
     }
 

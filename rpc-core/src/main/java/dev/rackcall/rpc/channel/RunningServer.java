@@ -125,8 +125,9 @@ final class RunningServer implements RpcServer {
     }
 
     /**
-     * Serves on, because the program's exit hooks may take their time before they shut it down; without such a hook, only
-     * calls keep it open. Nothing can run after the last hook, so that this one has to guess whether others will.
+     * Keeps serving, because one of the program's exit hooks may shut the server down later; without such a hook,
+     * only calls keep it open. Nothing can run after the last hook, so this one has to guess whether others are still
+     * to run.
      */
     private void closeAtExit() {
         long end = System.nanoTime() + EXIT_BOUND.toNanos();
@@ -140,7 +141,7 @@ final class RunningServer implements RpcServer {
             }
         }
         shutdown(LAST_CALLS_BOUND);
-        // If it was not this call that ended it, a thread that is no hook may still be doing so.
+        // If it was not this call that ended it, a thread that is not an exit hook may still be closing the server.
         isTerminatedWithin(Duration.ofNanos(Math.max(0, drainUntil.get() - System.nanoTime()))
                 .plus(CLOSE_BOUND));
     }

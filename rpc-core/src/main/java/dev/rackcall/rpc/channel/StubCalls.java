@@ -52,7 +52,7 @@ final class StubCalls implements ClientCalls {
         adopt(channel.present(), 0);
     }
 
-    /** Waits for a server until the deadline of a call that begins; 0: for the channel's connect time-out. */
+    /** Waits for a server until the deadline of a call that begins; 0: for the channel's connect timeout. */
     private ClientConnection adopt(ClientConnection connection, long deadline) {
         ClientConnection adapted =
                 connection.hasSeveralServers() ? connection : channel.adapted(definition, connection, deadline);
@@ -90,7 +90,7 @@ final class StubCalls implements ClientCalls {
         }
     }
 
-    /** When a call that begins now must have ended; 0 for the channel's default time-out. */
+    /** When a call that begins now must have ended; 0 for the channel's default timeout. */
     long deadline() {
         long deadline = CallThread.inheritedDeadline();
         if (timeoutNanos != 0) {

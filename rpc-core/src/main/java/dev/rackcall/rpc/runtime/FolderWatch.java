@@ -60,7 +60,7 @@ public final class FolderWatch implements AutoCloseable {
             changedLast = changed;
             watcher.look(due);
         } catch (RuntimeException | Error e) {
-            // Thrown on, it would end the thread of all watches.
+            // If it were rethrown, it would end the thread of all watches.
             LOG.warn("looking for servers in {} failed; it is repeated", folder, e);
         }
     }

@@ -130,7 +130,8 @@ final class FolderWatches {
                     watch.look(changed.contains(watch.folder()));
                 }
             } catch (RuntimeException | Error e) {
-                // Thrown on, it would end all watches for good. The pause keeps a lasting failure from filling the log.
+                // If it were rethrown, it would end all watches for good. The pause keeps a lasting failure from
+                // filling the log.
                 LOG.warn("looking for changes of directories failed; it is repeated", e);
                 LockSupport.parkNanos(lookNanos);
             }

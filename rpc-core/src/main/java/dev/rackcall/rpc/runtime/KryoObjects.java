@@ -46,8 +46,8 @@ import org.objenesis.strategy.StdInstantiatorStrategy;
  * <p>Kryo works on a private copy, never on a peer's memory: it reads some bytes twice, and a hostile peer could change
  * them in between.
  *
- * <p>Thread-safe. A {@code Kryo} is not, so a few are kept and each object takes one; more are created when more threads
- * encode at once.
+ * <p>Thread-safe. A {@code Kryo} is not, so a few are kept and each object takes one; more are created when more
+ * threads encode at once.
  */
 final class KryoObjects implements ObjectCodec {
     private static final int KEPT = 32;
@@ -205,7 +205,7 @@ final class KryoObjects implements ObjectCodec {
         }
         kryo.register(UUID.class, new DefaultSerializers.UUIDSerializer());
         kryo.register(URI.class, new DefaultSerializers.URISerializer());
-        // The hidden class of all zones that are no plain offsets.
+        // The hidden class of all zones that are not plain offsets.
         kryo.register(ZoneId.of("Europe/Berlin").getClass());
     }
 

@@ -61,7 +61,10 @@ public final class RuntimeDirectory {
         this.path = path;
     }
 
-    /** {@code RACKCALL_DIR}, else {@code $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary directory. */
+    /**
+     * {@code RACKCALL_DIR}, else {@code $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary
+     * directory.
+     */
     public static Path defaultPath() {
         String chosen = System.getenv("RACKCALL_DIR");
         if (chosen != null && !chosen.isEmpty()) {
@@ -261,7 +264,7 @@ public final class RuntimeDirectory {
                     ? Files.getPosixFilePermissions(path).equals(PRIVATE)
                     : OWNER_TEXT.matcher(Files.readString(file)).matches();
         } catch (IOException e) {
-            // Removed meanwhile, or not readable as text.
+            // Removed in the meantime, or not readable as text.
             return false;
         }
     }
@@ -304,8 +307,8 @@ public final class RuntimeDirectory {
     }
 
     /**
-     * Makes this process remove a server's files when it exits, after its exit hooks, in case the server is still open
-     * then, which it is until {@link #forgetAtExit}.
+     * Makes this process remove a server's files when it exits, after its exit hooks. Does not apply to a server for
+     * which {@link #forgetAtExit} was called.
      */
     public void cleanAtExit(ServerInstance instance) {
         AtExit.OPEN.add(instance);
@@ -332,12 +335,15 @@ public final class RuntimeDirectory {
     }
 
     /**
-     * The servers that are open. The JVM never forgets a file that it is to delete, so it gets them only when it exits:
-     * an exit hook names them, and they are deleted after all hooks.
+     * The open servers, whose files are deleted at exit. A file that was passed to the JVM's delete-on-exit cannot be
+     * withdrawn, so an exit hook passes them only when the JVM exits; the JVM then deletes them after all hooks.
      */
     private static final class AtExit {
         static final Set<ServerInstance> OPEN = ConcurrentHashMap.newKeySet();
-        /** Whether the hook has begun, or cannot. Set before it reads {@link #OPEN}; others add there before they read this. */
+        /**
+         * Whether the hook has begun, or cannot. Set before it reads {@link #OPEN}; others add there before they read
+         * this.
+         */
         static volatile boolean begun;
 
         static {
@@ -355,7 +361,7 @@ public final class RuntimeDirectory {
         }
     }
 
-    /** Removes an empty directory; a server that starts meanwhile makes it again. Anything else stays. */
+    /** Removes an empty directory; a server that starts at the same time creates it again. Anything else stays. */
     public void removeIfEmpty() {
         try {
             if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {

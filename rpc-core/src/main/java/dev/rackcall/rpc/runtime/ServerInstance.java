@@ -38,7 +38,7 @@ public record ServerInstance(String channel, String id, Path socket, Path lock) 
         try {
             return Files.readString(lock).strip();
         } catch (IOException e) {
-            // It has ended meanwhile.
+            // It has ended in the meantime.
             return "";
         }
     }

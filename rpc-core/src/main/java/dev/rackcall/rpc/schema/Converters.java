@@ -214,7 +214,8 @@ final class Converters {
 
     /** A described type that may contain itself. */
     private Converter steps(TypeName name, TypeName there, Making making) throws UnknownFormException {
-        // By both: of two uses of a generic record, the other side may have changed only one's argument.
+        // The key has both types: a generic record may be used twice, and the other side may have changed the type
+        // argument of one use only.
         String key = name + " -> " + there;
         Converter known = built.get(key);
         if (known != null) {
@@ -277,7 +278,7 @@ final class Converters {
             return new Converter.Constant(constant(part.type().unboxed(), text));
         } catch (IllegalArgumentException e) {
             throw new UnknownFormException(
-                    "'" + text + "' is no value for component '" + part.type().simple() + " " + part.name() + "'");
+                    "'" + text + "' is not a value for component '" + part.type().simple() + " " + part.name() + "'");
         }
     }
 

@@ -99,7 +99,7 @@ final class TypeComparison {
         }
     }
 
-    /** Whether values of one type can be converted to the other but for numbers that do not fit. */
+    /** Whether values of one type can be converted to the other, except for numbers that do not fit. */
     static boolean differInWidthAtMost(TypeName boxedHere, TypeName boxedThere) {
         TypeName here = boxedHere.unboxed();
         TypeName there = boxedThere.unboxed();

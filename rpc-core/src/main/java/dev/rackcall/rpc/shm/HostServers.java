@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 public final class HostServers {
     private static final Logger LOG = LoggerFactory.getLogger(HostServers.class);
     private static final long LISTEN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
-    /** Minimum time for one of several servers. */
+    /** Minimum time limit for connecting to one of several servers. */
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private HostServers() {}
@@ -104,7 +104,7 @@ public final class HostServers {
                 .asException(why);
     }
 
-    /** One attempt at each of the channel's servers. */
+    /** One attempt to connect to each of the channel's servers. */
     private static final class Attempts {
         private final RuntimeDirectory directory;
         private final ClientSpec spec;
@@ -158,7 +158,7 @@ public final class HostServers {
             try {
                 return directory.clean(server);
             } catch (RpcException | OsException e) {
-                LOG.debug("what the server at {} left stays", server.socket(), e);
+                LOG.debug("cannot remove what the server at {} left behind", server.socket(), e);
                 return false;
             }
         }
@@ -172,7 +172,7 @@ public final class HostServers {
         }
 
         /**
-         * Whether some living server is not listening, because it is starting or ending, and no server has refused
+         * Whether a live server is not listening, because it is starting or ending, and no server has refused
          * permanently.
          */
         boolean isAnyStarting() {

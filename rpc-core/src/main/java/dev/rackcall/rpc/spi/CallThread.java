@@ -4,7 +4,7 @@ import java.util.Optional;
 
 /**
  * A platform thread that serves calls and records the current one. Setting the current call is one plain field store,
- * where a {@link ThreadLocal} would cost a look-up per call. Other threads, such as virtual ones, use a {@code
+ * where a {@link ThreadLocal} would cost a lookup per call. Other threads, such as virtual ones, use a {@code
  * ThreadLocal}.
  */
 public final class CallThread extends Thread {

@@ -52,8 +52,8 @@ public interface Carrier extends AutoCloseable {
     boolean proclaim(long offset, long value);
 
     /**
-     * Whether so many requests wait for room that the next ones may have to wait for long. A hint, for threads that must
-     * not wait.
+     * Whether many requests already wait for room, so that further ones may have to wait for a long time. A hint for
+     * threads that must not wait.
      */
     default boolean isCrowded() {
         return false;

@@ -14,9 +14,11 @@ import java.util.Optional;
 /** One client's use of a channel. Thread-safe. */
 public abstract class ClientConnection implements AutoCloseable {
     /**
-     * Begins a call. The parts that differ from call to call are parameters rather than an object, so that the common call allocates nothing.
+     * Begins a call. The parts that differ from call to call are parameters rather than an object, so that the common
+     * call allocates nothing.
      *
-     * @param deadline nanoTime after which the call fails with DEADLINE_EXCEEDED; 0 for the connection's default time-out
+     * @param deadline nanoTime after which the call fails with DEADLINE_EXCEEDED; 0 for the connection's default
+     *     timeout
      * @param isolation how shared arguments are kept safe; never {@link Isolation#DEFAULT}
      */
     public abstract ClientCall begin(
@@ -62,23 +64,23 @@ public abstract class ClientConnection implements AutoCloseable {
     /**
      * Names the service of later calls, so that its registered classes can be encoded.
      *
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it {@link #hasSeveralServers}, and none of them can be
-     *     called with this version of the service
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it {@link #hasSeveralServers}, and none of them can
+     *     be called with this version of the service
      */
     public abstract void use(ServiceDefinition<?> definition);
 
     /**
      * As {@link #use(ServiceDefinition)}. If it {@link #hasSeveralServers}, it waits for them only until the deadline.
      *
-     * @param deadline nanoTime; 0 for the channel's connect time-out
+     * @param deadline nanoTime; 0 for the channel's connect timeout
      */
     public void use(ServiceDefinition<?> definition, long deadline) {
         use(definition);
     }
 
     /**
-     * Whether calls go to servers that may have different versions of the service. Such a connection compares and adapts
-     * to each of them itself, in {@link #use}.
+     * Whether calls go to servers that may have different versions of the service. Such a connection compares and
+     * adapts to each of them itself, in {@link #use}.
      */
     public boolean hasSeveralServers() {
         return false;

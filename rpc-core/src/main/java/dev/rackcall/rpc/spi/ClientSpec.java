@@ -50,7 +50,7 @@ public record ClientSpec(
      * Bounds on waiting.
      *
      * @param connect for connecting
-     * @param call for calls that set no time-out
+     * @param call for calls that set no timeout
      */
     public record Timeouts(Duration connect, Duration call) {}
 

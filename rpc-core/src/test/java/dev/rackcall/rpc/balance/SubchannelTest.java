@@ -79,7 +79,7 @@ class SubchannelTest {
         assertAlways(first, List.of());
     }
 
-    /** Four errors, an answer, four errors: that is no row of five. */
+    /** Four errors, an answer, four errors: that is not a row of five. */
     @Test
     void shouldForgetFailuresWithTheFirstAnswer() {
         fail(first, Subchannel.FAILURES - 1);
@@ -120,7 +120,10 @@ class SubchannelTest {
         }
     }
 
-    /** All clients choose by what was so when they last heard of it. If they all chose the least loaded server, it would be another one each time, and the most loaded one in between. */
+    /**
+     * All clients choose by what was so when they last heard of it. If they all chose the least loaded server, it would
+     * be another one each time, and the most loaded one in between.
+     */
     @Test
     void shouldSettleAlthoughLoadsAreOld() {
         first.load(1000);
@@ -167,7 +170,7 @@ class SubchannelTest {
         }
     }
 
-    /** Nobody calls over it. */
+    /** It has no calls. */
     private static final class NoConnection extends ClientConnection {
         private boolean usable = true;
 

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A client with many slow calls waits for its own calls. Other clients are served meanwhile, although one thread runs
- * all handlers.
+ * A client with many slow calls waits for its own calls. Other clients are served in the meantime, although one thread
+ * runs all handlers.
  */
 class GreedyClientTest extends RpcFixture {
     private static final int SLOTS = 64;

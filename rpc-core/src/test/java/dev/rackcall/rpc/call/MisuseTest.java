@@ -134,7 +134,8 @@ class MisuseTest extends RpcFixture {
         }));
         Echo echo = connect(Echo.class);
         String name = getClass().getName();
-        // The interceptor hears of a call after its answer, on a thread that another thread may relieve meanwhile.
+        // The interceptor hears of a call after its answer, on a thread that another thread may relieve in the
+        // meantime.
         assertFails(Status.Code.INTERNAL, echo::nothing).hasMessageContainingAll(name, "IllegalStateException");
         awaitTold(1);
         assertFails(Status.Code.UNAUTHENTICATED, echo::notes);

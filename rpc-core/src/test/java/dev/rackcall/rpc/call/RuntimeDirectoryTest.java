@@ -109,7 +109,7 @@ class RuntimeDirectoryTest {
 
     @Test
     void shouldTakeSegmentsThatBeginWithDots() {
-        // There only is no such server.
+        // There is just no such server.
         assertFails(Status.Code.NOT_FOUND, RpcChannel.builder("/...shop/.cart").runtimeFolder(directory)::open);
     }
 
@@ -199,7 +199,7 @@ class RuntimeDirectoryTest {
         Files.createFile(directory.resolve("test+echo@aaaaaa"));
     }
 
-    /** Cleaning a directory that is no runtime directory deletes nothing. */
+    /** Cleaning a directory that is not a runtime directory deletes nothing. */
     @Test
     void shouldTakeNoOtherProgramsLockFileForADeadServers() throws IOException {
         Files.createDirectory(

@@ -25,7 +25,7 @@ final class Guest {
     enum Role {
         /** Prints "serving", and its number of connections for each line that it reads. */
         SERVER,
-        /** Prints the outcome of a call for each mode, then "calling", and calls without end. */
+        /** Prints the outcome of a call for each mode, then "calling", and calls endlessly. */
         CLIENT
     }
 
@@ -83,7 +83,10 @@ final class Guest {
         }
     }
 
-    /** By value, and with objects in the arena that all clients share; the memory of this process's number must not be taken for another's. */
+    /**
+     * By value, and with objects in the arena that all clients share; the memory of this process's number must not be
+     * mistaken for another's.
+     */
     private static void callWithoutEnd(Echo echo, RpcChannel channel) {
         Library library = channel.stub(Library.class);
         for (long round = 0; ; round++) {

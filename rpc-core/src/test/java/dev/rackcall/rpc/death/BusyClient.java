@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * A process whose threads call without end, for tests that kill or stop it. Says "calling" once every thread has had an
+ * A process whose threads call endlessly, for tests that kill or stop it. Says "calling" once every thread has had an
  * answer.
  */
 final class BusyClient {

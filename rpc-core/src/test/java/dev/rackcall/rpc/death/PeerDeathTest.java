@@ -114,7 +114,7 @@ class PeerDeathTest extends RpcFixture {
         return ChildJvm.start(BusyClient.class, directory, arguments.toArray());
     }
 
-    /** A thread of this process that calls without end. */
+    /** A thread of this process that calls endlessly. */
     private final class Caller implements AutoCloseable {
         private final BusyCaller calls;
         private final Thread thread;

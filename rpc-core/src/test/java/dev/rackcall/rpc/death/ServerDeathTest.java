@@ -148,7 +148,7 @@ class ServerDeathTest extends RpcFixture {
         return next;
     }
 
-    /** A thread of this process that calls without end, through all deaths. */
+    /** A thread of this process that calls endlessly, through all deaths. */
     private final class Survivor {
         private final BusyCaller.Style style;
         private final BusyCaller calls;

@@ -168,7 +168,7 @@ class LifeCycleTest extends RpcFixture {
         List<RpcChannel.State> states = new CopyOnWriteArrayList<>();
         channel.onStateChange(states::add);
         assertThat(channel.state()).isEqualTo(RpcChannel.State.READY);
-        // Nobody calls: the death is noticed all the same.
+        // No call is made, but the death is still noticed.
         server.kill();
         Await.equal("states", List.of(RpcChannel.State.IDLE), () -> List.copyOf(states));
         Till till = channel.stub(Till.class, within(BOUND));

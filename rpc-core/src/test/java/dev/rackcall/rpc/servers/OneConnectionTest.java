@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 class OneConnectionTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
 
-    /** Travels by Kryo, as it is no record. */
+    /** Travels by Kryo, since it is not a record. */
     static final class Pear {
         private final int grams;
 

@@ -25,7 +25,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Several server processes of one channel in one runtime folder: calls use all of them, also while some come and go. */
+/**
+ * Several server processes of one channel in one runtime folder: calls use all of them, also while some come and go.
+ */
 @Timeout(300)
 class SeveralServersTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
@@ -52,7 +54,7 @@ class SeveralServersTest extends RpcFixture {
         return pids;
     }
 
-    /** The servers that have answered so many calls. */
+    /** The servers that have answered this many calls. */
     private static Set<Long> answering(Till till) {
         Set<Long> pids = new HashSet<>();
         for (int i = 0; i < CALLS; i++) {

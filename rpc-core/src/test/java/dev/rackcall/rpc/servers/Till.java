@@ -32,7 +32,7 @@ interface Till {
     @Rpc(idempotent = true)
     long stickInAgain(long pid);
 
-    /** Takes so many milliseconds. */
+    /** Takes this many milliseconds. */
     @Rpc
     long work(long millis);
 }

@@ -87,7 +87,7 @@ class ChannelSocketTest extends RpcFixture {
         assertThat(socket).doesNotExist();
     }
 
-    /** The poller is busy meanwhile; when it is free, the socket's number may already be another file's. */
+    /** The poller is busy in the meantime; when it is free, the socket's number may already be another file's. */
     @Test
     void shouldNotUseTheSocketOfAClientThatHungUpBeforeItWasConnected() throws Exception {
         PrintStream before = System.err;

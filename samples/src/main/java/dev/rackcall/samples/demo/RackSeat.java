@@ -31,7 +31,7 @@ public final class RackSeat implements AutoCloseable {
     /**
      * A host.
      *
-     * @param directory through which hosts find each other
+     * @param directory in which hosts find each other
      * @param listen where it serves clients that share no memory with it
      * @param pool memory that it shares with other machines; empty if its runtime folder stands for its memory
      * @param meta the address of the control plane's meta server, for an agent in the host's process. If it is empty,
@@ -57,7 +57,10 @@ public final class RackSeat implements AutoCloseable {
      */
     public record Device(Path path, int number) {}
 
-    /** What a host's process gets: {@code workplace} is the folder of the whole demo, which the process removes if the demo has died. */
+    /**
+     * What a host's process gets: {@code workplace} is the folder of the whole demo, which the process removes if the
+     * demo has died.
+     */
     record Setup(Path workplace, Path runtime, Host host) {}
 
     /**

@@ -146,7 +146,7 @@ public final class ProcessMemory {
                         return true;
                     }
                 } catch (NoSuchFileException e) {
-                    // It was closed meanwhile.
+                    // It was closed in the meantime.
                 }
             }
         }
@@ -162,7 +162,7 @@ public final class ProcessMemory {
                         return false;
                     }
                 } catch (NoSuchFileException e) {
-                    // It ended meanwhile.
+                    // It ended in the meantime.
                 }
             }
         }

@@ -10,9 +10,11 @@ import java.util.Map;
 import java.util.ServiceLoader;
 
 /**
- * A plugin of javac that hands all its options to Error Prone, and keeps Error Prone's class loader as long as the JVM lives in which Maven runs javac.
- * Javac makes a class loader of its own for each compilation, and to load and warm up Error Prone two dozen times takes more than to check the sources.
- * Compilations with the same processor path share one, also at the same time: checks are made anew for each compilation, and keep nothing in statics.
+ * A plugin of javac that hands all its options to Error Prone, and keeps Error Prone's class loader as long as the JVM
+ * in which Maven runs javac. Javac by itself makes a class loader for each compilation, and loading and warming up
+ * Error Prone two dozen times takes longer than checking the sources. Compilations with the same processor path share
+ * one loader, even if they run at the same time: each compilation creates its own checks, which keep nothing in
+ * statics.
  */
 public final class ErrorProneOnce implements Plugin {
     private static final String ERROR_PRONE = "ErrorProne";
@@ -36,7 +38,10 @@ public final class ErrorProneOnce implements Plugin {
         throw new IllegalStateException("there is no plugin " + ERROR_PRONE + " on javac's processor path");
     }
 
-    /** The class loader of this one's processor path. This class itself is loaded by each javac, so what is kept has to lie in the JDK. */
+    /**
+     * The class loader of this one's processor path. Each javac loads this class again, so the kept loader is stored
+     * in an object of the JDK.
+     */
     private static ClassLoader kept() {
         URLClassLoader ofThisJavac = (URLClassLoader) ErrorProneOnce.class.getClassLoader();
         URL[] path = ofThisJavac.getURLs();

@@ -1,2 +1,2 @@
-/** Races of arenas, in the package of what they test; nothing else depends on them. */
+/** Races of arenas, in the package of the code under test; nothing else depends on them. */
 package dev.rackcall.shm;

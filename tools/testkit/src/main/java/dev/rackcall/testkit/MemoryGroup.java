@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** A control group with a memory limit, in which children run. Made by root on hosts that let it. */
+/** A control group with a memory limit, in which children run. Only root can make one, on hosts that permit it. */
 public final class MemoryGroup implements AutoCloseable {
     private static final Path MOUNT = Path.of("/sys/fs/cgroup");
 

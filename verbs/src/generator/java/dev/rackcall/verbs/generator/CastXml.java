@@ -13,7 +13,7 @@ import org.w3c.dom.Node;
 
 /** What castxml says about C headers: types with sizes and offsets, enumerations, functions. */
 final class CastXml {
-    /** A member of a struct that is no struct itself, by its path from the outermost struct. */
+    /** A member of a struct that is not a struct itself, by its path from the outermost struct. */
     record Leaf(String path, long offset, Carrier carrier) {}
 
     /** A C function, or the function that a pointer in a struct points to. */

@@ -17,7 +17,7 @@ import javax.net.ssl.SSLException;
 /**
  * Mutual TLS for a software device: it accepts only peers whose certificate an authority has signed.
  *
- * @param certificates the own certificate chain, PEM
+ * @param certificates this device's certificate chain, PEM
  * @param key its private key, PKCS#8 PEM without password
  * @param authority certificates of the authorities that sign peers' certificates, PEM
  */
@@ -53,7 +53,7 @@ public record TlsOptions(Path certificates, Path key, Path authority) {
         }
     }
 
-    /** The public key of the own certificate. */
+    /** The public key of this device's certificate. */
     byte[] publicKey() {
         try (InputStream in = Files.newInputStream(certificates)) {
             return CertificateFactory.getInstance("X.509")

@@ -87,7 +87,7 @@ final class RawPeer implements AutoCloseable {
         socket.getInputStream().skip(socket.getInputStream().available());
     }
 
-    /** Whether the device closes the connection, within the time-out. */
+    /** Whether the device closes the connection, within the timeout. */
     boolean isClosed() {
         try {
             while (socket.getInputStream().read() >= 0) {

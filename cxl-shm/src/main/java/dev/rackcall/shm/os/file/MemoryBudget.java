@@ -20,8 +20,8 @@ final class MemoryBudget {
     private static final Path MEMINFO = Path.of("/proc/meminfo");
 
     /**
-     * The smallest margin: memory that is never reserved. JVMs need some to report a refusal, and for the page tables of
-     * what was reserved. Processes also take some without a check, by heaps that grow and by {@link #UNASKED}.
+     * The smallest margin: memory that is never reserved. JVMs need some to report a refusal, and for the page tables
+     * of what was reserved. Processes also take some without a check, by heaps that grow and by {@link #UNASKED}.
      */
     private static final long LEAST_MARGIN = 16L << 20;
 
@@ -43,7 +43,7 @@ final class MemoryBudget {
 
     private MemoryBudget() {}
 
-    /** Whether so many bytes can be reserved now. */
+    /** Whether this many bytes can be reserved now. */
     private static boolean allows(long bytes) {
         long left = availableBytes() - margin() - bytes;
         UNASKED.set(Math.clamp(left / UNASKED_SHARE, 0, MOST_UNASKED));

@@ -11,23 +11,28 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The turn to reserve memory, of one thread in all processes that share a limit. They lock (flock(2)) the directories of
- * the control groups with a limit, which all of them see and which vanish with the groups. The kernel releases the locks
- * of a process that dies. Without such groups, only the threads of this process take turns.
+ * The turn to reserve memory, of one thread in all processes that share a limit. They lock (flock(2)) the directories
+ * of the control groups with a limit, which all of them see and which vanish with the groups. The kernel releases the
+ * locks of a process that dies. Without such groups, only the threads of this process take turns.
  *
  * <p>Every local process can lock these directories. A thread therefore waits only briefly for a process of another
- * user. After each failed wait, no thread of this process waits for a while, each time for twice as long.
+ * user. After each failed wait, threads of this process do not wait for a while. Each further failure doubles that
+ * time.
  */
 final class ReservationTurn implements AutoCloseable {
     /** A turn lasts as long as clearing the pages; some hundred milliseconds for a gigabyte. */
     private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** How long nothing waits after the first turn that was not released in time, for example by a stopped process. */
+    /**
+     * For how long threads reserve without waiting for other processes, after the first turn that was not released in
+     * time, for example because its process was stopped.
+     */
     private static final long FIRST_UNLOCKED_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private static final long MOST_UNLOCKED_NANOS = TimeUnit.HOURS.toNanos(1);
     private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
     /**
-     * How often to check who holds the lock. A thread waits for a process of another user for one or two such periods.
+     * How often to check which process holds the lock. A thread waits for a process of another user for one or two such
+     * periods.
      */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -35,9 +40,9 @@ final class ReservationTurn implements AutoCloseable {
     private static final int LOCK_NB = 4;
 
     private static final ReentrantLock HERE = new ReentrantLock();
-    /** Until when nothing waits for other processes' turns. Guarded by the lock, as is {@link #unlockedNanos}. */
+    /** Until when threads do not wait for other processes' turns. Guarded by the lock, as is {@link #unlockedNanos}. */
     private static long unlockedUntil = System.nanoTime();
-    /** How long nothing waits after the next wait in vain. */
+    /** For how long threads do not wait after the next turn that is not released in time. */
     private static long unlockedNanos = FIRST_UNLOCKED_NANOS;
 
     private final List<Integer> locked = new ArrayList<>();
@@ -45,7 +50,9 @@ final class ReservationTurn implements AutoCloseable {
 
     private ReservationTurn() {}
 
-    /** Waits for the turn; for another process's at most {@link #BOUND_NANOS}, and without one from then on. */
+    /**
+     * Waits for the turn. If another process holds the turn for more than {@link #BOUND_NANOS}, continues without it.
+     */
     static ReservationTurn take() {
         return take(ControlGroups.ofThisProcess().limited(), BOUND_NANOS);
     }
@@ -86,7 +93,7 @@ final class ReservationTurn implements AutoCloseable {
         }
     }
 
-    /** How long nothing waits after the next wait in vain. */
+    /** For how long threads do not wait after the next turn that is not released in time. */
     static long unlockedNanos() {
         HERE.lock();
         try {

@@ -174,7 +174,7 @@ public final class SharedFile implements AutoCloseable {
     /**
      * Opens a device-dax device. Size and alignment come from sysfs.
      *
-     * @throws OsException if it is no such device or this user may not read and write it
+     * @throws OsException if it is not such a device or this user may not read and write it
      */
     public static SharedFile openDax(Path path) {
         int fd = OpenFile.open(path, LibcFiles.O_RDWR, 0);
@@ -306,7 +306,7 @@ public final class SharedFile implements AutoCloseable {
     /**
      * Backs these bytes with memory, so that accessing them later cannot fail. Idempotent.
      *
-     * @throws OsException if the file system or the host has not enough; nothing else changes then
+     * @throws OsException if the file system or the host does not have enough memory; nothing else changes then
      */
     public void reserve(long offset, long length) {
         if (offset < 0 || length <= 0 || offset > bytes - length) {

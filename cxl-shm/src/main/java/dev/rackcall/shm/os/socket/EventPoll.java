@@ -113,7 +113,7 @@ public final class EventPoll implements AutoCloseable {
     }
 
     /**
-     * Waits until a descriptor is ready, {@link #wakeUp} is called, or the time is over.
+     * Waits until a descriptor is ready, {@link #wakeUp} is called, or the time is up.
      *
      * @param timeoutNanos 0 only checks; there is no unbounded wait
      * @return how many descriptors are ready: indexes for {@link #tag} and {@link #hangup}. At most 256; the others are

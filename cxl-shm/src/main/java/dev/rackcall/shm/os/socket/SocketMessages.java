@@ -114,7 +114,7 @@ final class SocketMessages {
      * Waits for an event or an error.
      *
      * @param deadline as {@link System#nanoTime}
-     * @return false if the time is over
+     * @return false if the time is up
      */
     static boolean await(int fd, short events, long deadline) {
         long left = deadline - System.nanoTime();

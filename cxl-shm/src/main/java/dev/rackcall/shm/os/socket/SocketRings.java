@@ -16,7 +16,7 @@ import java.util.function.LongConsumer;
  */
 final class SocketRings {
     private static final int FLAGS = LibcSockets.MSG_DONTWAIT | LibcSockets.MSG_NOSIGNAL;
-    /** Bounds drain() if a peer rings without end. */
+    /** Bounds drain() if a peer rings endlessly. */
     static final int MAX_DRAIN = 1024;
 
     private static final MemorySegment DOORBELL = Arena.global().allocate(JAVA_BYTE);

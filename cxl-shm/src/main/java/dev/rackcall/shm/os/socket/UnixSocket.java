@@ -198,7 +198,7 @@ public final class UnixSocket implements AutoCloseable {
 
     /**
      * Receives the next message. Returns {@link Message#isEnd} when the peer has closed its socket or died, and empty
-     * when the time is over.
+     * when the time is up.
      *
      * @throws OsException (EMSGSIZE) if the peer sent more than 64 KiB or 16 descriptors at once; all its descriptors
      *     are closed

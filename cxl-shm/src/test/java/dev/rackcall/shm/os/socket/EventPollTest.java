@@ -58,7 +58,7 @@ class EventPollTest {
         }
     }
 
-    /** Otherwise a server in such a container would say that it serves, and serve nobody. */
+    /** Otherwise a server in such a container would report that it serves, but serve no client. */
     @Test
     void shouldWaitWhereAFilterForbidsNanosecondWaits() {
         assertThat(ChildJvm.of(RefusedWait.class).run().output().strip()).isEqualTo("0 1 7 false");

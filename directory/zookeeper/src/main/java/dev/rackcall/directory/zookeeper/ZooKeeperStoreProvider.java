@@ -31,7 +31,7 @@ public final class ZooKeeperStoreProvider implements StoreProvider {
                 || !FOLDER.matcher(folder).matches()) {
             throw new DirectoryException(
                     Reason.INVALID,
-                    "'" + address + "' is no address of a ZooKeeper ensemble; write zk://host:2181,host:2181, or with a"
+                    "'" + address + "' is not a ZooKeeper address; write zk://host:2181,host:2181, or with a"
                             + " folder of your own zk://host:2181/folder");
         }
         boolean isRoot = folder.isEmpty() || folder.equals("/");

@@ -25,11 +25,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The contract over a real ensemble of three, and what only an ensemble can suffer. */
+/** The contract over a real ensemble of three, and failures that only an ensemble has. */
 class ZooKeeperDirectoryTest extends DirectoryContractTest {
     private static final ChannelName CART = ChannelName.of("/shop/cart");
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    /** A session lasts 2 ticks at least, and a server that is behind the others by 5 is out: not sooner than a busy machine deserves. */
+    /**
+     * A session lasts 2 ticks at least, and a server that is behind the others by 5 is out: not sooner than a busy
+     * machine deserves.
+     */
     private static final int TICK_MILLIS = 500;
 
     private static final AtomicInteger FOLDERS = new AtomicInteger();
@@ -40,7 +43,7 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
 
     @BeforeAll
     static void startEnsemble() throws Exception {
-        // Servers are lost here, disks are not: nothing has to be on one before it is answered.
+        // Servers fail here, disks do not: no write has to reach the disk before it is answered.
         System.setProperty("zookeeper.forceSync", "no");
         List<InstanceSpec> specs = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
@@ -70,7 +73,7 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
         return DirectoryOptions.DEFAULT.withLease(Duration.ofSeconds(5));
     }
 
-    /** As if the servers had not heard of it for longer than its lease. */
+    /** As if the servers had received no message from it for longer than its lease. */
     @Override
     protected Losable losable() {
         ZooKeeperStore store = ZooKeeperStore.open(ensemble.getConnectString(), folder, options());
@@ -79,7 +82,7 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
 
     @Test
     void shouldLoseNothingWithAServerOfTheEnsemble() throws Exception {
-        // Longer than a new leader's election takes, so that no lease is lost meanwhile.
+        // Longer than a new leader's election takes, so that no lease is lost in the meantime.
         DirectoryOptions patient =
                 options().withLease(Duration.ofMillis(TICK_MILLIS * 20)).withTimeout(PATIENCE);
         ZooKeeperStore store = ZooKeeperStore.open(ensemble.getConnectString(), folder, patient);

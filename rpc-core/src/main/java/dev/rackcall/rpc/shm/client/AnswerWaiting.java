@@ -78,8 +78,8 @@ final class AnswerWaiting {
     }
 
     /**
-     * How the calling thread waits on a channel of that strategy. A virtual thread does not spin without end: it would keep
-     * a carrier thread from all others.
+     * How the calling thread waits on a channel of that strategy. A virtual thread does not spin forever: it would keep
+     * its carrier thread from all other virtual threads.
      */
     static WaitStrategy ofThread(WaitStrategy strategy) {
         return strategy == WaitStrategy.BUSY_SPIN && Thread.currentThread().isVirtual()

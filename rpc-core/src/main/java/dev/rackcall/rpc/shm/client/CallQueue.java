@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The asynchronous and one-way calls of a connection that wait for a free slot, first come, first served. Any thread may
- * send them; one thread at a time does, to keep their order. Thread-safe.
+ * The asynchronous and one-way calls of a connection that wait for a free slot, first come, first served. Any thread
+ * may send them; one thread at a time does, to keep their order. Thread-safe.
  */
 final class CallQueue {
     /** A call that waits. */
@@ -209,7 +209,7 @@ final class CallQueue {
             }
             Entry first = poll();
             if (first == null) {
-                // It was cancelled meanwhile.
+                // It was cancelled in the meantime.
                 exit.giveBack(slot);
                 return;
             }

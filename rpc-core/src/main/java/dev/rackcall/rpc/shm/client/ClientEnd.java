@@ -160,7 +160,7 @@ public final class ClientEnd {
         return mirror != null;
     }
 
-    /** What is learned of the time to an answer. A pool's bells are looked at by a thread, as a device is. */
+    /** A new record of the time to an answer. A thread reads a pool's bells, as it polls a device. */
     SpinTime newAnswerTime() {
         return isMirrored() || isRungAlways ? SpinTime.ofDevice() : SpinTime.ofMemory();
     }
@@ -225,7 +225,7 @@ public final class ClientEnd {
     private Status lostStatus() {
         Optional<String> cause = endCause().map(Status::description);
         return Status.Code.UNAVAILABLE.with(
-                "channel %s: %s; the call may or may not have run. The next call connects anew",
+                "channel %s: %s; the call may or may not have run. The next call reconnects",
                 channel, cause.map(why -> "its connection has ended: " + why).orElse("its server is gone"));
     }
 

@@ -32,7 +32,7 @@ final class ClientReactor {
 
     /** Consecutive polls before the reactor checks deadlines and sockets, even while answers keep arriving. */
     private static final int POLLS_PER_LOOK = 20_000;
-    /** Of the polls of a turn, every so often one takes the connections whose callers poll, too. */
+    /** One in this many polls of a turn also covers the connections whose callers poll. */
     private static final int POLLS_PER_FULL_LOOK = 64;
 
     /** Pause after a failed turn, so that a permanent failure does not occupy a processor. */

@@ -95,8 +95,8 @@ class ClientSlots {
     }
 
     /**
-     * As {@link #claim}, for the runtime's own requests, which a thread may send while it holds another slot, and which an
-     * interrupt does not end. It does not queue: the callers in the queue may wait for that slot.
+     * As {@link #claim}, for the runtime's own requests, which a thread may send while it holds another slot, and which
+     * an interrupt does not end. It does not queue: the callers in the queue may wait for that slot.
      */
     final ShmClientCall claimToAsk(long deadline) {
         ShmClientCall call = tryClaim();
@@ -116,7 +116,7 @@ class ClientSlots {
         return tryClaim();
     }
 
-    /** Claims in turn: behind the threads that already wait, and each time behind the control requests that wait. */
+    /** Claims in turn: after the threads that already wait, and each time after the control requests that wait. */
     final ShmClientCall claimSlowly(long deadline, Supplier<ShmClientCall> claiming) {
         passOverOwn();
         ShmClientCall call = queue.hasWaiters() ? null : claimAfterControls(claiming);
@@ -362,7 +362,7 @@ class ClientSlots {
     /**
      * Wakes the sleeping callers whose answers have arrived, since the server cannot wake them.
      *
-     * @return whether others sleep on
+     * @return whether other callers still sleep
      */
     boolean wakeSleepers() {
         boolean anySleepsOn = false;

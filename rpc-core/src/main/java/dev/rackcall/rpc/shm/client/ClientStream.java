@@ -54,7 +54,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     private boolean told;
     /** The call that opens the stream, until its answer is read; null if it was read before the stream was returned. */
     private Future<?> opening;
-    /** What the call sends meanwhile; null if it sends no stream. */
+    /** The stream that the call sends; null if it sends none. */
     private OutgoingStream<?> sending;
     /** Of all answers so far. */
     private Metadata trailers = Metadata.EMPTY;

@@ -102,7 +102,7 @@ final class OutgoingStream<T> {
             producer = taking;
             taking.start();
             if (over) {
-                // The call has ended meanwhile.
+                // The call has ended in the meantime.
                 taking.interrupt();
             }
             sending.start();
@@ -223,7 +223,7 @@ final class OutgoingStream<T> {
         lock.lock();
         try {
             produced = true;
-            // What it throws because it was stopped is no failure of its own.
+            // An exception that it throws because it was stopped is not its own failure.
             if (failure == null && !over) {
                 failure = thrown;
             }
@@ -306,7 +306,7 @@ final class OutgoingStream<T> {
         while (next != null) {
             writer.write(out, next);
             count++;
-            // The caller's stream goes on meanwhile, so what is ready may never come to an end.
+            // The caller's stream goes on in the meantime, so what is ready may never come to an end.
             next = count < AHEAD && out.length() < REQUEST_BYTES ? take() : null;
         }
         out.setCount(at, count);

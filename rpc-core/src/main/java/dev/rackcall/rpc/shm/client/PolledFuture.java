@@ -38,7 +38,9 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
      */
     private volatile Thread waiter;
 
-    /** Polls for answers on behalf of a thread that waits for this future, for a while and at most until {@code end}. */
+    /**
+     * Polls for answers on behalf of a thread that waits for this future, for a while and at most until {@code end}.
+     */
     abstract void help(long end);
 
     /** Called before a thread waits: lets the server skip the slots at which that thread is encoding other calls. */
@@ -68,7 +70,10 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         return waiting != null;
     }
 
-    /** The user ends the future itself, by {@code how}: its call, if it has not ended, is cancelled. */
+    /**
+     * Called when the user completes the future, in the way that {@code how} describes. Cancels the call if it has not
+     * ended.
+     */
     abstract void abandon(String how);
 
     /** Called after the future has ended. */
@@ -178,8 +183,8 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
     }
 
     /**
-     * Withdraws the waiter, then settles an outcome that was left meanwhile. If the user has completed the future,
-     * settling cancels the call, whose result is never seen.
+     * Withdraws the waiter, then settles an outcome that was left in the meantime. If the user has completed the
+     * future, settling cancels the call, whose result is never seen.
      */
     private void waitNoMore() {
         waiter = null;

@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 
 /**
  * An asynchronous or one-way call that began while all slots were taken. The caller's thread encodes its arguments into
- * private memory, passes its shared arguments, and enqueues it. The thread that sends it copies it into a slot. Confined
- * to one thread at a time.
+ * private memory, passes its shared arguments, and enqueues it. The thread that sends it copies it into a slot.
+ * Confined to one thread at a time.
  *
  * <p>Only a call with a slot is sealed: its caller's thread changes the pages, and its server opens them. If this call
  * is isolated, the server copies its arguments.
@@ -81,7 +81,7 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
         this.connection = connection;
         this.service = service;
         this.method = method;
-        // The time in the queue counts, so the default time-out also begins now.
+        // The time in the queue counts, so the default timeout also begins now.
         this.deadline = deadline != 0
                 ? deadline
                 : System.nanoTime() + connection.spec().defaultTimeout().toNanos();

@@ -47,7 +47,7 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
     private final CallObserver observer;
     private final String name;
     /**
-     * nanoTime. With the default time-out it is 0 until the reactor first checks, so the common call never reads the
+     * nanoTime. With the default timeout it is 0 until the reactor first checks, so the common call never reads the
      * clock.
      */
     private long deadline;

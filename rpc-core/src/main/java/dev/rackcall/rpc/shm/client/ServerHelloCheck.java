@@ -90,7 +90,7 @@ public final class ServerHelloCheck {
             throws Handshake.MalformedException {
         require(
                 place.fits(fileBytes) && place.bytes() <= mostBytes,
-                "its %s is no place of at most %d bytes in memory of %d bytes: %s",
+                "its %s must have at most %d bytes and lie in memory of %d bytes: %s",
                 what,
                 mostBytes,
                 fileBytes,

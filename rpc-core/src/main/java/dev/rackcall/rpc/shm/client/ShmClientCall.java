@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * ClientRequest} encodes, {@link ClientAnswer} decodes, {@link ClientSlot} tracks the slot's owner.
  */
 final class ShmClientCall extends ClientSlot {
-    /** nanoTime; 0: the connection's default time-out, counted from the first reading of the clock. */
+    /** nanoTime; 0: the connection's default timeout, counted from the first reading of the clock. */
     long deadline;
     /** The future of an ASYNC call. */
     RpcFuture<?> future;
@@ -280,7 +280,8 @@ final class ShmClientCall extends ClientSlot {
         stream.opens(opening);
         CallObserver toTell = observer;
         observer = CallObserver.NONE;
-        // Once it is sent, the stream ends what is sent, and this object may serve another call.
+        // Once the call is sent, its stream object also ends the caller's stream, and this object may serve another
+        // call.
         outgoing = null;
         try {
             sendAsync(opening);

@@ -526,7 +526,7 @@ public final class ShmClientConnection extends ClientConnection
                 onUnusable.run();
             }
         } catch (IllegalStateException e) {
-            // Closed by another thread meanwhile, which wakes all callers; the end no longer uses the memory.
+            // Closed by another thread in the meantime, which wakes all callers; the end no longer uses the memory.
             usable = rethrowIfOpen(e);
         }
     }

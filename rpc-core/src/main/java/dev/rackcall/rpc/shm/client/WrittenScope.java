@@ -40,7 +40,7 @@ final class WrittenScope {
     }
 
     /**
-     * Applies the stores in an answer. If the caller has closed the scope meanwhile, only reads them.
+     * Applies the stores in an answer. If the caller has closed the scope in the meantime, only reads them.
      *
      * @throws PayloadException if the server stored outside the scope's objects
      * @throws dev.rackcall.shm.SealedScopeException if another call has the scope sealed

@@ -159,8 +159,8 @@ final class ChannelScopes {
             if (into >= 0 && into < runs.bytes(i)) {
                 byte[] bytes = new byte[(int) Math.min(most, runs.bytes(i) - into)];
                 MemorySegment.copy(home.memory(), ValueLayout.JAVA_BYTE, Ref.offset(ref), bytes, 0, bytes.length);
-                // If the scope was closed meanwhile, its memory may be reused. The fence keeps the reads before this
-                // check.
+                // If the scope was closed in the meantime, its memory may be reused. The fence keeps the reads before
+                // this check.
                 VarHandle.loadLoadFence();
                 requireAdopted(ref);
                 return bytes;

@@ -97,8 +97,8 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
         if (over || broken) {
             return false;
         }
-        // The thread that raises `wanted` from 0 also pushes for all threads that raise it meanwhile: its next round
-        // sees what they published.
+        // The thread that raises `wanted` from 0 also pushes for all threads that raise it in the meantime: its next
+        // round sees what they published.
         if (wanted.getAndIncrement() != 0) {
             return true;
         }
@@ -135,7 +135,7 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
         try {
             return !over && !broken && carryPublished();
         } catch (RuntimeException | Error e) {
-            // Otherwise the memory was unmapped meanwhile.
+            // Otherwise the memory was unmapped in the meantime.
             if (!over) {
                 breakOff(e);
             }

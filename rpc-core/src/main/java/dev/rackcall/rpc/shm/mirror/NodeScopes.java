@@ -88,7 +88,7 @@ final class NodeScopes {
                 && Ref.offset(firstRun) <= arena.quota() - PAGE;
         if (!fits) {
             throw Status.Code.INVALID_ARGUMENT
-                    .with("%s is no scope of the node's own arena %d", Ref.describe(firstRun), arena.id())
+                    .with("%s is not a scope of the node's own arena %d", Ref.describe(firstRun), arena.id())
                     .asException();
         }
         if (open.size() >= MOST && !open.contains(firstRun)) {

@@ -24,7 +24,9 @@ import java.util.function.LongConsumer;
 final class PoolBell implements Bell {
     /** How long an end's beat may be unchanged. */
     static final long LEASE_NANOS = TimeUnit.SECONDS.toNanos(5);
-    /** Maximum silence that one check adds: a process that was stopped could not observe the other end meanwhile. */
+    /**
+     * Maximum silence that one check adds: a process that was stopped could not observe the other end in the meantime.
+     */
     private static final long MOST_PER_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final MemorySegment mine;

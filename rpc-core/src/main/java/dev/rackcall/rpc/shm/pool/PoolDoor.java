@@ -27,8 +27,8 @@ import java.util.concurrent.locks.LockSupport;
  *    16  beat     moved by that server as long as it lives
  *    24  bytes of the name (4), name                                  the channel's; then 0 and a number, for all doors but its first
  *  1016  host and pid of the owner (4 each)                            owner, once it has the door
- *  1024  64 seats: place of a knock, 0: free                           by compare-and-set: from 0 by a client, to 0 by the server that
- *                                                                     takes the knock, or by the client that gives up
+ *  1024  64 seats: place of a handshake, 0: free                       by compare-and-set: from 0 by a client, to 0 by the server that
+ *                                                                     takes it, or by the client that gives up
  * </pre>
  */
 final class PoolDoor {
@@ -213,7 +213,8 @@ final class PoolDoor {
                 }
                 return false;
             }
-            // If another starter was faster, look at it: two that pass each other would both believe to be alone.
+            // If another starter was faster, look at it: two that pass each other would both believe that they are
+            // alone.
             if (change(before, mine)) {
                 return true;
             }

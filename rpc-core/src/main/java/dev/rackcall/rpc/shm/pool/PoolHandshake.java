@@ -56,7 +56,7 @@ final class PoolHandshake {
     /** The handshake at a place that another process wrote. */
     static PoolHandshake at(PoolCommons pool, long place) throws Handshake.MalformedException {
         if (place <= 0 || place > pool.memory().byteSize() - BYTES || place % ControlLayout.PAGE != 0) {
-            throw new Handshake.MalformedException("there is no knock at " + place);
+            throw new Handshake.MalformedException("there is no handshake at " + place);
         }
         return new PoolHandshake(pool.memory().asSlice(place, BYTES));
     }

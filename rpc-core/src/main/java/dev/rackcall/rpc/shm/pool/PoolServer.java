@@ -211,7 +211,8 @@ public final class PoolServer extends PolledServer {
 
     /**
      * Takes another door for a server that gave no sign of life for a lease, as when its process was stopped. Clients
-     * that are connected have their own leases. If an exclusive server is involved, this one must not serve on.
+     * that are connected have their own leases. If an exclusive server is involved, this one must not continue to
+     * serve.
      */
     private boolean hasDoorAgain(Entrance entrance) {
         if (entrance.isLost || System.nanoTime() - entrance.triesAgainAt < 0) {
@@ -283,7 +284,7 @@ public final class PoolServer extends PolledServer {
             return;
         }
         if (!pool.isThere(knock.host(), knock.boot())) {
-            // The client's host was reclaimed meanwhile, so its memory may be reused.
+            // The client's host was reclaimed in the meantime, so its memory may be reused.
             return;
         }
         try {
@@ -306,7 +307,7 @@ public final class PoolServer extends PolledServer {
                             "the pool has no memory left for a connection: %s; ask for a smaller arenaQuota",
                             e.getMessage()));
         } catch (RuntimeException | Error e) {
-            // An unanswered client would wait until its time-out.
+            // An unanswered client would wait until its timeout.
             refuse(
                     knock,
                     Status.Code.RESOURCE_EXHAUSTED.with("the server cannot take a connection: %s", e.getMessage()));

@@ -78,7 +78,7 @@ public final class Handshake {
             // The name will appear in logs and messages.
             if (hello.channel.length() > MAX_CHANNEL_CHARS
                     || hello.channel.chars().anyMatch(Character::isISOControl)) {
-                throw new MalformedException("what it asks for is no channel's name");
+                throw new MalformedException("what it asks for is not the name of a channel");
             }
             return hello;
         }

@@ -13,8 +13,8 @@ public final class Observers {
     private static final long IDLE_SECONDS = 1;
 
     /**
-     * Platform threads: handlers that compute until they are cancelled may occupy all carriers, so a virtual thread
-     * might never run. There is one thread per call whose actions run, and none when idle.
+     * Platform threads: handlers that compute until they are cancelled may occupy all carrier threads, so a virtual
+     * thread might never run. There is one thread per call whose actions run, and none when idle.
      */
     private static final Executor CANCELLATIONS = new ThreadPoolExecutor(
             0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {

@@ -14,7 +14,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** Decides by a server's access lists who may open a channel, and reports each refusal. Thread-safe. */
+/** Decides by a server's access lists which clients may open a channel, and reports each refusal. Thread-safe. */
 public final class AccessCheck {
     private static final LimitedLog LOG = LimitedLog.of(AccessCheck.class);
 

@@ -19,8 +19,8 @@ public final class ConnectionCount {
     }
 
     /**
-     * Whether one more connection would exceed the limit: {@code most} connected clients, or held memory of twice as
-     * many.
+     * Whether one more connection would exceed a limit: {@code most} connected clients, or twice as many connections
+     * whose memory is held.
      */
     boolean isFull(int most) {
         return connected.get() >= most || held.get() / 2 >= most;

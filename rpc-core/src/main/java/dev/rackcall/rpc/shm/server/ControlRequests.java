@@ -13,7 +13,7 @@ import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.nio.ByteBuffer;
 
-/** Serves requests that are no service methods: a client's runtime sends them about earlier calls. */
+/** Serves requests that are not service methods: a client's runtime sends them about earlier calls. */
 final class ControlRequests {
     /** Maximum bytes of a channel's name with its length. */
     private static final int MAX_NAME_BYTES = 1_024;

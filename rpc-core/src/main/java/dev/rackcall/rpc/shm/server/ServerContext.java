@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One call as its handler sees it; the handler may keep this object. Made when a handler or an interceptor first
- * requests it. Thread-safe.
+ * One call as its handler sees it; the handler may keep this object. Created when a handler or an interceptor
+ * first requests it. Thread-safe.
  */
 final class ServerContext implements RpcContext {
     private final MethodDescriptor method;

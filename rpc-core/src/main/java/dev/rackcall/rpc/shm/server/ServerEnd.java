@@ -237,7 +237,7 @@ public final class ServerEnd {
         if (Ref.arenaId(ref) == shared.arena().id()) {
             return shared.arena();
         }
-        throw new RefException(Ref.describe(ref) + " is no scope of its caller's");
+        throw new RefException(Ref.describe(ref) + " is not a scope of its caller's");
     }
 
     /** The seals of the client's request arena. */

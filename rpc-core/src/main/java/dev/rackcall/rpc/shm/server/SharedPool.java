@@ -30,7 +30,7 @@ public final class SharedPool implements AutoCloseable {
     private static final int MAX_PARTICIPANTS = Handshake.MAX_PARTICIPANTS;
 
     private static final long FIRST_BYTES = 64 << 10;
-    /** Where the lock bytes begin: far behind the file's end. */
+    /** Where the lock bytes begin: far past the end of the file. */
     private static final long LOCKS = 1L << 60;
 
     /**
@@ -158,8 +158,8 @@ public final class SharedPool implements AutoCloseable {
     }
 
     /**
-     * Frees the numbers and memory of clients that have left after their connection ended, and mends the header. Called
-     * periodically.
+     * Frees the numbers and memory of clients that have left after their connection ended, and repairs the header.
+     * Called periodically.
      */
     synchronized void reclaim() {
         if (!closed && arena.mendHeader()) {

@@ -252,7 +252,7 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** The client's end of the socket is closed. */
     void hungUp() {
-        // Requests sent before are in the slots. A hostile client may write on, but not for ever.
+        // Requests that were sent earlier are in the slots. A hostile client may keep writing, but not forever.
         requestsLeft = end.slots();
     }
 

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * A client, in a process of its own, that does whatever it can to its server, while an honest one calls on: the server
  * answers the honest one, always right, and has lost nothing when the other is gone. {@code -Drackcall.cases=100000}
- * runs so many cases instead of a few hundred; {@code -Drackcall.seed} repeats what a failure has printed.
+ * runs this many cases instead of a few hundred; {@code -Drackcall.seed} repeats what a failure has printed.
  */
 @Timeout(3600)
 class HostilePeerTest extends RpcFixture {

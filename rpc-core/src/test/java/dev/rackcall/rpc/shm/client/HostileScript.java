@@ -33,8 +33,9 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Does what one line says to a server: {@code channel: step; step; ...}. The same form is used for cases that somebody thought of, which are kept
- * in {@code hostile/client-cases.txt}, and for those that a seed makes, so that one that found something can be kept.
+ * Does what one line says to a server: {@code channel: step; step; ...}. The same form is used for hand-written cases
+ * in {@code hostile/client-cases.txt} and for cases that are generated from a seed, so that a generated case that finds
+ * a bug can be kept.
  *
  * <pre>
  * send METHOD FLAGS inline|outside HEX   a request with these bytes as its payload

@@ -212,7 +212,7 @@ class LyingWelcomeTest extends RpcFixture {
                 .isIn(Status.Code.FAILED_PRECONDITION, Status.Code.UNAVAILABLE, Status.Code.UNKNOWN);
         server.lie((offer, socket) -> {});
         Await.equal("left behind by " + refused.getMessage(), Map.of(), () -> Usage.grownSince(before));
-        // Closing a descriptor twice would close the one that got its number meanwhile: this connection's.
+        // Closing a descriptor twice would close the one that got its number in the meantime: this connection's.
         open().close();
         assertThat(server.failure()).isEmpty();
     }

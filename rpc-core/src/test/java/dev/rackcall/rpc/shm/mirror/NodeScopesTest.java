@@ -26,8 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the home of a channel's shared scopes hands out, and to whom; of nodes whose memory it sees as if each store
- * were pushed at once.
+ * What the home of a channel's shared scopes hands out, and to which nodes. It sees the nodes' memory as if each
+ * store were pushed at once.
  */
 class NodeScopesTest {
     private static final long BYTES = 1 << 20;

@@ -193,7 +193,9 @@ class ServerMirrorTest {
         assertThat(taken).containsExactly(1L, 2L, 3L);
     }
 
-    /** A peer that floods loses its connection, and neither this process its heap nor anybody a number in silence. */
+    /**
+     * A peer that floods loses its connection. This process does not run out of heap, and no number is lost silently.
+     */
     @Test
     void shouldEndWhenNumbersCannotBeCalls() {
         for (long number = 0; number <= MirrorBell.MOST_NUMBERS; number++) {

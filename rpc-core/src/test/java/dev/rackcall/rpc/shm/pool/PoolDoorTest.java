@@ -158,7 +158,7 @@ class PoolDoorTest extends RpcFixture {
         assertThat(PoolDoor.owned(second, "/test/echo")).hasSize(1);
     }
 
-    /** The server's other channel goes on meanwhile. */
+    /** The server's other channel goes on in the meantime. */
     @Test
     void shouldTakeAnotherDoorWhenThePoolHasRoomAgain() {
         serve(RpcServer.builder()
@@ -345,7 +345,7 @@ class PoolDoorTest extends RpcFixture {
         assertThat(BellLayout.stage(BellLayout.half(page, false))).isEqualTo(BellLayout.LEFT);
     }
 
-    /** As if the server was stopped for long, and the client's host was reclaimed meanwhile. */
+    /** As if the server was stopped for long, and the client's host was reclaimed in the meantime. */
     @Test
     void shouldWriteNothingIntoMemoryThatIsNoKnockAnyMore() {
         long place = second.takeForHost(PoolHandshake.BYTES);

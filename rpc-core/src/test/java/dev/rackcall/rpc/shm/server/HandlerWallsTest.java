@@ -98,7 +98,7 @@ class HandlerWallsTest {
         clients.stream().map(HandlerWallsTest::addressOf).filter(fake::canReach).forEach(reached::add);
     }
 
-    /** Connects so many clients to a service of that dispatcher. */
+    /** Connects this many clients to a service of that dispatcher. */
     private void connect(int count, Dispatcher dispatcher) {
         ServerSpec.Service<Echo> service = new ServerSpec.Service<>(ServiceDefinition.of(Echo.class), dispatcher);
         ServerSpec spec = new ServerSpec(

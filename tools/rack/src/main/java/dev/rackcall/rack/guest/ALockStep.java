@@ -19,7 +19,7 @@ final class ALockStep implements Guest.Work {
     private static final String MILLIS = "1000";
     private static final List<String> KINDS = List.of("alock", "spin", "mcs");
     private static final List<String> SHAPES = List.of("-95-20", "-85-20");
-    /** A compare-and-set, the operation of which the locks consist: all to the other guest, or all to the own one. */
+    /** A compare-and-set, the operation of which the locks consist: all to the other guest, or all to this one. */
     private static final List<String> VERBS = List.of("verb-0-20", "verb-100-20");
 
     private static final Duration BOUND = Duration.ofMinutes(3);

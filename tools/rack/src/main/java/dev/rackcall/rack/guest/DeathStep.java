@@ -90,7 +90,7 @@ final class DeathStep implements Guest.Work {
     /** C shares no memory with A: its calls are in flight over RDMA. */
     private static String lose(Guest guest) {
         guest.get(STEP, "serving");
-        // The time-out makes a reconnect to a dead host end before the call that waits for it.
+        // The timeout makes a reconnect to a dead host end before the call that waits for it.
         try (RpcChannel channel = RemoteStep.channel(RemoteStep.ADDRESS)
                 .connectTimeout(DEADLINE.dividedBy(2))
                 .open()) {

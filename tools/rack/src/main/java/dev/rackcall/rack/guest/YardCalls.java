@@ -26,7 +26,7 @@ final class YardCalls {
 
     /** A server of a {@link Yard}. */
     static RpcServer.Builder server() {
-        // The guests are the only hosts in their network, and its RDMA devices know no certificates.
+        // The guests are the only hosts in their network, and its RDMA devices do not support certificates.
         return RpcServer.builder()
                 .service(Yard.class, new Yard.Service())
                 .dispatch(Dispatch.virtualThreads())

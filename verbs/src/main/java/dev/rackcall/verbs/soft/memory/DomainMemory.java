@@ -54,7 +54,7 @@ public final class DomainMemory {
 
     /**
      * Copies bytes into the region. Rights are checked for each part of a message, since the region may have been
-     * closed meanwhile.
+     * closed in the meantime.
      */
     public boolean store(int key, long address, MemorySegment from, long at, long length, int right) {
         SoftMemoryRegion region = allowing(key, address, length, right);

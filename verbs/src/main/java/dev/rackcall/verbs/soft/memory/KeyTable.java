@@ -55,7 +55,7 @@ public final class KeyTable<T> {
         return entry == null ? null : entry.value;
     }
 
-    /** Whether an object has, or had until lately, this number. A guessed number hardly ever is one. */
+    /** Whether an object has, or had until lately, this number. A guessed number hardly ever matches. */
     public boolean hasKnown(int key) {
         return entry(key) != null;
     }

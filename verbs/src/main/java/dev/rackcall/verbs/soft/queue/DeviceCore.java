@@ -61,7 +61,7 @@ public final class DeviceCore {
         gid = proof.gid(address, publicKey);
     }
 
-    /** What proves the own GID to this peer. */
+    /** What proves this device's GID to the peer. */
     public GidProof proofFor(Gid peer) {
         return peer.equals(gid) ? ownProof : proof;
     }

@@ -4,11 +4,11 @@ import dev.rackcall.verbs.soft.wire.SendBuffer;
 import dev.rackcall.verbs.soft.wire.WireViolation;
 import java.lang.foreign.MemorySegment;
 
-/** A requester as its links see it. A link has a row of the senders that have requests for it. */
+/** A requester as its links see it. A link has a queue of the senders that have requests for it. */
 public abstract class Sender {
     /** The result of {@link #transmit}. */
     enum Progress {
-        /** Nothing more can be sent now; an answer, a timer or a post continues. */
+        /** Nothing more can be sent now. An answer, a timer or a new request continues the sending. */
         IDLE,
         /** The buffer is full. */
         FULL,
@@ -20,14 +20,14 @@ public abstract class Sender {
 
     Sender() {}
 
-    /** Enters this link's row. Returns false if it is in the row already. Called with the row's monitor. */
+    /** Enters this link's queue. Returns false if it is already in the queue. Called with the queue's monitor held. */
     final boolean enterRow(RequesterLink link) {
         boolean fresh = queuedAt != link;
         queuedAt = link;
         return fresh;
     }
 
-    /** Leaves the link's row. */
+    /** Leaves the link's queue. */
     final void leaveRow() {
         queuedAt = null;
     }

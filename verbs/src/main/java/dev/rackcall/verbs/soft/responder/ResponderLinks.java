@@ -107,7 +107,7 @@ public final class ResponderLinks {
         return LinkHello.Answer.ACCEPTED;
     }
 
-    /** Ends the link that has been idle for longest of those that no queue pair uses. */
+    /** Ends the link that has been idle the longest among those that no queue pair uses. */
     private boolean makeRoom(ResponderLink newest) {
         Set<Gid> used = connected.get();
         Optional<ResponderLink> idle = accepted.values().stream()

@@ -3,9 +3,9 @@ package dev.rackcall.verbs.soft.responder;
 import dev.rackcall.verbs.soft.wire.WireViolation;
 
 /**
- * Counts packets of one link that only a peer that guesses sends: for queue pairs that never were, for those of other
- * peers, and with packet numbers far from the expected one. Honest peers send a few of them, for example when a queue
- * pair is connected anew, so the count decays. Used by the thread that reads the link, or under its lock.
+ * Counts a link's packets that suggest a guessing peer: packets for queue pairs that never existed or belong to other
+ * peers, and packet numbers far from the expected one. Honest peers send a few of them, for example when a queue
+ * pair is reconnected, so the count decays. Used by the thread that reads the link, or under its lock.
  */
 final class WrongPackets {
     /** More than this many at once end the link. */

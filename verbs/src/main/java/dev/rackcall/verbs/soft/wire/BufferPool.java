@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 
 /**
  * The direct buffers of a device's links: 64 bytes for a hello, more when the peer is accepted, and large ones only for
- * traffic that needs them. A link gives them back when it ends. So their number is bounded by that of open links, and no
- * link waits for the garbage collector. Thread-safe.
+ * traffic that needs them. A link gives them back when it ends. So their number is bounded by that of open links, and
+ * no link waits for the garbage collector. Thread-safe.
  */
 public final class BufferPool {
     /** A buffer, and the same memory as a segment. */
@@ -43,7 +43,7 @@ public final class BufferPool {
     private final ArrayDeque<Block> small = new ArrayDeque<>();
     private final ArrayDeque<Block> large = new ArrayDeque<>();
 
-    /** The smallest block with room for so many bytes, at most {@link #LARGE}. */
+    /** The smallest block with room for this many bytes, at most {@link #LARGE}. */
     synchronized Block take(int bytes) {
         int size = bytes <= TINY ? TINY : bytes <= SMALL ? SMALL : LARGE;
         Block block = free(size).poll();

@@ -305,7 +305,7 @@ public final class Incoming {
             start += bytes;
         }
 
-        /** Makes room for the frame of so many bytes of which only a part is here, or for the length of the next. */
+        /** Makes room for the frame of this many bytes of which only a part is here, or for the length of the next. */
         void tidy(int wanted) {
             boolean isFull = end == block.bytes() && block.bytes() == BufferPool.SMALL;
             if (start == end) {

@@ -46,7 +46,7 @@ public final class LinkHello {
         return write(source, proof, target, Answer.ACCEPTED);
     }
 
-    /** A refusal names no GID: a peer that is turned away learns none. */
+    /** A refusal names no GID: a rejected peer must not learn it. */
     public static ByteBuf refusal(Answer why) {
         return write(Gid.NONE, GidProof.NONE, Gid.NONE, why);
     }

@@ -15,8 +15,8 @@ public final class Links {
     /** Polls this close to each other are busy ones. */
     private static final long BUSY_NANOS = 20_000;
     /**
-     * Busy polls in a row before polling threads take over. A thread that polls now and then must not: nobody would
-     * read until its next poll.
+     * Busy polls in a row before polling threads take over. A thread that polls only now and then must not take
+     * over: no thread would read until its next poll.
      */
     private static final int BUSY_POLLS = 8;
 
@@ -138,7 +138,7 @@ public final class Links {
 
     private void watch(long term) {
         if (!isTerm(term)) {
-            // Polling has stopped. If it has started again meanwhile, the new term has its own watch.
+            // Polling has stopped. If it has started again in the meantime, the new term has its own watch.
             return;
         }
         long now = polls.get();

@@ -28,7 +28,7 @@ public final class SendBuffer {
         return filled;
     }
 
-    /** Makes room for so many bytes, if there can be. */
+    /** Makes room for this many bytes, if there can be. */
     public boolean hasRoom(int bytes) {
         return (block != null && block.bytes() - filled >= bytes) || grow(bytes);
     }

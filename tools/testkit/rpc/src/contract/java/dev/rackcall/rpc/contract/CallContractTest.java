@@ -466,7 +466,7 @@ public class CallContractTest extends StreamContract {
 
     private static final ThreadLocal<String> LOCAL = new ThreadLocal<>();
 
-    /** Tells who calls, by what its interceptor has bound to the thread. */
+    /** Returns the caller, as its interceptor has bound it to the thread. */
     private static final class WhoService extends EchoService {
         private static String who() {
             return USER.orElse("nobody") + "/" + LOCAL.get();

@@ -20,7 +20,7 @@ public class EchoService implements Echo {
     public final AtomicInteger blocking = new AtomicInteger();
     public final AtomicInteger closedStreams = new AtomicInteger();
     private final List<String> notes = new ArrayList<>();
-    /** Enough for every test that reads them; other tests send without end. */
+    /** Enough for every test that reads them; other tests send endlessly. */
     private static final int KEPT_NOTES = 10_000;
 
     @Override

@@ -251,7 +251,7 @@ public abstract class StoreContract extends RpcFixture {
             Account result = client.ledger.openAccount(5);
             assertThrown(ReadOnlyObjectException.class, () -> result.balance(6), "may only be read");
             assertThat(client.ledger.balance(result)).isEqualTo(5);
-            // The server's objects are no scope of the caller's.
+            // The server's objects are not in a scope of the caller.
             assertFails(Status.Code.INVALID_ARGUMENT, () -> client.ledger.deposit(result, 1))
                     .hasMessageContaining("the server's");
             client.channel.release(result);
