@@ -7,8 +7,8 @@ import java.util.Objects;
  *
  * @param gid the destination's global address
  * @param lid the destination's local address; 0 on Ethernet and on the software device
- * @param sourceGidIndex index of the source GID in the local port's
- * table @param port the local port
+ * @param sourceGidIndex index of the source GID in the local port's table
+ * @param port the local port
  * @param serviceLevel InfiniBand service level
  * @param hopLimit routers that a packet may pass
  */

@@ -277,8 +277,8 @@ final class Converters {
         try {
             return new Converter.Constant(constant(part.type().unboxed(), text));
         } catch (IllegalArgumentException e) {
-            throw new UnknownFormException(
-                    "'" + text + "' is not a value for component '" + part.type().simple() + " " + part.name() + "'");
+            throw new UnknownFormException("'" + text + "' is not a value for component '"
+                    + part.type().simple() + " " + part.name() + "'");
         }
     }
 

@@ -100,8 +100,8 @@ public interface CarrierProvider {
      * Refuses to listen where the listener would serve unauthenticated processes of other hosts, unless the server
      * allows it.
      *
-     * @param insecure whether the
-     * server allows it @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION
+     * @param insecure whether the server allows it
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION
      */
     default void requireSecure(URI address, boolean insecure) {
         Optional<String> open = openness(address);
