@@ -31,7 +31,7 @@ final class DeathStep implements Guest.Work {
     private static final long BEATS_BEFORE = 100;
     private static final int CALLS = 5;
     private static final int LONG_MILLIS = 300_000;
-    private static final Duration DEADLINE = Duration.ofSeconds(120);
+    private static final Duration DEADLINE = Duration.ofMinutes(2);
     /**
      * A has ended if its word does not change for this long; a living A increments it a thousand times in that time.
      */
