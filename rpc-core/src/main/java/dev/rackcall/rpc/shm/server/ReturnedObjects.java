@@ -79,7 +79,7 @@ final class ReturnedObjects {
     private <T> void own(T argument, long ref) {
         @SuppressWarnings("unchecked") // a flyweight's type object makes flyweights of the same class
         SharedType<T> type = (SharedType<T>) SharedObject.typeOf(argument);
-        type.move(argument, new OwnSpace(shared, end.refs()), ref);
+        type.move(argument, new ReplyScopes.OwnSpace(shared, end.refs()), ref);
     }
 
     private boolean isShared(MemorySegment.Scope mapped) {

@@ -77,14 +77,14 @@ public final class ServerEnd {
         refs.add(requestArena);
         refs.add(replyArena);
         refs.add(shared.arena());
-        this.replies = new ReplyScopes(replyArena, new OwnSpace(replyArena, refs));
+        this.replies = new ReplyScopes(replyArena, new ReplyScopes.OwnSpace(replyArena, refs));
         this.objects = new ReturnedObjects(this, serverHello, shared.arena());
     }
 
     /** The client has memory of its own: returned objects are carried over. */
     public void mirroredBy(MirroredClient client) {
         mirrored = client;
-        replies = new ReplyScopes(replyArena, new OwnSpace(replyArena, client.refs()));
+        replies = new ReplyScopes(replyArena, new ReplyScopes.OwnSpace(replyArena, client.refs()));
         // Marks the client's reactor as always asleep, so that answers are pushed.
         ControlLayout.reactorAsleep(memory(), true);
     }
