@@ -32,7 +32,7 @@ import java.util.stream.LongStream;
  */
 final class RackHost {
     /** For an overloaded machine. */
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private static final long STORE_BYTES = 1L << 30;
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -130,7 +130,8 @@ final class RackHost {
                 .runtimeFolder(setup.runtime())
                 .directory(host.directory())
                 .host(host.name())
-                .connectTimeout(PATIENCE);
+                .connectTimeout(PATIENCE)
+                .defaultTimeout(PATIENCE);
         pool.ifPresent(channel::pool);
         return channel.open();
     }
