@@ -127,7 +127,7 @@ final class DeathStep implements Guest.Work {
     private static String callUntilKilled(Guest guest, Pool pool) {
         try (RpcChannel channel = RpcChannel.builder(CallsStep.CHANNEL)
                 .pool(pool)
-                .connectTimeout(DEADLINE.dividedBy(2))
+                .connectTimeout(Duration.ofSeconds(10))
                 .open()) {
             return callUntilKilled(guest, channel);
         }
