@@ -12,7 +12,8 @@ import org.slf4j.helpers.MessageFormatter;
 
 /**
  * A logger whose lines a peer may cause. A peer must not be able to fill a disk, so ten lines per second are written of
- * each kind, and the rest are counted. Lines of the same format are of one kind: many of one kind do not hide another.
+ * each kind, and the rest are counted. Lines of the same format, a literal, are of one kind: many of one kind do not hide
+ * another.
  * Thread-safe.
  */
 public final class LimitedLog {

@@ -74,7 +74,7 @@ public final class Poller {
     private volatile Poller successor;
 
     private volatile boolean sleeping;
-    /** Turns without a request so far. Written by the polling thread. */
+    /** Turns without a request so far. Written by the polling thread; opaque, since nothing is ordered by it. */
     private final AtomicLong emptyTurns = new AtomicLong();
 
     // Of the watching thread only.
@@ -171,6 +171,7 @@ public final class Poller {
 
     /** Ends the thread; the successor takes over its connections. */
     void retire(Poller heir) {
+        // Before `stopping`: a thread that sees that also sees its successor.
         successor = heir;
         stopping = true;
         events.wakeUp();
@@ -265,11 +266,10 @@ public final class Poller {
     private synchronized void end() {
         ended = true;
         for (ShmServerConnection connection : connections()) {
-            PollerLog.guarded("ending a poller's connection", () -> {
-                watched.remove(connection);
-                connection.end.unwatch(events);
-                leave(connection);
-            });
+            watched.remove(connection);
+            // Apart: a connection leaves even if its socket could not be forgotten.
+            PollerLog.guarded("forgetting a socket", () -> connection.end.unwatch(events));
+            PollerLog.guarded("ending a poller's connection", () -> leave(connection));
         }
         connections.clear();
         events.close();

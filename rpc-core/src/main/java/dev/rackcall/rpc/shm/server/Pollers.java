@@ -125,8 +125,10 @@ final class Pollers {
 
     private boolean isAnyLeaving() {
         if (leaving != null && leaving.hasEnded()) {
-            pollers.remove(leaving);
-            leaving = null;
+            synchronized (this) {
+                pollers.remove(leaving);
+                leaving = null;
+            }
         }
         return leaving != null;
     }

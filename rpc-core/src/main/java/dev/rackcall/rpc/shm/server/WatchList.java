@@ -18,6 +18,7 @@ final class WatchList {
     private int processor = Processor.UNKNOWN;
     private boolean yields = true;
 
+    /** Also for other threads, which may get an old number and only decide by it where connections should move. */
     int size() {
         return size;
     }
