@@ -136,8 +136,14 @@ public final class QueuePairCore {
 
     /** With the monitor. */
     public void enterError() {
+        enterError(() -> {});
+    }
+
+    /** Enters the error state, completes the request that caused it, and flushes the others. With the monitor. */
+    public void enterError(Runnable completeCause) {
         if (state != QueuePairState.ERROR) {
             state = QueuePairState.ERROR;
+            completeCause.run();
             flush.run();
         }
     }

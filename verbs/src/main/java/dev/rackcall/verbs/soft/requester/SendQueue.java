@@ -285,14 +285,17 @@ final class SendQueue {
         }
     }
 
-    /** Fails the oldest request, and with it the queue. */
+    /** Fails the oldest request, and with it the queue. The state changes first: a poller of the completion sees it. */
     void fail(CompletionStatus status) {
-        complete(ring.end(), status);
+        SendSlot failed = ring.end();
         if (core.type() == QueuePairType.UD) {
             core.become(QueuePairState.SEND_QUEUE_ERROR);
+            if (!report(failed, status)) {
+                core.completionLost();
+            }
             flush();
         } else {
-            core.enterError();
+            core.enterError(() -> report(failed, status));
         }
     }
 
@@ -306,9 +309,14 @@ final class SendQueue {
     }
 
     private void complete(SendSlot slot, CompletionStatus status) {
-        int bytes = (int) Math.min(slot.length, Integer.MAX_VALUE);
-        if (!completions.add(slot.id, status, slot.completion(), bytes, core.number()) && core.isSending()) {
+        if (!report(slot, status) && core.isSending()) {
             core.completionLost();
         }
+    }
+
+    /** False if the completion was lost. */
+    private boolean report(SendSlot slot, CompletionStatus status) {
+        int bytes = (int) Math.min(slot.length, Integer.MAX_VALUE);
+        return completions.add(slot.id, status, slot.completion(), bytes, core.number());
     }
 }
