@@ -43,9 +43,13 @@ final class DeathStep implements Guest.Work {
             return lose(guest);
         }
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
-            // B arrives early, while A still uses the pool for earlier steps. Between these two meetings neither
-            // allocates.
+            // B arrives early, while A still uses the pool for earlier steps. Between these two meetings A does not
+            // allocate.
             guest.meet(STEP, "begin");
+            if (guest.is("B")) {
+                // The first server of a channel leaves the channel's door in the pool for ever.
+                CallsStep.server(pool).close();
+            }
             long before = pool.arena().usedBytes();
             guest.meet(STEP, "counted");
             return guest.is("A") ? allocateUntilKilled(guest, pool) : survive(guest, pool, before);
