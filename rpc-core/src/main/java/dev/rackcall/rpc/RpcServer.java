@@ -119,7 +119,7 @@ public interface RpcServer extends AutoCloseable {
 
         /**
          * Number of polling threads. By default there are as many as the load needs: one at first, and at most one for
-         * each four processors.
+         * each four processors. With {@link WaitStrategy#busySpin} there is one, because such a thread never rests.
          */
         Builder pollers(int value);
 

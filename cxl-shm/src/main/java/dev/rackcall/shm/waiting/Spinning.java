@@ -118,6 +118,11 @@ public final class Spinning {
         return start;
     }
 
+    /** The last reading of the clock while it was spinning, yields included. */
+    public long spunUntil() {
+        return last;
+    }
+
     /** Records that the wait ended while the thread was spinning. */
     public void met() {
         if (strategy == WaitStrategy.ADAPTIVE && !preempted) {

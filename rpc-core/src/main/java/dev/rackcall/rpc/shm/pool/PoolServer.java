@@ -160,6 +160,7 @@ public final class PoolServer extends PolledServer {
                 }
                 if (now - lastTick > TICK_NANOS) {
                     lastTick = now;
+                    balancePollers();
                     entrances.forEach(entrance -> {
                         entrance.factory().tick();
                         entrance.memory().reclaim();

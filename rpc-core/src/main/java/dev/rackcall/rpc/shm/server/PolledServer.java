@@ -146,6 +146,11 @@ public abstract class PolledServer implements ServerEndpoint {
         pollers.balance();
     }
 
+    /** Starts, ends or relieves pollers by their load; for servers that call {@link #watchPollers} too seldom. */
+    protected final void balancePollers() {
+        pollers.balance();
+    }
+
     /**
      * Whether no request waits at a poller and no call is in flight. The poller's thread decides; false if it does not
      * do so in time.

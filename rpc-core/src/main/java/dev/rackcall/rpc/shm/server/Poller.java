@@ -37,6 +37,8 @@ public final class Poller {
     /** Turns without a request before the thread reads the clock: one to two microseconds. */
     private static final int FIRST_TURNS = 4;
 
+    /** Time without a request that counts as one turn without a request. */
+    private static final long TURN_NANOS = 10_000;
     /** With at most so many turns without a request in a tenth of a second, a poller is overloaded. */
     private static final long TURNS_OVERLOADED = 1_000;
 
@@ -152,6 +154,11 @@ public final class Poller {
         looksAsleep = asleep ? looksAsleep + 1 : 0;
         looksOverloaded = asleep || now - emptyTurnsBefore > TURNS_OVERLOADED ? 0 : looksOverloaded + 1;
         emptyTurnsBefore = now;
+    }
+
+    /** The thread is to have more connections: it may not end because it has slept until now. */
+    void expectLoad() {
+        looksAsleep = 0;
     }
 
     /** Consecutive calls of {@link #judge} between which the thread had hardly a turn without a request. */
@@ -280,7 +287,17 @@ public final class Poller {
         if (successor == null) {
             connection.close();
         } else {
-            successor.add(connection);
+            pass(connection, successor);
+        }
+    }
+
+    /** A connection that no poller has would hang: it ends if it cannot be passed on. */
+    private static void pass(ShmServerConnection connection, Poller other) {
+        try {
+            other.add(connection);
+        } catch (RuntimeException | Error e) {
+            connection.close();
+            throw e;
         }
     }
 
@@ -300,7 +317,7 @@ public final class Poller {
             return false;
         }
         forget(connection);
-        other.add(connection);
+        pass(connection, other);
         return true;
     }
 
@@ -345,6 +362,7 @@ public final class Poller {
         if (work > 0) {
             if (idleTurns >= firstTurns) {
                 spinning.met();
+                rested(spinning.spunUntil() - spinning.start());
             }
             endIdleTurns();
             // Turns with slow handlers are long, and unwatched connections must not wait for many of them.
@@ -438,11 +456,17 @@ public final class Poller {
             sleeping = true;
             look(mail.isEmpty() && !stopping ? MAX_SLEEP_NANOS : 0);
             WaitCounts.add(WaitCounts.Kind.REQUEST_SLEPT);
+            rested(System.nanoTime() - spinning.start());
             if (watched.hasRequest()) {
                 spinning.slept();
             }
         }
         endIdleTurns();
+    }
+
+    /** One turn may take long: the thread sleeps or yields in it. */
+    private void rested(long nanos) {
+        emptyTurns.setOpaque(emptyTurns.getPlain() + nanos / TURN_NANOS);
     }
 
     private void endIdleTurns() {

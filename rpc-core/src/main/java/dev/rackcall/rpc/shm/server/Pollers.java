@@ -57,7 +57,9 @@ final class Pollers {
     static Pollers start(ServerSpec.Threads threads, Supplier<SpinTime> gaps, BooleanSupplier draining) {
         OptionalInt given = threads.pollers();
         int byProcessors = Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_POLLER);
-        return start(threads, gaps, draining, given.orElse(1), given.orElse(byProcessors));
+        // A poller that never sleeps would not end after a burst either.
+        int most = threads.waiting().sleeps() ? byProcessors : 1;
+        return start(threads, gaps, draining, given.orElse(1), given.orElse(most));
     }
 
     /** With other bounds, for tests. */
@@ -136,11 +138,11 @@ final class Pollers {
     private boolean relieveOverloaded() {
         for (Poller poller : pollers) {
             if (poller.looksOverloaded() >= LOOKS_OVERLOADED && poller.watchedConnections() > 1) {
-                Poller other = leastBusy();
-                if (other == null && pollers.size() < most) {
+                Poller other = leastBusyBut(poller);
+                if ((other == null || !mayTakeFrom(poller, other)) && pollers.size() < most) {
                     other = tryStartOne();
                 }
-                if (other != null && poller.watchedConnections() > other.watchedConnections() + 1) {
+                if (other != null && mayTakeFrom(poller, other)) {
                     move(poller, other);
                     return true;
                 }
@@ -149,11 +151,16 @@ final class Pollers {
         return false;
     }
 
-    /** Null if all are overloaded. */
-    private Poller leastBusy() {
+    private static boolean mayTakeFrom(Poller poller, Poller other) {
+        return poller.watchedConnections() > other.watchedConnections() + 1;
+    }
+
+    /** Null if all others are overloaded. */
+    private Poller leastBusyBut(Poller asking) {
         Poller best = null;
         for (Poller poller : pollers) {
-            if (poller.looksOverloaded() == 0
+            if (poller != asking
+                    && poller.looksOverloaded() == 0
                     && (best == null || poller.watchedConnections() < best.watchedConnections())) {
                 best = poller;
             }
@@ -173,6 +180,7 @@ final class Pollers {
 
     private void move(Poller from, Poller to) {
         moves.incrementAndGet();
+        to.expectLoad();
         from.post(() -> {
             try {
                 from.shareWith(to);
@@ -186,11 +194,15 @@ final class Pollers {
         for (int i = pollers.size() - 1; i >= 0 && pollers.size() > least; i--) {
             Poller poller = pollers.get(i);
             if (poller.looksAsleep() >= LOOKS_ASLEEP) {
-                synchronized (this) {
-                    leaving = poller;
+                // Its rare calls must not wait behind the requests of an overloaded poller.
+                Poller heir = leastBusyBut(poller);
+                if (heir != null) {
+                    synchronized (this) {
+                        leaving = poller;
+                    }
+                    poller.retire(heir);
+                    return;
                 }
-                poller.retire(pollers.get(i == 0 ? 1 : 0));
-                return;
             }
         }
     }
