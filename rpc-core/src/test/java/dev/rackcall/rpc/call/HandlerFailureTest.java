@@ -12,8 +12,11 @@ import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.CapturedErr;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -77,6 +80,36 @@ class HandlerFailureTest extends RpcFixture {
                 return log.text().contains("the handler of /test/echo/block has not returned");
             });
         }
+    }
+
+    /** Other connections wait for a handler that may keep the poller, even if it does so for many looks. */
+    @Test
+    void shouldNotTakeOverBeforeTheTime() {
+        List<String> order = new CopyOnWriteArrayList<>();
+        CountDownLatch blocking = new CountDownLatch(1);
+        EchoService service = new EchoService() {
+            @Override
+            public boolean block(long millis) {
+                blocking.countDown();
+                boolean early = super.block(millis);
+                order.add("block");
+                return early;
+            }
+
+            @Override
+            public long add(long a, long b) {
+                order.add("add");
+                return super.add(a, b);
+            }
+        };
+        serve(serving(Echo.class, service).dispatch(Dispatch.direct()).stuckAfter(Duration.ofMinutes(5)));
+        Echo first = connect(Echo.class);
+        Echo second = connect(Echo.class);
+        var blocked = Concurrently.start(() -> first.block(500));
+        Await.latch(blocking);
+        assertThat(second.add(1, 2)).isEqualTo(3);
+        assertThat(Concurrently.get(blocked)).isFalse();
+        assertThat(order).containsExactly("block", "add");
     }
 
     /** Requests that belong to no method of the service pull its elements. */

@@ -144,8 +144,7 @@ public final class PoolServer extends PolledServer {
     // ---- the porter
 
     private void attend() {
-        long lastRelief = System.nanoTime();
-        long lastTick = lastRelief;
+        long lastTick = System.nanoTime();
         while (!stopping) {
             if (!isPoolOpen()) {
                 LOG.warn("the pool was closed before its server, which cannot be called any more");
@@ -154,13 +153,9 @@ public final class PoolServer extends PolledServer {
             try {
                 entrances.forEach(this::attendSafely);
                 long now = System.nanoTime();
-                if (now - lastRelief > spec.threads().stuckAfter().toNanos()) {
-                    lastRelief = now;
-                    watchPollers();
-                }
+                watchPollers();
                 if (now - lastTick > TICK_NANOS) {
                     lastTick = now;
-                    balancePollers();
                     entrances.forEach(entrance -> {
                         entrance.factory().tick();
                         entrance.memory().reclaim();

@@ -29,9 +29,13 @@ public abstract class PolledServer implements ServerEndpoint {
     private volatile Pollers pollers;
 
     private volatile boolean draining;
+    private final long stuckAfterNanos;
+    /** When the pollers' handlers were last looked at. */
+    private long lastRelief = System.nanoTime();
 
     protected PolledServer(ServerSpec spec) {
         this.spec = spec;
+        this.stuckAfterNanos = spec.threads().stuckAfter().toNanos();
         this.handlers = Handlers.of(spec.threads().dispatch());
         this.access = new AccessCheck(spec.trust());
     }
@@ -140,14 +144,13 @@ public abstract class PolledServer implements ServerEndpoint {
         return pollers().stream().anyMatch(Poller::isAwake);
     }
 
-    /** Called every {@code stuckAfter} while any poller is awake, and every tick. One thread. */
+    /** Called at least every {@code stuckAfter} while any poller is awake, and every tick. One thread. */
     protected final void watchPollers() {
-        pollers.relieveIfStuck();
-        pollers.balance();
-    }
-
-    /** Starts, ends or relieves pollers by their load; for servers that call {@link #watchPollers} too seldom. */
-    protected final void balancePollers() {
+        long now = System.nanoTime();
+        if (now - lastRelief >= stuckAfterNanos) {
+            lastRelief = now;
+            pollers.relieveIfStuck();
+        }
         pollers.balance();
     }
 

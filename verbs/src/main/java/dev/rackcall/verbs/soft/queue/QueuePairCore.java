@@ -126,11 +126,17 @@ public final class QueuePairCore {
         }
     }
 
-    /** The peer did something that puts a connected queue pair into the error state. */
-    public synchronized void violated(AsyncEvent.Type how) {
+    /**
+     * The peer did something that puts a connected queue pair into the error state.
+     *
+     * @param completeCause completes the request that the peer's message was to use
+     */
+    public synchronized void violated(AsyncEvent.Type how, Runnable completeCause) {
         if (isReceiving()) {
             device.events().raise(how, number);
-            enterError();
+            enterError(completeCause);
+        } else if (state == QueuePairState.ERROR) {
+            completeCause.run();
         }
     }
 

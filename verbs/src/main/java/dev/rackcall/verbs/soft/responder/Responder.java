@@ -32,6 +32,8 @@ final class Responder {
     private long offset;
     /** Whether a receive request is taken for the current message. */
     private boolean receiving;
+    /** How the receive request of a refused message ends, until it is completed; SUCCESS: there is none. */
+    private CompletionStatus refused = CompletionStatus.SUCCESS;
     /** Whether the expected message was refused: its frames are skipped until the message begins again. */
     private boolean skipping;
 
@@ -57,6 +59,7 @@ final class Responder {
 
     /** Flushes the receive request that is being filled. */
     synchronized void stop() {
+        completeRefused();
         if (receiving) {
             side.flush(slot.id());
         }
@@ -64,10 +67,23 @@ final class Responder {
     }
 
     synchronized void drop() {
+        refused = CompletionStatus.SUCCESS;
         pending = false;
         receiving = false;
         offset = 0;
         skipping = false;
+    }
+
+    /**
+     * Completes the receive request of a message that {@link #handle} refused. Apart, because a queue pair enters the
+     * error state before the program sees why.
+     */
+    synchronized void completeRefused() {
+        if (refused != CompletionStatus.SUCCESS) {
+            CompletionStatus status = refused;
+            refused = CompletionStatus.SUCCESS;
+            side.complete(slot, status);
+        }
     }
 
     synchronized void readAnswered() {
@@ -75,7 +91,7 @@ final class Responder {
     }
 
     /**
-     * Performs a request.
+     * Performs a request. Afterwards the caller calls {@link #completeRefused}.
      *
      * @return the event that puts the queue pair into the error state; UNKNOWN for none
      */
@@ -243,7 +259,7 @@ final class Responder {
     private AsyncEvent.Type refuse(
             MemorySegment frame, long at, AnswerRing answers, Refusal refusal, CompletionStatus ownStatus) {
         receiving = false;
-        side.complete(slot, ownStatus);
+        refused = ownStatus;
         return refuse(frame, at, answers, refusal);
     }
 

@@ -211,9 +211,10 @@ public final class ResponderLink extends Link {
                 side.datagram(memory, at, payload, peer);
             }
         } else if (core.type() == QueuePairType.RC && core.isPeer(peer, memory.get(INT, at + FrameLayout.SOURCE))) {
-            AsyncEvent.Type violation = side.responder().handle(memory, at, payload, answers, wrong);
+            Responder responder = side.responder();
+            AsyncEvent.Type violation = responder.handle(memory, at, payload, answers, wrong);
             if (violation != AsyncEvent.Type.UNKNOWN) {
-                core.violated(violation);
+                core.violated(violation, responder::completeRefused);
             }
         } else if (core.type() == QueuePairType.DC_TARGET) {
             converse(side, memory, at, payload);
@@ -249,7 +250,11 @@ public final class ResponderLink extends Link {
         Responder responder = lastResponder;
         if (responder == null) {
             answers.refuse(memory, at, Refusal.NO_ANSWER, 0);
-        } else if (responder.handle(memory, at, payload, answers, wrong) == AsyncEvent.Type.QP_FATAL) {
+            return;
+        }
+        boolean isLost = responder.handle(memory, at, payload, answers, wrong) == AsyncEvent.Type.QP_FATAL;
+        responder.completeRefused();
+        if (isLost) {
             side.core().completionLost();
         }
     }

@@ -46,6 +46,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Guarantees of the software device beyond the contract. */
 class SoftDeviceTest {
+    private static final int ROUNDS = 300;
     private static final int WARM_REQUESTS = Integer.getInteger("rackcall.verbs.warm", 0);
 
     private final Device device = SoftDevice.of("test", SoftOptions.local());
@@ -155,6 +156,22 @@ class SoftDeviceTest {
             default -> request.send().from(ours, 0, 64);
         };
         return made.signaled();
+    }
+
+    /** A program that sees a failed completion finds its queue pair failed, at both ends. */
+    @Test
+    void shouldFailBeforeTheCompletionIsSeen() throws Exception {
+        try (Connected pair = new Connected(device)) {
+            for (int i = 0; i < ROUNDS; i++) {
+                pair.qb.postReceive(pair.b.receive(1, 0, 100));
+                pair.qa.postSend(request.send().from(pair.a.region, 0, 101).signaled());
+                assertThat(pair.b.next().status()).isEqualTo(CompletionStatus.LOCAL_LENGTH_ERROR);
+                assertThat(pair.qb.state()).isEqualTo(QueuePairState.ERROR);
+                assertThat(pair.a.next().status()).isEqualTo(CompletionStatus.REMOTE_INVALID_REQUEST);
+                assertThat(pair.qa.state()).isEqualTo(QueuePairState.ERROR);
+                pair.reconnect();
+            }
+        }
     }
 
     @Test
