@@ -184,7 +184,7 @@ class ExplainCommandTest {
     @Test
     void shouldLookAtThisHostWithoutADirectory() {
         try (RpcServer server = serve()) {
-            assertThat(explain("explain", server.channels().getFirst(), "--dir", runtime.toString()))
+            assertThat(explainPatiently("explain", server.channels().getFirst(), "--dir", runtime.toString()))
                     .as(err.toString())
                     .isZero();
         }

@@ -56,7 +56,7 @@ class LauncherTest {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(100, TimeUnit.SECONDS)).isTrue();
             return new Outcome(process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
         } finally {
             process.destroyForcibly();

@@ -56,7 +56,7 @@ final class KilledAllocator {
     public static void main(String[] arguments) {
         try (UnixSocket socket = UnixSocket.connect(Path.of(arguments[0]))) {
             socket.send(new byte[] {Byte.parseByte(arguments[1])});
-            Message message = socket.receive(Duration.ofSeconds(20)).orElseThrow();
+            Message message = socket.receive(Duration.ofSeconds(100)).orElseThrow();
             SharedFile file = SharedFile.adopt(message.fds()[0]);
             Mapping mapping = file.map();
             Arena arena = attach(file, mapping, Integer.parseInt(arguments[1]));

@@ -184,6 +184,15 @@ class DirectoryTest {
     void shouldSayThatNoServerIsAnnounced() throws Exception {
         stopFirst();
         Await.until("its failure", () -> channel.getState(true) == ConnectivityState.TRANSIENT_FAILURE);
+        // A server that ends waits only a moment for its entry to be withdrawn.
+        Await.until("the withdrawal of the entry", () -> {
+            try {
+                ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, CallOptions.DEFAULT, HELLO);
+                return false;
+            } catch (RuntimeException e) {
+                return String.valueOf(e.getMessage()).contains("no gRPC server of channel");
+            }
+        });
         assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, CallOptions.DEFAULT, HELLO))
                 .satisfies(failure -> {
                     assertThat(Status.fromThrowable(failure).getCode()).isEqualTo(Status.Code.UNAVAILABLE);

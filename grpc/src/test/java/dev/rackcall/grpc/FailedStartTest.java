@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.FreePort;
 import io.grpc.Attributes;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
@@ -12,8 +13,6 @@ import io.grpc.internal.ServerStream;
 import io.grpc.internal.ServerTransport;
 import io.grpc.internal.ServerTransportListener;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.AbstractList;
@@ -61,15 +60,9 @@ class FailedStartTest {
         }
     }
 
-    private static URI freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return URI.create("rdma://127.0.0.1:" + socket.getLocalPort());
-        }
-    }
-
     @Test
     void shouldFailWhileClientsAreConnecting() throws Exception {
-        URI good = freePort();
+        URI good = URI.create("rdma://127.0.0.1:" + FreePort.find());
         ManagedChannel near = RackcallChannelBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, directory))
                 .build();
         ManagedChannel far = RackcallChannelBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, good))

@@ -43,10 +43,12 @@ class GrpcFeaturesTest {
     private static final byte[] HELLO = {1, 2, 3};
     private static final int CALLS = 50;
     private static final Metadata.Key<String> WORD = Metadata.Key.of("word", Metadata.ASCII_STRING_MARSHALLER);
-    private static final CallOptions BOUNDED = CallOptions.DEFAULT.withDeadlineAfter(100, TimeUnit.SECONDS);
 
     @TempDir
     private Path directory;
+
+    /** Of one test, since a deadline is a moment. */
+    private final CallOptions patient = CallOptions.DEFAULT.withDeadlineAfter(100, TimeUnit.SECONDS);
 
     private Server server;
     private ManagedChannel channel;
@@ -142,7 +144,7 @@ class GrpcFeaturesTest {
                                 "methodConfig",
                                 List.of(Map.of(
                                         "name", List.of(Map.of("service", "test.Bytes")), "hedgingPolicy", hedging)))));
-        assertThat(ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, BOUNDED, HELLO))
+        assertThat(ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, patient, HELLO))
                 .isEqualTo(HELLO);
         assertThat(stuck.calls).hasValue(2);
         Await.latch(stuck.cancelled);
@@ -151,10 +153,10 @@ class GrpcFeaturesTest {
     @Test
     void shouldServeBlockingV2Stubs() throws Exception {
         start(new Passing(), builder -> builder);
-        assertThat(ClientCalls.blockingV2UnaryCall(channel, BytesService.ECHO, BOUNDED, HELLO))
+        assertThat(ClientCalls.blockingV2UnaryCall(channel, BytesService.ECHO, patient, HELLO))
                 .isEqualTo(HELLO);
         BlockingClientCall<byte[], byte[]> chat =
-                ClientCalls.blockingBidiStreamingCall(channel, BytesService.CHAT, BOUNDED);
+                ClientCalls.blockingBidiStreamingCall(channel, BytesService.CHAT, patient);
         for (int i = 0; i < CALLS; i++) {
             assertThat(chat.write(new byte[i])).isTrue();
             assertThat(chat.read(100, TimeUnit.SECONDS)).hasSize(i);
@@ -198,7 +200,7 @@ class GrpcFeaturesTest {
                     thread -> threads.submit(() -> {
                                 byte[] last = {};
                                 for (int i = 0; i < CALLS; i++) {
-                                    last = ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, BOUNDED, HELLO);
+                                    last = ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, patient, HELLO);
                                 }
                                 return last;
                             })
@@ -225,7 +227,7 @@ class GrpcFeaturesTest {
                 builder -> builder.intercept(
                         MetadataUtils.newAttachHeadersInterceptor(sent),
                         MetadataUtils.newCaptureMetadataInterceptor(headers, trailers)));
-        ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, BOUNDED, HELLO);
+        ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, patient, HELLO);
         assertThat(headers.get().getAll(WORD)).containsExactly("one!", "two!");
         assertThat(trailers.get().getAll(WORD)).containsExactly("one?", "two?");
     }
@@ -244,11 +246,11 @@ class GrpcFeaturesTest {
                         MetadataUtils.newAttachHeadersInterceptor(word),
                         MetadataUtils.newCaptureMetadataInterceptor(headers, new AtomicReference<>())));
         BlockingClientCall<byte[], byte[]> chat =
-                ClientCalls.blockingBidiStreamingCall(channel, BytesService.CHAT, BOUNDED);
+                ClientCalls.blockingBidiStreamingCall(channel, BytesService.CHAT, patient);
         assertThat(chat.write(HELLO)).isTrue();
         assertThat(chat.read(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
         Channel bad = ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(token));
-        assertThat(ClientCalls.blockingUnaryCall(bad, BytesService.ECHO, BOUNDED, HELLO))
+        assertThat(ClientCalls.blockingUnaryCall(bad, BytesService.ECHO, patient, HELLO))
                 .isEqualTo(HELLO);
         assertThat(headers.get().getAll(WORD)).containsExactly("one!");
         assertThat(chat.write(HELLO)).isTrue();

@@ -30,4 +30,10 @@ public class RackcallInteropTest extends AbstractInteropTest {
         builder.setStatsEnabled(false);
         return builder.intercept(createCensusStatsClientInterceptor());
     }
+
+    /** Longer than a stall of the machine; the suite ends a test after 90 s. */
+    @Override
+    protected int operationTimeoutMillis() {
+        return 60_000;
+    }
 }

@@ -124,6 +124,8 @@ class RackcallExtensionTest {
         CompletableFuture<Integer> held = cart.count();
         Await.until("the held call", () -> faults.waiting() == 1);
         rackcall.loseServer();
+        // Another thread completes it once the end of the connection is noticed.
+        Await.until("the held call has ended", held::isDone);
         assertThat(held).isCompletedExceptionally();
         assertThat(codeOf(() -> cart.put("milk"))).isEqualTo(Status.Code.UNAVAILABLE);
         rackcall.restartServer();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
@@ -14,7 +15,6 @@ import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -251,7 +251,7 @@ class MessagePortTest {
         assertThat(receive(port, 1)).containsExactly(new Came(1, 8, a.host()));
         port.close();
         // After the ping an agent process has closed it, too.
-        assertThat(receiver.ping(Duration.ofSeconds(5))).isTrue();
+        assertThat(receiver.ping(Await.BOUND)).isTrue();
         refused(other, message(0, 8, 5), CompletionStatus.REMOTE_INVALID_REQUEST, "the port is not bound");
         Hosts.fails(Kind.QUEUE_FAILED, "", () -> port.receive(Arrivals.create(1)));
     }
@@ -301,7 +301,7 @@ class MessagePortTest {
         Hosts.fails(Kind.REFUSED, "receiver", () -> other.bind(PORT));
         port.close();
         // After the ping an agent process has closed it, too; operations of two tenants have no order.
-        assertThat(receiver.ping(Duration.ofSeconds(5))).isTrue();
+        assertThat(receiver.ping(Await.BOUND)).isTrue();
         try (MessagePort again = other.bind(PORT)) {
             assertThat(again.number()).isEqualTo(PORT);
         }

@@ -36,6 +36,8 @@ class SlowRegistrationTest {
     /** Longer than any wait in these tests. */
     private static final Duration LONG = Duration.ofMinutes(5);
 
+    private static final long BOUND_SECONDS = Await.BOUND.toSeconds();
+
     private final CountDownLatch begun = new CountDownLatch(1);
     private final CountDownLatch mayEnd = new CountDownLatch(1);
     private final Hosts hosts = new Hosts(16, this::slow);
@@ -95,11 +97,11 @@ class SlowRegistrationTest {
     void shouldConnectWhileMemoryIsBeingRegistered() throws Exception {
         Tenant tenant = agent.admit("t");
         CompletableFuture<MemoryRegion> region = registering(tenant);
-        CompletableFuture<VirtualQueue> queue = CompletableFuture.supplyAsync(() -> tenant.connect(peer.host()));
-        assertThat(queue.get(20, TimeUnit.SECONDS).host()).isEqualTo(peer.host());
+        CompletableFuture<VirtualQueue> queue = Concurrently.start(() -> tenant.connect(peer.host()));
+        assertThat(queue.get(BOUND_SECONDS, TimeUnit.SECONDS).host()).isEqualTo(peer.host());
         assertThat(region).isNotDone();
         mayEnd.countDown();
-        assertThat(region.get(20, TimeUnit.SECONDS).byteSize()).isEqualTo(SLOW_BYTES);
+        assertThat(region.get(BOUND_SECONDS, TimeUnit.SECONDS).byteSize()).isEqualTo(SLOW_BYTES);
     }
 
     @Test
@@ -109,7 +111,7 @@ class SlowRegistrationTest {
         Hosts.region(tenant, 64);
         Hosts.fails(Kind.QUOTA_EXCEEDED, "", () -> Hosts.region(tenant, 64));
         mayEnd.countDown();
-        slow.get(20, TimeUnit.SECONDS).close();
+        slow.get(BOUND_SECONDS, TimeUnit.SECONDS).close();
         Hosts.region(tenant, 64);
     }
 
@@ -119,7 +121,7 @@ class SlowRegistrationTest {
         CompletableFuture<MemoryRegion> region = registering(tenant);
         tenant.close();
         mayEnd.countDown();
-        assertThrown(ExecutionException.class, () -> region.get(20, TimeUnit.SECONDS), "is closed");
+        assertThrown(ExecutionException.class, () -> region.get(BOUND_SECONDS, TimeUnit.SECONDS), "is closed");
     }
 
     @Test
@@ -132,8 +134,8 @@ class SlowRegistrationTest {
         Hosts.waitUntil("it waits, or goes on", () -> domainsClosed.get() > before || isIn(thread, "PendingRegions"));
         assertThat(domainsClosed).hasValue(before);
         mayEnd.countDown();
-        closing.get(20, TimeUnit.SECONDS);
-        assertThatThrownBy(() -> region.get(20, TimeUnit.SECONDS)).hasMessageContaining("is closed");
+        closing.get(BOUND_SECONDS, TimeUnit.SECONDS);
+        assertThatThrownBy(() -> region.get(BOUND_SECONDS, TimeUnit.SECONDS)).hasMessageContaining("is closed");
     }
 
     private static boolean isIn(Thread thread, String type) {
@@ -151,7 +153,7 @@ class SlowRegistrationTest {
         waiting.interrupt();
         assertThrown(
                 ExecutionException.class,
-                () -> slow.get(20, TimeUnit.SECONDS),
+                () -> slow.get(BOUND_SECONDS, TimeUnit.SECONDS),
                 "interrupted while waiting for the agent process");
         mayEnd.countDown();
         Hosts.region(tenant, 64);
@@ -183,7 +185,7 @@ class SlowRegistrationTest {
         tenant.bind(7).close();
         assertThat(slow).isNotDone();
         mayEnd.countDown();
-        assertThat(slow.get(20, TimeUnit.SECONDS).byteSize()).isEqualTo(SLOW_BYTES);
+        assertThat(slow.get(BOUND_SECONDS, TimeUnit.SECONDS).byteSize()).isEqualTo(SLOW_BYTES);
         // In the place of the first region.
         Hosts.region(tenant, 64);
     }
@@ -200,7 +202,7 @@ class SlowRegistrationTest {
         assertThat(slow).isNotDone();
         mayEnd.countDown();
         registered(tenant, regions);
-        slow.get(20, TimeUnit.SECONDS).close();
+        slow.get(BOUND_SECONDS, TimeUnit.SECONDS).close();
     }
 
     private static List<MemoryRegion> registered(Tenant tenant, int count) {

@@ -76,7 +76,6 @@ class ALockTest extends LockFixture {
     }
 
     private int together(Supplier<LockSession> remote, Work work) throws Exception {
-        int sum = 0;
         List<Future<Integer>> results = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             LockSession session = i < 2 ? local() : remote.get();
@@ -93,10 +92,7 @@ class ALockTest extends LockFixture {
             };
             results.add(threads.submit(task));
         }
-        for (Future<Integer> result : results) {
-            sum += result.get();
-        }
-        return sum;
+        return sum(results);
     }
 
     private int locked(ALock lock) {
@@ -350,12 +346,12 @@ class ALockTest extends LockFixture {
                 assertThatThrownBy(lock::lockInterruptibly).isInstanceOf(InterruptedException.class);
                 gaveUp.countDown();
             });
-            assertThat(ready.await(10, TimeUnit.SECONDS)).isTrue();
+            Await.latch(ready);
             waiting.cancel(true);
-            assertThat(gaveUp.await(10, TimeUnit.SECONDS)).isTrue();
+            Await.latch(gaveUp);
         }
         held.unlock();
-        assertThat(held.tryLock(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(held.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
         held.unlock();
     }
 
@@ -372,11 +368,11 @@ class ALockTest extends LockFixture {
             lock.unlock();
             return Thread.interrupted();
         });
-        assertThat(ready.await(10, TimeUnit.SECONDS)).isTrue();
+        Await.latch(ready);
         waiter[0].interrupt();
         assertThat(interrupted.isDone()).isFalse();
         held.unlock();
-        assertThat(interrupted.get(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(get(interrupted)).isTrue();
     }
 
     /** A thread enters just as the lock is handed over, and links itself late. */

@@ -250,10 +250,7 @@ class LockBellTest extends LockFixture {
             };
             results.add(threads.submit(work));
         }
-        int had = 0;
-        for (Future<Integer> result : results) {
-            had += result.get();
-        }
+        int had = sum(results);
         assertThat(counter).isEqualTo(had);
         assertThat(table.localSession(1).lock(0).tryLock())
                 .as("the lock is free")
@@ -277,7 +274,7 @@ class LockBellTest extends LockFixture {
             awaitFollower(first);
             held.unlock();
             get(waiter);
-            assertThat(held.tryLock(10, TimeUnit.SECONDS))
+            assertThat(held.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS))
                     .as("the holder's session lives")
                     .isTrue();
             held.unlock();

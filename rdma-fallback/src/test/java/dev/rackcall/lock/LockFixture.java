@@ -4,11 +4,14 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.soft.FaultPlan;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 
@@ -16,6 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 @SuppressWarnings("LockNotBeforeTry")
 abstract class LockFixture {
     static final long PATIENCE_SECONDS = 30;
+    /** Longer than contending threads take, unless one of them waits for a keeper. */
+    private static final long ALONE_SECONDS = 5;
+
+    private static final long HELPER = 999;
 
     final MemorySegment memory;
     final LockTable table;
@@ -82,5 +89,36 @@ abstract class LockFixture {
 
     static <T> T get(Future<T> future) throws Exception {
         return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /**
+     * The sum of what threads return that contend for locks. If the machine stops one of them for a second just as it
+     * enters a queue, only a keeper hands the lock to it, as {@link LockKeeper#recover} says.
+     */
+    final int sum(List<Future<Integer>> results) throws Exception {
+        int sum = 0;
+        for (Future<Integer> result : results) {
+            while (!hasEnded(result)) {
+                if (keeper.isEmpty()) {
+                    keeper(HELPER);
+                }
+                keeper.get().recover(owner -> false);
+            }
+            sum += result.get();
+        }
+        return sum;
+    }
+
+    /** Whether it ends without help. */
+    private static boolean hasEnded(Future<Integer> result) throws InterruptedException {
+        try {
+            result.get(ALONE_SECONDS, TimeUnit.SECONDS);
+            return true;
+        } catch (ExecutionException e) {
+            // The caller's get throws it.
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        }
     }
 }

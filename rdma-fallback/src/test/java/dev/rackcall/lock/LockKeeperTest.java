@@ -52,7 +52,7 @@ class LockKeeperTest {
                 RemoteTable link = home.newLink();
                 LockHome.Accepted end = home.last();
                 ALock held = (remote ? LockTable.remoteSession(link, owner[0]) : table.localSession(owner[0])).lock(1);
-                assertThat(held.tryLock(10, TimeUnit.SECONDS)).isTrue();
+                assertThat(held.tryLock(30, TimeUnit.SECONDS)).isTrue();
                 assertThat(held.token()).isGreaterThan(token);
                 token = held.token();
                 ALock next = table.localSession(KEEPER).lock(1);
@@ -87,7 +87,7 @@ class LockKeeperTest {
             try (LockHome home = new LockHome(memory);
                     LockSession far = LockTable.remoteSession(home.newLink(), 3)) {
                 ALock other = far.lock(0);
-                assertThat(other.tryLock(10, TimeUnit.SECONDS)).isTrue();
+                assertThat(other.tryLock(30, TimeUnit.SECONDS)).isTrue();
                 assertThrown(
                         IllegalStateException.class,
                         () -> keeper.recover(owner -> false),

@@ -8,6 +8,7 @@ import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -61,6 +62,7 @@ final class EchoChild {
         try (RpcChannel channel = RpcChannel.builder("/test/shelf")
                         .address(address)
                         .arenaQuota(1 << 20)
+                        .waitForReady(Await.BOUND)
                         .open();
                 Scope scope = channel.newSharedScope()) {
             Library.Page first = null;

@@ -6,6 +6,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 
 /** Servers of {@link Echo}, and channels to them. */
@@ -39,8 +40,12 @@ public final class EchoServer {
         return channel(server.address().orElseThrow());
     }
 
+    /**
+     * Its first connection may take several attempts: on an overloaded machine, one may exceed the server's time limits
+     * or its own.
+     */
     static RpcChannel channel(URI address) {
-        return channelTo(Echo.class, address).open();
+        return channelTo(Echo.class, address).waitForReady(Await.BOUND).open();
     }
 
     /** A channel with small arenas. */
@@ -50,7 +55,9 @@ public final class EchoServer {
                 .arenaQuota(1 << 20);
     }
 
+    /** As {@link #channelTo(Class, URI)}, to a server that answers, however busy the machine is. */
     static RpcChannel.Builder channelTo(Class<?> service, RpcServer server) {
-        return channelTo(service, server.address().orElseThrow());
+        URI address = server.address().orElseThrow();
+        return channelTo(service, address).connectTimeout(Await.BOUND);
     }
 }

@@ -6,6 +6,7 @@ import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.WorkRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
@@ -14,8 +15,6 @@ import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 
 /** A client that speaks the protocol by hand, and then writes to arbitrary addresses. */
 final class RawClient implements AutoCloseable {
@@ -40,11 +39,11 @@ final class RawClient implements AutoCloseable {
 
     static RawClient dial(URI address) throws IOException {
         Socket socket = new Socket(address.getHost(), address.getPort());
-        socket.setSoTimeout(20_000);
+        socket.setSoTimeout((int) Await.BOUND.toMillis());
         SharedFile file = SharedFile.memfd("raw-client", BYTES);
         Mapping mapping = file.map();
-        PairCarrier carrier = PairHandshake.over(socket, DeviceKind.BEST, Duration.ofSeconds(20))
-                .carrier(mapping.memory(), 2 * SLOTS);
+        PairCarrier carrier =
+                PairHandshake.over(socket, DeviceKind.BEST, Await.BOUND).carrier(mapping.memory(), 2 * SLOTS);
         return new RawClient(socket, file, mapping, carrier);
     }
 
@@ -101,7 +100,7 @@ final class RawClient implements AutoCloseable {
     private byte[] prove(PairHello answer) throws IOException, ForeignPeerException {
         server = answer;
         if (!server.isRefusal()) {
-            carrier.prove(server, TimeUnit.SECONDS.toNanos(20));
+            carrier.prove(server, Await.BOUND.toNanos());
             say();
             server = PairHello.read(socket.getInputStream());
         }

@@ -3,6 +3,7 @@ package dev.rackcall.rdma;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.EvolutionTest;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -20,6 +21,7 @@ class RdmaEvolutionTest extends EvolutionTest {
 
     @Override
     protected RpcChannel.Builder place(RpcChannel.Builder channel) {
-        return Place.at(address, super.place(channel));
+        // On an overloaded machine, the first attempt may exceed the time limits.
+        return Place.at(address, super.place(channel)).waitForReady(Await.BOUND);
     }
 }

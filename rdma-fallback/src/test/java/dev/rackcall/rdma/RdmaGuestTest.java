@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** What clients cost a server before they have proven that they have a device. */
 class RdmaGuestTest extends RpcFixture {
-    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final long QUOTA = 64 << 20;
     private static final int SILENT = 100;
 
@@ -63,13 +63,14 @@ class RdmaGuestTest extends RpcFixture {
                         .as("bytes that an invitation names")
                         .isEqualTo(Long.BYTES);
             }
-            assertThat(arenas()).isEqualTo(before);
+            // Fewer if memory of an earlier test was still being unmapped at the start.
+            assertThat(arenas()).isLessThanOrEqualTo(before);
             assertThat(server.connections()).isZero();
 
             RawClient liar = guests.getLast();
             liar.say();
             assertThatThrownBy(liar::next).isInstanceOf(EOFException.class);
-            assertThat(arenas()).isEqualTo(before);
+            assertThat(arenas()).isLessThanOrEqualTo(before);
             // All places are taken.
             assertServes(address);
         } finally {

@@ -220,7 +220,10 @@ class RdmaHoldersTest extends ShelfNodes {
             patient.put(1, first);
             Page found = other.stub(Shelf.class, within(Duration.ofMinutes(1))).get(1);
             assertThat(ShelfService.numbers(found, 100)).isEqualTo(numbers(0, 100));
-            CompletableFuture<Void> held = CompletableFuture.runAsync(() -> patient.hold(-2, first));
+            CompletableFuture<Void> held = Concurrently.start(() -> {
+                patient.hold(-2, first);
+                return null;
+            });
             Await.latch(shelf.holding);
             // The handler occupies the poller that would learn of it, until another thread polls.
             scope.close();

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 /** A server whose software device has its maximum number of peers says so. */
 class RdmaPlacesTest {
     private static final String SERVER = "127.0.0.2";
-    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     @AfterEach
     void restore() {
@@ -53,7 +53,8 @@ class RdmaPlacesTest {
         void connect(Gid peer, int number) {
             queuePair.toInit(InitAttributes.connected());
             queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(peer, 0), number));
-            queuePair.toReadyToSend(ReadyToSend.defaults());
+            // By default it gives up after less than two seconds, for which a busy machine may stop the other device.
+            queuePair.toReadyToSend(ReadyToSend.defaults().withRetries(18, 6));
         }
 
         void awaitConnection() {

@@ -59,7 +59,8 @@ class RdmaPortTest {
     }
 
     private static RpcChannel open(RpcServer server) {
-        return EchoServer.channel(server);
+        URI address = server.address().orElseThrow();
+        return EchoServer.channelTo(Echo.class, address).open();
     }
 
     private static Echo echo(RpcChannel channel) {

@@ -61,7 +61,7 @@ class RealPortCheck {
     }
 
     private static RpcChannel open(URI address) {
-        return EchoServer.channel(address);
+        return EchoServer.channelTo(Echo.class, address).open();
     }
 
     private static long add(RpcChannel channel) {

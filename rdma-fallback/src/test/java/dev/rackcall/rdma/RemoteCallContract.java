@@ -4,7 +4,9 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.CallContractTest;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** The contract of calls to peers that share no memory. */
@@ -23,13 +25,14 @@ abstract class RemoteCallContract extends CallContractTest {
 
     @Override
     protected RpcChannel.Builder place(RpcChannel.Builder channel) {
-        return Place.at(address, super.place(channel));
+        // On an overloaded machine, the first attempt may exceed time limits of the control plane or the server.
+        return Place.at(address, super.place(channel)).waitForReady(Await.BOUND);
     }
 
     @Test
     @Override
     protected void shouldReportAChannelWithoutServer() {
-        assertFails(Status.Code.UNAVAILABLE, place(RpcChannel.builder("/no/such"))::open)
-                .hasMessageContaining(address.toString());
+        RpcChannel.Builder channel = place(RpcChannel.builder("/no/such")).waitForReady(Duration.ZERO);
+        assertFails(Status.Code.UNAVAILABLE, channel::open).hasMessageContaining(address.toString());
     }
 }

@@ -3,6 +3,7 @@ package dev.rackcall.rdma;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.SharedArenaCallTest;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 
 /** Shared objects by pointer, between peers that share no memory. */
@@ -21,6 +22,7 @@ abstract class RemoteSharedCall extends SharedArenaCallTest {
 
     @Override
     protected RpcChannel.Builder place(RpcChannel.Builder channel) {
-        return Place.at(address, super.place(channel));
+        // On an overloaded machine, the first attempt may exceed time limits of the control plane or the server.
+        return Place.at(address, super.place(channel)).waitForReady(Await.BOUND);
     }
 }

@@ -2,11 +2,13 @@ package dev.rackcall.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.TestCertificate;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.net.URI;
@@ -34,8 +36,8 @@ class SoftAddressTest extends RpcFixture {
     }
 
     private void assertServes(URI address) {
-        assertThat(open(channel(Echo.class).address(address)).stub(Echo.class).add(1, 2))
-                .isEqualTo(3);
+        RpcChannel.Builder builder = channel(Echo.class).address(address).connectTimeout(Await.BOUND);
+        assertThat(open(builder).stub(Echo.class).add(1, 2)).isEqualTo(3);
     }
 
     /**

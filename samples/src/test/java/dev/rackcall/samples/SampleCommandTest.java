@@ -2,9 +2,11 @@ package dev.rackcall.samples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
@@ -29,6 +31,14 @@ class SampleCommandTest {
             exitCode = new CommandLine(new DemoCommand())
                     .setCaseInsensitiveEnumValuesAllowed(true)
                     .execute("sample", name);
+            // A handler's stream is closed on a thread of its own, and then prints its line.
+            Await.until(
+                    "the lines of " + name,
+                    () -> exitCode != 0
+                            || printed.toString(StandardCharsets.UTF_8)
+                                    .lines()
+                                    .toList()
+                                    .containsAll(List.of(lines.split("; "))));
         } finally {
             System.setOut(before);
         }

@@ -8,7 +8,7 @@ import java.lang.management.ManagementFactory;
 public final class Allocation {
     private static final int ROUNDS = 20_000;
     /** Compiling takes long on a machine that is busy with other things. */
-    private static final long PATIENCE_NANOS = 20_000_000_000L;
+    private static final long PATIENCE_NANOS = 100_000_000_000L;
 
     private Allocation() {}
 

@@ -37,7 +37,7 @@ final class EnforcedProbe {
     static final long QUOTA = 1 << 20;
     static final int ARENA = 9;
     static final long SECRET = 0x1122334455667788L;
-    private static final Duration BOUND = Duration.ofSeconds(20);
+    private static final Duration BOUND = Duration.ofSeconds(100);
     private static final long PAGE = 4096;
     private static final int PROT_READ_WRITE = 3;
     private static final int MAP_SHARED = 1;
@@ -176,7 +176,8 @@ final class EnforcedProbe {
         Thread slow = Thread.ofPlatform()
                 .start(() -> openOne(folder, ARENA + 2, number -> {
                     invited.countDown();
-                    waited.set(await(enough, 5));
+                    // Less than the holder waits for a process to be ready.
+                    waited.set(await(enough, 25));
                 }));
         require(await(invited, BOUND.toSeconds()), "the slow session has come to its invitation");
         openOne(folder, ARENA + 3, Invitation.NONE);

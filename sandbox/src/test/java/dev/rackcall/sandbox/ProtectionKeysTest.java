@@ -180,7 +180,7 @@ class ProtectionKeysTest {
                         region.run(() -> {
                             inside.countDown();
                             try {
-                                assertThat(go.await(20, TimeUnit.SECONDS)).isTrue();
+                                assertThat(go.await(100, TimeUnit.SECONDS)).isTrue();
                             } catch (InterruptedException e) {
                                 throw new IllegalStateException(e);
                             }
@@ -190,7 +190,7 @@ class ProtectionKeysTest {
                     }
                 }));
             }
-            assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(inside.await(100, TimeUnit.SECONDS)).isTrue();
 
             assertThatThrownBy(() -> regions.getLast().enter())
                     .isInstanceOf(IllegalStateException.class)

@@ -145,7 +145,7 @@ class SealsTest {
                 thrown.add(e);
             }
         });
-        other.join(TimeUnit.SECONDS.toMillis(10));
+        other.join(TimeUnit.SECONDS.toMillis(100));
 
         assertThat(thrown)
                 .singleElement()
@@ -261,7 +261,7 @@ class SealsTest {
         assertThat(isClosed(scope)).isTrue();
 
         Thread late = Thread.ofPlatform().start(() -> receiver.markDone(seal));
-        seals.release(seal, Duration.ofSeconds(10));
+        seals.release(seal, Duration.ofSeconds(100));
         assertThat(isClosed(scope)).isFalse();
         late.join();
     }

@@ -21,7 +21,7 @@ import java.util.function.BooleanSupplier;
  * reverse order.
  */
 public final class Bench implements AutoCloseable {
-    public static final long PATIENCE_NANOS = 20_000_000_000L;
+    private static final long PATIENCE_NANOS = Await.BOUND.toNanos();
     /**
      * For peers that answer: on a busy machine, a peer may get no processor for longer than the half second of the
      * defaults. Here it is seven.

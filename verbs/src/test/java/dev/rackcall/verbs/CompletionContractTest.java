@@ -3,6 +3,7 @@ package dev.rackcall.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -15,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ParameterizedClass(name = "{0}")
 @MethodSource("dev.rackcall.verbs.ContractDevices#all")
 class CompletionContractTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Await.BOUND;
 
     private final Device device;
     private final WorkRequest request = WorkRequest.create(1, 64);

@@ -3,6 +3,7 @@ package dev.rackcall.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -14,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ParameterizedClass(name = "{0}")
 @MethodSource("dev.rackcall.verbs.PortSwitch#all")
 class PortContractTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Await.BOUND;
 
     private final PortSwitch port;
 

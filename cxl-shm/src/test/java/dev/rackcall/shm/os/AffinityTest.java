@@ -22,7 +22,7 @@ class AffinityTest {
                                 return Affinity.available();
                             },
                             executor)
-                    .get(10, TimeUnit.SECONDS);
+                    .get(100, TimeUnit.SECONDS);
             assertThat(inside).containsExactly(cpu);
         }
         assertThat(Affinity.available()).isEqualTo(before);
@@ -37,7 +37,7 @@ class AffinityTest {
                                 assertThatThrownBy(() -> Affinity.pin(0)).hasMessageContaining("virtual thread");
                                 return true;
                             })
-                            .get(10, TimeUnit.SECONDS))
+                            .get(100, TimeUnit.SECONDS))
                     .isTrue();
         }
     }
@@ -51,7 +51,7 @@ class AffinityTest {
                                 return Affinity.ofProcess();
                             },
                             executor)
-                    .get(10, TimeUnit.SECONDS);
+                    .get(100, TimeUnit.SECONDS);
             assertThat(ofProcess).isEqualTo(Affinity.ofProcess());
         }
         assertThat(Affinity.ofProcess()).contains(Affinity.available());
@@ -73,7 +73,7 @@ class AffinityTest {
                                 return Affinity.moveAside();
                             },
                             executor)
-                    .get(10, TimeUnit.SECONDS);
+                    .get(100, TimeUnit.SECONDS);
             assertThat(moved).isFalse();
         }
     }

@@ -19,12 +19,12 @@ class FutexTest {
             file.reserve(0, 4096);
             CompletableFuture<Boolean> sleeper =
                     CompletableFuture.supplyAsync(() -> Futex.await(left.memory(), 8, 0, TimeUnit.MINUTES.toNanos(5)));
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(100);
             while (Futex.wake(right.memory(), 8, 1) == 0) {
                 assertThat(System.nanoTime()).isLessThan(deadline);
                 Thread.onSpinWait();
             }
-            assertThat(sleeper.get(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(sleeper.get(100, TimeUnit.SECONDS)).isTrue();
         }
     }
 
@@ -56,7 +56,7 @@ class FutexTest {
             assertThat(sleeper.handle((result, failure) -> failure == null
                                     ? "slept"
                                     : failure.getCause().getClass())
-                            .get(10, TimeUnit.SECONDS))
+                            .get(100, TimeUnit.SECONDS))
                     .isIn("slept", IllegalStateException.class);
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -55,10 +56,11 @@ class MemoryLimitTest {
         return true;
     }
 
+    /** The kernel may still count a process that has just ended. */
     @AfterEach
-    void removeGroup() throws IOException {
+    void removeGroup() {
         if (group != null) {
-            Files.deleteIfExists(group);
+            Await.until("the control group is empty", () -> group.toFile().delete());
         }
     }
 

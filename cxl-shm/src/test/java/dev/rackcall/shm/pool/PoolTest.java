@@ -248,7 +248,7 @@ class PoolTest {
             }
             try (Pool mine = PoolMaker.create(device, BYTES, PoolOptions.create())) {
                 maker.openGate();
-                try (Pool theirs = opening.get(10, TimeUnit.SECONDS)) {
+                try (Pool theirs = opening.get(100, TimeUnit.SECONDS)) {
                     assertThat(theirs.arena().id()).isEqualTo(mine.arena().id());
                     assertThat(theirs.arena().participant())
                             .isNotEqualTo(mine.arena().participant());

@@ -197,7 +197,7 @@ class HostileBytesTest {
             }
         } finally {
             done.set(true);
-            peer.join(10_000);
+            peer.join(100_000);
         }
         assertThat(peer.isAlive()).isFalse();
     }

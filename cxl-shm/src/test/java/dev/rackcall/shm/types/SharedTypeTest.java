@@ -80,7 +80,7 @@ class SharedTypeTest {
                 threads.add(Thread.ofPlatform().daemon().start(() -> {
                     try {
                         Class<?> type = Class.forName("dev.rackcall.shm.sample." + name, false, loader);
-                        start.await(10, TimeUnit.SECONDS);
+                        start.await(50, TimeUnit.SECONDS);
                         SharedType.of(type).references();
                         ready.incrementAndGet();
                     } catch (Exception e) {
@@ -89,7 +89,7 @@ class SharedTypeTest {
                 }));
             }
             for (Thread thread : threads) {
-                thread.join(10_000);
+                thread.join(50_000);
             }
             assertThat(ready).as("round %d", round).hasValue(2);
         }

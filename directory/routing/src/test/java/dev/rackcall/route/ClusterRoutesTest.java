@@ -11,6 +11,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.FreePort;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -40,10 +41,16 @@ class ClusterRoutesTest extends RoutesFixture {
         System.setProperty("zookeeper.forceSync", "no");
         List<InstanceSpec> specs = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
-            specs.add(new InstanceSpec(null, -1, -1, -1, true, i, TICK_MILLIS, 200));
+            specs.add(spec(i));
         }
         ensemble = new TestingCluster(specs);
         ensemble.start();
+    }
+
+    /** A server at ports that stay free while it is away; curator's own choice is one that the kernel also assigns. */
+    private static InstanceSpec spec(int number) {
+        return new InstanceSpec(
+                null, FreePort.find(), FreePort.find(), FreePort.find(), true, number, TICK_MILLIS, 200);
     }
 
     @AfterAll
@@ -53,7 +60,8 @@ class ClusterRoutesTest extends RoutesFixture {
 
     @Override
     URI members() {
-        return members(ensemble.getConnectString());
+        // Longer than a new leader's election takes on a busy machine.
+        return URI.create(members(ensemble.getConnectString()) + "&timeout=30s");
     }
 
     private URI members(String servers) {
@@ -104,7 +112,7 @@ class ClusterRoutesTest extends RoutesFixture {
     @Test
     void shouldStopNamingAServerThatWasKilledOnceItsLeaseHasEnded() throws Exception {
         // Shorter, since the test waits for its end.
-        lease = "4s";
+        lease = "8s";
         try (ChildJvm child = child("a", "one")) {
             try (RpcChannel channel = channelOf("b", members()).open()) {
                 Numbers numbers = channel.stub(Numbers.class);
@@ -132,8 +140,7 @@ class ClusterRoutesTest extends RoutesFixture {
     /** Far less than it would take if each channel's withdrawal waited for the directory by itself. */
     @Test
     void shouldNotWaitForADirectoryThatIsAwayWhenItEnds() throws Exception {
-        InstanceSpec spec = new InstanceSpec(null, -1, -1, -1, true, 1, TICK_MILLIS, 100);
-        try (TestingServer alone = new TestingServer(spec, true)) {
+        try (TestingServer alone = new TestingServer(spec(1), true)) {
             URI patient = URI.create(members(alone.getConnectString()) + "&timeout=60s");
             RpcServer server = RpcServer.builder()
                     .service(Numbers.class, new NumbersService("one"))

@@ -41,7 +41,7 @@ class PoolRoutesTest extends RoutesFixture {
     private RpcChannel channel(Pool pool) {
         return keep(channelOf("b", members())
                 .pool(pool)
-                .connectTimeout(Duration.ofSeconds(2))
+                .connectTimeout(Duration.ofSeconds(10))
                 .open());
     }
 

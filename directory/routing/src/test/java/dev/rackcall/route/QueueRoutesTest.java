@@ -28,6 +28,7 @@ import dev.rackcall.shm.os.file.OwnerLock;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.FreePort;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.soft.FaultPlan;
 import dev.rackcall.verbs.soft.SoftDevice;
@@ -469,19 +470,18 @@ class QueueRoutesTest extends RoutesFixture {
 
     @Test
     void shouldListenNowhereIfItCannotListenAtOneOfItsAddresses() {
-        URI taken = URI.create("rdma://127.0.0.1:0");
+        URI taken = URI.create("rdma://127.0.0.1:" + FreePort.find());
         RpcServer first = keep(RpcServer.builder()
                 .service(Numbers.class, new NumbersService("one"))
                 .runtimeFolder(folder.resolve("one"))
                 .listen(taken)
                 .start());
-        URI port = first.address().orElseThrow();
         useFor("there");
         RpcServer.Builder second = RpcServer.builder()
                 .service(Numbers.class, new NumbersService("two"))
                 .runtimeFolder(folder.resolve("two"))
                 .listen(URI.create("vq://there:7"))
-                .listen(port);
+                .listen(taken);
 
         assertThat(catchThrowableOfType(RpcException.class, second::start).code())
                 .isEqualTo(Status.Code.FAILED_PRECONDITION);

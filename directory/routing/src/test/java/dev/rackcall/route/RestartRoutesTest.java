@@ -14,6 +14,7 @@ import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.nio.file.Files;
@@ -74,7 +75,7 @@ class RestartRoutesTest extends RoutesFixture {
         // At once, unless its host was registered late: a queue pair is taken until then.
         Await.equal("servers over virtual queues", List.of("host-of-one"), () -> servers(channel));
         Numbers numbers = channel.stub(Numbers.class);
-        caller = CompletableFuture.runAsync(() -> {
+        caller = Concurrently.start(() -> {
             while (!over.get()) {
                 // Idempotent: a peer that gets no processor for 0.2 s counts as gone, and the call in flight to it
                 // fails.
@@ -83,6 +84,7 @@ class RestartRoutesTest extends RoutesFixture {
                 // A server that is starting needs the processors.
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
             }
+            return null;
         });
         awaitSomeCalls();
         return channel;

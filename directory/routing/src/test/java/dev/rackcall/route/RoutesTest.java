@@ -23,6 +23,7 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.FreePort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -223,12 +224,12 @@ class RoutesTest extends RoutesFixture {
                         ChannelName.of(CHANNEL),
                         itsMemory.withTcp(List.of(alive.address().orElseThrow())));
         // The first connection of a process over the network loads and compiles a lot of code; here a later one has a
-        // share of 4 s.
+        // share of 10 s.
         assertThat(channel("c").stub(Numbers.class).who()).isNotEmpty();
         stopped.pause();
         try {
             // The socket in the runtime folder, at which no process answers, would use up all of the time.
-            RpcChannel channel = channel("a", byHandAddress(), Duration.ofSeconds(4));
+            RpcChannel channel = channel("a", byHandAddress(), Duration.ofSeconds(10));
             assertThat(channel.stub(Numbers.class).who()).isEqualTo("alive");
             assertThat(kinds(channel)).containsExactly(Kind.TCP);
         } finally {
@@ -407,8 +408,9 @@ class RoutesTest extends RoutesFixture {
 
     @Test
     void shouldFindTheServerThatWasRestartedAtTheSameAddress() {
-        RpcServer first = serve("a", new NumbersService("first"));
-        URI address = first.address().orElseThrow();
+        URI address = URI.create("rdma://127.0.0.1:" + FreePort.find());
+        RpcServer first =
+                keep(server("a", new NumbersService("first")).listen(address).start());
         RpcChannel channel = channel("b");
         Numbers numbers = channel.stub(Numbers.class);
         assertThat(numbers.who()).isEqualTo("first");

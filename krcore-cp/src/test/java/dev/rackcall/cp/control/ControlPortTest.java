@@ -6,6 +6,7 @@ import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Hosts;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Gid;
 import java.net.InetAddress;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A meta server's replies to messages that no agent sends. */
 class ControlPortTest {
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Await.BOUND;
 
     @RegisterExtension
     final Hosts hosts = new Hosts(4);

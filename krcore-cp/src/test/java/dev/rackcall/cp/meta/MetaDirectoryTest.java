@@ -12,6 +12,7 @@ import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.Endpoint;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.QueuePairState;
 import java.net.URI;
 import java.nio.file.Path;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Agents that find a meta server through a directory, and its successors. */
 class MetaDirectoryTest {
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Await.BOUND;
     private static final String GID = "fd72:6b00:0001:0002:0003:0004:7f00:0001";
     private static final Duration OFTEN = Duration.ofMillis(100);
 

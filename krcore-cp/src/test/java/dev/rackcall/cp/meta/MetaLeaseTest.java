@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Hosts;
+import dev.rackcall.cp.control.ControlMessage;
 import dev.rackcall.cp.control.ControlPort;
 import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.HostRecords;
+import dev.rackcall.testkit.Await;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,13 +36,14 @@ class MetaLeaseTest {
     private final AtomicLong looks = new AtomicLong();
 
     private HostDevice end;
+    private ControlPort port;
     private MetaServer meta;
     private MetaClient hosts;
 
     @BeforeEach
     void open() {
         end = new HostDevice(Hosts.device("hosts"));
-        ControlPort port = new ControlPort(end, "hosts", (operation, sender, body) -> new byte[0], () -> {});
+        port = new ControlPort(end, "hosts", (operation, sender, body) -> new byte[0], () -> {});
         port.start();
         hosts = new MetaClient(end, port, Optional.empty(), new HostLife(SILENT, 1), () -> meta.address());
     }
@@ -61,6 +65,13 @@ class MetaLeaseTest {
         });
         hosts.register(SILENT, record(SILENT));
         hosts.register(BUSY, record(BUSY));
+        awaitEarlierMessages();
+    }
+
+    /** A message that got no reply soon was sent again, and the second copy must not renew a lease later. */
+    private void awaitEarlierMessages() {
+        ByteBuffer reply = port.ask(meta.address(), ControlMessage.HELLO, new byte[0], Await.BOUND);
+        assertThat(reply.hasRemaining()).isTrue();
     }
 
     private static HostRecord record(HostId host) {
@@ -87,6 +98,7 @@ class MetaLeaseTest {
                 Hosts.waitUntil("the silent host's lease to end", () -> meta.hosts() == 1);
             }
         }
+        awaitEarlierMessages();
         time.addAndGet(NEARLY + 2);
         Hosts.waitUntil("all leases to end", () -> meta.hosts() == 0);
     }

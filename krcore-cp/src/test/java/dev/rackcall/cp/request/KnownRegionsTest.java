@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.table.RegionRecord;
+import dev.rackcall.testkit.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 class KnownRegionsTest {
     private static final int KEY = 7;
     private static final long VALID = 1000;
+    private static final long BOUND_SECONDS = Await.BOUND.toSeconds();
     private static final Optional<RegionRecord> OLD = Optional.of(new RegionRecord(4096, 64, 1));
     private static final Optional<RegionRecord> NEW = Optional.of(new RegionRecord(8192, 64, 1));
 
@@ -45,7 +47,7 @@ class KnownRegionsTest {
 
     private static void await(CountDownLatch latch) {
         try {
-            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(latch.await(BOUND_SECONDS, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -72,7 +74,7 @@ class KnownRegionsTest {
         }
         mayAnswer.countDown();
         for (Future<Optional<RegionRecord>> each : all) {
-            assertThat(each.get(20, TimeUnit.SECONDS)).isEqualTo(OLD);
+            assertThat(each.get(BOUND_SECONDS, TimeUnit.SECONDS)).isEqualTo(OLD);
         }
         assertThat(asked).hasValue(1);
     }
@@ -85,8 +87,8 @@ class KnownRegionsTest {
         Future<Optional<RegionRecord>> early = waiting(regions);
         Future<Optional<RegionRecord>> late = waiting(regions);
         mayAnswer.countDown();
-        assertThat(early.get(20, TimeUnit.SECONDS)).isEmpty();
-        assertThat(late.get(20, TimeUnit.SECONDS))
+        assertThat(early.get(BOUND_SECONDS, TimeUnit.SECONDS)).isEmpty();
+        assertThat(late.get(BOUND_SECONDS, TimeUnit.SECONDS))
                 .as("made since the other asked")
                 .isEqualTo(NEW);
     }
@@ -130,7 +132,7 @@ class KnownRegionsTest {
         Future<Optional<RegionRecord>> early = waiting(regions);
         regions.clear();
         mayAnswer.countDown();
-        assertThat(early.get(20, TimeUnit.SECONDS)).isEqualTo(OLD);
+        assertThat(early.get(BOUND_SECONDS, TimeUnit.SECONDS)).isEqualTo(OLD);
         assertThat(regions.known(KEY)).isEmpty();
     }
 

@@ -70,12 +70,12 @@ class AgentPumpTest {
                 return agent.poll();
             }));
             try (Tenant tenant = AgentFolder.join(folder, "t")) {
-                assertThat(tenant.ping(Duration.ofSeconds(5))).isTrue();
+                assertThat(tenant.ping(Await.BOUND)).isTrue();
                 assertThat(server.awaitFailure(Duration.ZERO)).isFalse();
 
                 broken.set(true);
 
-                assertThat(server.awaitFailure(Duration.ofSeconds(10))).isTrue();
+                assertThat(server.awaitFailure(Await.BOUND)).isTrue();
                 Hosts.waitUntil("the tenant to be gone", () -> server.tenants() == 0);
                 Hosts.fails(Kind.UNREACHABLE, "", () -> AgentFolder.join(folder, "late"));
             }

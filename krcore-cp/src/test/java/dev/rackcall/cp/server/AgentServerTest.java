@@ -46,6 +46,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -113,7 +114,7 @@ class AgentServerTest {
             assertThat(server.tenants()).isEqualTo(1);
             assertThat(tenant.host()).isEqualTo(agent.host());
             assertThat(tenant.isHardware()).isFalse();
-            assertThat(tenant.ping(Duration.ofSeconds(5))).isTrue();
+            assertThat(tenant.ping(Await.BOUND)).isTrue();
             works(tenant);
             works(tenant);
         }
@@ -232,7 +233,7 @@ class AgentServerTest {
         Hosts.waitUntil("the second one to wait", () -> admission.waiting() == 1);
         server.close();
         assertThatThrownBy(second::get).hasMessageContaining("ended during the hello");
-        assertThat(only.ping(Duration.ofSeconds(5))).isFalse();
+        assertThat(only.ping(Await.BOUND)).isFalse();
     }
 
     @Test
@@ -392,15 +393,31 @@ class AgentServerTest {
 
     @Test
     void shouldFlushWhatWasUnderWayWhenTheAgentEnds() throws Exception {
-        AgentServer server = serve();
+        AtomicBoolean standsStill = new AtomicBoolean();
+        CountDownLatch stands = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        AgentServer server = hosts.keep(AgentServer.open(agent, folder, () -> {
+            if (standsStill.get()) {
+                stands.countDown();
+                Await.latch(goesOn);
+            }
+            return agent.poll();
+        }));
         Agent slow = hosts.agent("slow");
         MemoryRegion far = Hosts.region(slow.admit("t"), 64);
         Tenant tenant = join();
         MemoryRegion ours = Hosts.region(tenant, 64);
         VirtualQueue queue = tenant.connect(slow.host());
         hosts.drop(slow);
-        for (int i = 0; i < 4; i++) {
-            queue.push(Hosts.write(far, ours, i));
+        // Otherwise the first request may fail before the last is pushed, which the queue would then refuse.
+        standsStill.set(true);
+        Await.latch(stands);
+        try {
+            for (int i = 0; i < 4; i++) {
+                assertThat(queue.push(Hosts.write(far, ours, i))).isTrue();
+            }
+        } finally {
+            goesOn.countDown();
         }
         server.close();
         assertThat(Hosts.pop(queue, 4).stream().map(Hosts.Done::id)).containsExactly(0L, 1L, 2L, 3L);
@@ -460,7 +477,7 @@ class AgentServerTest {
     }
 
     private static void assertHasEnded(Tenant tenant) {
-        assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+        assertThat(tenant.ping(Await.BOUND)).isFalse();
     }
 
     private Thread waitForTheNextAgent(Tenant tenant) {

@@ -151,7 +151,7 @@ class StandingAgentTest {
         try (Tenant tenant = AgentFolder.join(folder, "t")) {
             MemoryRegion region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
             hosts.drop(first);
-            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            assertThat(tenant.ping(Await.BOUND)).isFalse();
             listenInSilence();
             FutureTask<Object> patient = new FutureTask<>(() -> patiently(LONG, () -> tenant.bind(7)));
             Thread waiting = Thread.ofPlatform().daemon().start(patient);
@@ -163,7 +163,10 @@ class StandingAgentTest {
             assertThat(patient).isNotDone();
 
             tenant.close();
-            assertThrown(ExecutionException.class, () -> patient.get(20, TimeUnit.SECONDS), "tenant t is closed");
+            assertThrown(
+                    ExecutionException.class,
+                    () -> patient.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS),
+                    "tenant t is closed");
         }
     }
 

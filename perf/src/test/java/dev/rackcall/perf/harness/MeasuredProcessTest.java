@@ -8,7 +8,6 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -54,7 +53,7 @@ class MeasuredProcessTest {
         try (Workspace workspace = Workspace.create(parent);
                 MeasuredProcess<ServerSide> child = MeasuredProcess.server(RAW, workspace.newPart(), Cores.NO_CPU)) {
             ProcessHandle.of(child.pid()).orElseThrow().destroyForcibly();
-            assertThatThrownBy(() -> child.await(Duration.ofSeconds(20), Wire.OK))
+            assertThatThrownBy(() -> child.await(Await.BOUND, Wire.OK))
                     .isInstanceOf(BenchFailure.class)
                     .hasMessageContaining("raw-pingpong server: the JVM ended");
         }
@@ -68,7 +67,7 @@ class MeasuredProcessTest {
             assertThat(parent.toFile().list()).hasSize(1);
 
             coordinator.kill();
-            child.onExit().get(10, TimeUnit.SECONDS);
+            child.onExit().get(Await.BOUND.toSeconds(), TimeUnit.SECONDS);
             Await.until("the workspace is removed", () -> parent.toFile().list().length == 0);
         }
     }

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
 
 /** Broken, hostile and missing peers. Each gets, or causes, a clear error, and no other peer is affected. */
 class QueueBadInputTest extends RpcFixture {
-    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     /** Where strangers claim to receive messages. */
     private static final int SILENT_PORT = 70_000;

@@ -13,13 +13,13 @@ import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -50,13 +50,10 @@ class QueueClockTest {
                 MessagePort port = hosts.servers().bind(PORT)) {
             port.give(region, 0, BYTES / 2, 1);
             CarrierProvider.Memory memory = new CarrierProvider.Memory(file, mapping.memory());
-            CompletableFuture<CarrierProvider.Greeted> greeted = CompletableFuture.supplyAsync(() -> new QueueCarriers()
-                    .connect(
-                            URI.create("vq://" + QueueHosts.SERVER + ":" + PORT),
-                            memory,
-                            ByteBuffer.allocate(1),
-                            8,
-                            Duration.ofSeconds(30)));
+            URI address = URI.create("vq://" + QueueHosts.SERVER + ":" + PORT);
+            ByteBuffer packet = ByteBuffer.allocate(1);
+            CompletableFuture<CarrierProvider.Greeted> greeted =
+                    Concurrently.start(() -> new QueueCarriers().connect(address, memory, packet, 8, Await.BOUND));
             QueueHello hello = hello(port);
             welcome(hello);
             try (Carrier client = greeted.get().carrier().orElseThrow()) {

@@ -158,7 +158,7 @@ class StandingAgentTest {
             FutureTask<QueueHub> patient;
             try (UnixSocket _ = silent(hosts.folder(QueueHosts.CLIENT))) {
                 FutureTask<QueueHub> first = new FutureTask<>(
-                        () -> Patience.within(Duration.ofSeconds(1), () -> QueueHub.of(hosts.clients())));
+                        () -> Patience.within(Duration.ofSeconds(4), () -> QueueHub.of(hosts.clients())));
                 Thread maker = Thread.ofPlatform().daemon().start(first);
                 Await.until("it waits", () -> maker.getState() == Thread.State.TIMED_WAITING);
                 patient = new FutureTask<>(() -> Patience.within(LONG, () -> QueueHub.of(hosts.clients())));

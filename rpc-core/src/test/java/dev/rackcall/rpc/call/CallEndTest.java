@@ -109,8 +109,8 @@ class CallEndTest extends RpcFixture {
             call.onEnd((status, trailers) -> served.add(status.code()));
             next.run();
         }));
-        // One slot for each call: on a busy machine, late handlers still hold the slots of earlier calls.
-        RpcChannel channel = open(channel().slots(64));
+        // Slots for each call and its cancellation: on a busy machine, late handlers still hold those of earlier calls.
+        RpcChannel channel = open(channel().slots(128));
         for (int i = 0; i < 50; i++) {
             Echo hurried = channel.stub(Echo.class, within(Duration.ofMillis(2)));
             assertFails(Status.Code.DEADLINE_EXCEEDED, () -> hurried.add(1, 1));
@@ -177,7 +177,9 @@ class CallEndTest extends RpcFixture {
         try (RpcChannel channel = channel().open()) {
             Echo hasty = channel.stub(Echo.class, within(timeout));
             while (opened.get() < most) {
-                assertThat(codeOf(() -> hasty.count(0, 10))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+                // On a busy machine calls that were given up still hold all slots.
+                assertThat(codeOf(() -> hasty.count(0, 10)))
+                        .isIn(Status.Code.DEADLINE_EXCEEDED, Status.Code.RESOURCE_EXHAUSTED);
             }
             Await.until("each stream is closed", () -> service.closedStreams.get() == opened.get());
         } finally {
@@ -213,12 +215,12 @@ class CallEndTest extends RpcFixture {
             }
         };
         serve(Echo.class, service);
-        Echo echo = connect(channel().slots(2).defaultTimeout(Duration.ofSeconds(10)));
+        Echo echo = connect(channel().slots(2).defaultTimeout(Await.BOUND));
         for (int i = 0; i < 10; i++) {
             assertThat(echo.later(7, 0).join()).isEqualTo(7);
             assertThat(echo.add(i, 1)).isEqualTo(i + 1L);
             assertThat(echo.later(1, 0))
-                    .failsWithin(Duration.ofSeconds(30))
+                    .failsWithin(Await.BOUND)
                     .withThrowableThat()
                     .havingCause()
                     .withMessageContaining("UNKNOWN");

@@ -79,7 +79,10 @@ class LeftoverTest extends RpcFixture {
             try {
                 channel.release(channel.stub(Library.class, within(2)).write("late", 1));
             } catch (RpcException e) {
-                assertThat(e.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+                // On a busy machine calls that were given up still hold all slots.
+                boolean isLate = e.code() == Status.Code.DEADLINE_EXCEEDED
+                        || e.getMessage().contains("slots were taken until the deadline");
+                assertThat(isLate).as("%s", e).isTrue();
             }
         }
         holding = false;
@@ -133,13 +136,17 @@ class LeftoverTest extends RpcFixture {
         Echo hurried = channel.stub(Echo.class, within(1_500));
         Echo patient = channel.stub(Echo.class);
         assertThat(patient.add(1, 1)).isEqualTo(2);
-        CompletableFuture<Status.Code> first = Concurrently.start(() -> codeOf(() -> hurried.block(60_000)));
-        CompletableFuture<Status.Code> second = Concurrently.start(() -> codeOf(() -> hurried.block(60_000)));
-        Await.equal("handlers", 2, service.blocking::get);
-        assertThat(first.join()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-        assertThat(second.join()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-        assertThat(patient.add(1, 2)).isEqualTo(3);
-        Await.equal("cancelled handlers", 2, service.cancelled::get);
+        // Again: on a busy machine a deadline may pass before the handler has begun.
+        Await.until("handlers of all slots", () -> {
+            int before = service.blocking.get();
+            CompletableFuture<Status.Code> first = Concurrently.start(() -> codeOf(() -> hurried.block(60_000)));
+            CompletableFuture<Status.Code> second = Concurrently.start(() -> codeOf(() -> hurried.block(60_000)));
+            assertThat(first.join()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+            assertThat(second.join()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+            assertThat(patient.add(1, 2)).isEqualTo(3);
+            Await.until("all handlers are cancelled", () -> service.cancelled.get() == service.blocking.get());
+            return service.blocking.get() == before + 2;
+        });
     }
 
     @Test

@@ -13,6 +13,7 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
 import java.net.URI;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -26,12 +27,21 @@ class MirroredWaitTest extends RpcFixture {
     private static final String REACTOR = "rackcall-client";
     private static final String SLEEPER = "sleeper";
 
+    private final CountDownLatch goesOn = new CountDownLatch(1);
     private Echo echo;
+
+    /** Has a handler that returns when the test lets it. */
+    private final class Stubborn extends EchoService {
+        @Override
+        public void crash(String message) {
+            Await.latch(goesOn);
+        }
+    }
 
     @BeforeEach
     void connect() {
         serve(RpcServer.builder()
-                .service(Echo.class, new EchoService())
+                .service(Echo.class, new Stubborn())
                 .dispatch(Dispatch.virtualThreads())
                 .runtimeFolder(directory)
                 .listen(ADDRESS));
@@ -61,13 +71,18 @@ class MirroredWaitTest extends RpcFixture {
         int before = CopyCarriers.listens(REACTOR);
         CompletableFuture<Boolean> caller = Concurrently.start(() -> {
             Thread.currentThread().setName(SLEEPER);
-            return echo.block(2_000);
+            echo.crash("not now");
+            return true;
         });
-        Await.until("the caller sleeps", () -> CopyCarriers.listens(SLEEPER) > 0);
-        Await.until("the sleep is announced again", () -> {
-            CopyCarriers.ringClient(ADDRESS);
-            return CopyCarriers.listens(REACTOR) > before;
-        });
-        assertThat(Concurrently.get(caller)).isFalse();
+        try {
+            Await.until("the caller sleeps", () -> CopyCarriers.listens(SLEEPER) > 0);
+            Await.until("the sleep is announced again", () -> {
+                CopyCarriers.ringClient(ADDRESS);
+                return CopyCarriers.listens(REACTOR) > before;
+            });
+        } finally {
+            goesOn.countDown();
+        }
+        assertThat(Concurrently.get(caller)).isTrue();
     }
 }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** A stream whose elements block while they are encoded delays its own reader and no other call. */
 class StreamEncodingTest extends RpcFixture {
-    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private final CountDownLatch encoding = new CountDownLatch(1);
     private final CountDownLatch end = new CountDownLatch(1);

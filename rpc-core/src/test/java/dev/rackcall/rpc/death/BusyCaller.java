@@ -95,6 +95,16 @@ final class BusyCaller implements AutoCloseable {
         }
     }
 
+    /**
+     * Calls over both channels, also over the one that this style does not use.
+     *
+     * @throws RpcException if a call failed
+     */
+    void callOverBoth() {
+        echo.nothing();
+        check(library.kept() != null, "what is kept");
+    }
+
     private void add() {
         long first = random.nextLong();
         long second = random.nextLong();

@@ -85,7 +85,7 @@ class PauseTest extends RpcFixture {
 
     @Test
     void shouldGoOnAfterAServerThatWasStopped() throws Exception {
-        try (ChildJvm server = ChildJvm.start(StandbyServer.class, directory, directory.toString())) {
+        try (ChildJvm server = ChildJvm.start(StandbyServer.class, directory, directory.toString(), "in order")) {
             server.awaitLine("ready");
             server.send("serve");
             server.awaitLine("serving");

@@ -156,9 +156,10 @@ class ServerEndTest extends RpcFixture {
         List<CompletableFuture<Boolean>> clients = List.of(Concurrently.start(client), Concurrently.start(client));
         try {
             for (int i = 0; i < 40; i++) {
-                // The state after a server was killed.
-                assertThat(directory.toFile().mkdirs() || directory.toFile().isDirectory())
-                        .isTrue();
+                // The state after a server was killed. The clients may remove the directory between the two looks.
+                Await.until(
+                        "the directory",
+                        () -> directory.toFile().mkdirs() || directory.toFile().isDirectory());
                 leave("test+echo@aaaaaa");
                 leave("test+echo@aaaaaa.lock");
                 server().start().close();

@@ -183,8 +183,8 @@ class SealedCallTest extends VaultFixture {
 
     @Test
     void shouldKeepTheScopeOfALateHandlerSealedAndFreeItWhenItIsDone() throws Exception {
-        // Long enough to begin the call on a busy machine.
-        SealedVault hasty = channel.stub(SealedVault.class, within(Duration.ofSeconds(2)));
+        // Long enough to begin the call on a machine that stands still for some seconds.
+        SealedVault hasty = channel.stub(SealedVault.class, within(Duration.ofSeconds(5)));
         CompletableFuture<List<Long>> values = Concurrently.start(() -> hasty.valueTwice(coin));
         meet();
         assertThatThrownBy(() -> values.get(SECONDS, TimeUnit.SECONDS)).hasMessageContaining("DEADLINE_EXCEEDED");

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -110,16 +111,24 @@ class LifeCycleTest extends RpcFixture {
 
     @Test
     void shouldSayItsState() throws Exception {
-        RpcServer server = serve(Till.class, new TillServer());
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        RpcServer server = serve(serving(Till.class, new TillServer()).interceptor((_, next) -> {
+            inside.countDown();
+            Await.latch(end);
+            next.run();
+        }));
         assertThat(server.state()).isEqualTo(RpcServer.State.SERVING);
         RpcChannel channel = open(channel(Till.class));
         Till till = channel.stub(Till.class, within(BOUND));
-        CompletableFuture<Long> call = Concurrently.start(() -> till.work(1_000));
+        CompletableFuture<Long> call = Concurrently.start(till::pid);
+        Await.latch(inside);
         Await.equal("calls", 1, server::callsUnderWay);
         CompletableFuture<Boolean> drained = Concurrently.start(() -> server.shutdown(BOUND));
         Await.until("it drains", () -> server.state() != RpcServer.State.SERVING);
         // A shorter bound does not take time from the calls.
         server.shutdown(Duration.ofMillis(1));
+        end.countDown();
         assertThat(drained).succeedsWithin(BOUND).isEqualTo(true);
         assertThat(call).succeedsWithin(BOUND);
         assertThat(server.state()).isEqualTo(RpcServer.State.CLOSED);

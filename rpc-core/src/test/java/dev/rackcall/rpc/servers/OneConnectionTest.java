@@ -189,7 +189,8 @@ class OneConnectionTest extends RpcFixture {
         RpcServer second = serve(both());
         assertThat(smith.measure(new Nail("after"))).isEqualTo("after");
         useBoth(grocer, smith);
-        assertThat(second.connections()).isEqualTo(1);
+        // The search for servers may have connected, too, and then closes what is one too many.
+        Await.equal("connections", 1, second::connections);
     }
 
     @Test

@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 /** Servers at their sockets: a successor's, and those of clients that hang up. */
@@ -93,14 +94,25 @@ class ChannelSocketTest extends RpcFixture {
         PrintStream before = System.err;
         ByteArrayOutputStream log = new ByteArrayOutputStream();
         List<FileInputStream> files = new ArrayList<>();
-        RpcServer server = serve(serving(Echo.class, new EchoService())
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        EchoService service = new EchoService() {
+            @Override
+            public boolean block(long millis) {
+                inside.countDown();
+                Await.latch(end);
+                return super.block(millis);
+            }
+        };
+        RpcServer server = serve(serving(Echo.class, service)
                 .dispatch(Dispatch.direct())
                 .pollers(1)
                 .stuckAfter(BOUND));
         Echo echo = open(channel(Echo.class)).stub(Echo.class, within(BOUND));
         System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
         try {
-            CompletableFuture<Boolean> busy = Concurrently.start(() -> echo.block(2_000));
+            CompletableFuture<Boolean> busy = Concurrently.start(() -> echo.block(1));
+            Await.latch(inside);
             Await.equal("calls", 1, server::callsUnderWay);
             for (int i = 0; i < CLIENTS; i++) {
                 knock().close();
@@ -111,10 +123,12 @@ class ChannelSocketTest extends RpcFixture {
                 for (int i = 0; i < 3 * CLIENTS; i++) {
                     files.add(new FileInputStream("/proc/self/stat"));
                 }
+                end.countDown();
                 assertThat(Concurrently.get(busy)).isFalse();
             }
             Await.equal("connections", 1, server::connections);
         } finally {
+            end.countDown();
             System.setErr(before);
             for (FileInputStream file : files) {
                 file.close();

@@ -78,7 +78,7 @@ class FaultPlanTest {
         SoftDevice peer = SoftDevice.of("peer", SoftOptions.local().withFaults(peers));
         FaultPlan hit = own ? plan : peers;
         try (Connected pair =
-                new Connected(new Bench(device), new Bench(peer), ReadyToSend.defaults(), InitAttributes.connected())) {
+                new Connected(new Bench(device), new Bench(peer), Bench.PATIENT, InitAttributes.connected())) {
             pair.succeed(write(pair.b));
             hit.portDown();
             assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);

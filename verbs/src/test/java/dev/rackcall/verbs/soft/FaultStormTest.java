@@ -2,6 +2,7 @@ package dev.rackcall.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Bench;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
@@ -50,7 +51,7 @@ class FaultStormTest {
             }
             over.set(true);
             for (Future<Integer> worker : workers) {
-                assertThat(worker.get(60, TimeUnit.SECONDS))
+                assertThat(worker.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS))
                         .as("successful requests, seed %d", seed)
                         .isPositive();
             }

@@ -2,6 +2,7 @@ package dev.rackcall.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
 import dev.rackcall.verbs.soft.wire.LinkHello;
@@ -14,7 +15,7 @@ import java.nio.ByteOrder;
 
 /** A peer that sends exactly what the test specifies. */
 final class RawPeer implements AutoCloseable {
-    private static final int PATIENCE_MILLIS = 10_000;
+    private static final int PATIENCE_MILLIS = Math.toIntExact(Await.BOUND.toMillis());
 
     private final Socket socket;
 

@@ -73,7 +73,7 @@ class OwnerLockTest {
                 results.add(executor.submit(contender));
             }
             for (Future<Integer> result : results) {
-                assertThat(result.get(30, TimeUnit.SECONDS)).isLessThanOrEqualTo(1);
+                assertThat(result.get(100, TimeUnit.SECONDS)).isLessThanOrEqualTo(1);
             }
         }
         assertThat(acquired.get()).isPositive();

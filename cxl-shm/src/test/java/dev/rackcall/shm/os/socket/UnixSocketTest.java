@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class UnixSocketTest {
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(50);
 
     @TempDir
     private Path directory;
@@ -209,7 +209,7 @@ class UnixSocketTest {
             CompletableFuture<Optional<Message>> waiting =
                     CompletableFuture.supplyAsync(() -> pair.left().receive(Duration.ofSeconds(30)));
             pair.left().close();
-            assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> waiting.get(100, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(IllegalStateException.class);
         }

@@ -13,6 +13,7 @@ import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryOptions;
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.FreePort;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -47,10 +48,16 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
         System.setProperty("zookeeper.forceSync", "no");
         List<InstanceSpec> specs = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
-            specs.add(new InstanceSpec(null, -1, -1, -1, true, i, TICK_MILLIS, 200));
+            specs.add(spec(i));
         }
         ensemble = new TestingCluster(specs);
         ensemble.start();
+    }
+
+    /** A server at ports that stay free while it is away; curator's own choice is one that the kernel also assigns. */
+    private static InstanceSpec spec(int number) {
+        return new InstanceSpec(
+                null, FreePort.find(), FreePort.find(), FreePort.find(), true, number, TICK_MILLIS, 200);
     }
 
     @AfterAll
@@ -69,8 +76,8 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
 
     @Override
     protected DirectoryOptions options() {
-        // Some wait for its end, all others for a machine that is busy.
-        return DirectoryOptions.DEFAULT.withLease(Duration.ofSeconds(5));
+        // The longest lease that such an ensemble grants, twenty ticks: a pause of the machine must not end it.
+        return new DirectoryOptions(Duration.ofMillis(TICK_MILLIS * 20), PATIENCE);
     }
 
     /** As if the servers had received no message from it for longer than its lease. */
@@ -82,12 +89,10 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
 
     @Test
     void shouldLoseNothingWithAServerOfTheEnsemble() throws Exception {
-        // Longer than a new leader's election takes, so that no lease is lost in the meantime.
-        DirectoryOptions patient =
-                options().withLease(Duration.ofMillis(TICK_MILLIS * 20)).withTimeout(PATIENCE);
-        ZooKeeperStore store = ZooKeeperStore.open(ensemble.getConnectString(), folder, patient);
+        // The lease is longer than a new leader's election takes, so that it is not lost in the meantime.
+        ZooKeeperStore store = ZooKeeperStore.open(ensemble.getConnectString(), folder, options());
         try (Directory server = over(store);
-                Directory client = Directory.open(address(), patient);
+                Directory client = Directory.open(address(), options());
                 ChannelView view = client.follow(CART)) {
             Announcement announcement = server.announce(CART, Endpoint.of("a", "host-a", 1));
             assertThat(view.await(PATIENCE)).hasSize(1);
@@ -105,9 +110,8 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
 
     @Test
     void shouldKeepWhatIsKnownWhileNoServerAnswersAndGoOnAfterwards() throws Exception {
-        InstanceSpec spec = new InstanceSpec(null, -1, -1, -1, true, 1, TICK_MILLIS, 100);
-        DirectoryOptions hasty = options().withTimeout(Duration.ofSeconds(1));
-        try (TestingServer alone = new TestingServer(spec, true);
+        DirectoryOptions hasty = options().withTimeout(Duration.ofSeconds(3));
+        try (TestingServer alone = new TestingServer(spec(1), true);
                 Directory server = Directory.open(address(alone.getConnectString()), hasty);
                 Directory client = Directory.open(address(alone.getConnectString()), hasty);
                 ChannelView view = client.follow(CART)) {
@@ -130,10 +134,9 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
 
     @Test
     void shouldWithdrawAnEndpointAsSoonAsTheServerIsBack() throws Exception {
-        InstanceSpec spec = new InstanceSpec(null, -1, -1, -1, true, 1, TICK_MILLIS, 100);
         // The lease is the longest that such a server grants: it must not end before the server is back.
-        DirectoryOptions hasty = new DirectoryOptions(Duration.ofMillis(20 * TICK_MILLIS), Duration.ofSeconds(1));
-        try (TestingServer alone = new TestingServer(spec, true);
+        DirectoryOptions hasty = new DirectoryOptions(Duration.ofMillis(20 * TICK_MILLIS), Duration.ofSeconds(3));
+        try (TestingServer alone = new TestingServer(spec(1), true);
                 Directory server = Directory.open(address(alone.getConnectString()), hasty);
                 Directory client = Directory.open(address(alone.getConnectString()), hasty);
                 ChannelView view = client.follow(CART)) {

@@ -34,6 +34,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LyingWelcomeTest extends RpcFixture {
     private static final long CONTROL = ControlLayout.controlBytes(LyingServer.SLOTS);
     private static final long END = CONTROL + 2 * LyingServer.QUOTA;
+    /** The lie that a client meets for as long as it waits. */
+    private static final String SILENCE = "silence";
 
     private LyingServer server;
 
@@ -43,10 +45,14 @@ class LyingWelcomeTest extends RpcFixture {
     }
 
     private RpcChannel open() {
+        return open(Duration.ofSeconds(10));
+    }
+
+    private RpcChannel open(Duration timeout) {
         return channel(Echo.class)
                 .slots(LyingServer.SLOTS)
                 .arenaQuota(LyingServer.QUOTA)
-                .connectTimeout(Duration.ofSeconds(2))
+                .connectTimeout(timeout)
                 .open();
     }
 
@@ -194,7 +200,7 @@ class LyingWelcomeTest extends RpcFixture {
                     offer.message[15] = 99;
                 }),
                 lie("hanging up", (offer, socket) -> offer.message = new byte[0]),
-                lie("silence", (offer, socket) -> offer.silent = true));
+                lie(SILENCE, (offer, socket) -> offer.silent = true));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -205,7 +211,8 @@ class LyingWelcomeTest extends RpcFixture {
         Await.equal("quiet before", Map.of(), () -> Usage.grownSince(Usage.now()));
         Map<String, Integer> before = Usage.now();
         server.lie(lie);
-        RpcException refused = catchThrowableOfType(RpcException.class, this::open);
+        Duration timeout = Duration.ofSeconds(name.equals(SILENCE) ? 2 : 10);
+        RpcException refused = catchThrowableOfType(RpcException.class, () -> open(timeout));
         assertThat(refused).as(name).isNotNull();
         assertThat(refused.code())
                 .as(refused.getMessage())

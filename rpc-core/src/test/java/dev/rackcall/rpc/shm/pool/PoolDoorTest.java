@@ -43,7 +43,7 @@ class PoolDoorTest extends RpcFixture {
     }
 
     private RpcChannel.Builder channelTo(String name) {
-        return RpcChannel.builder(name).pool(hosts.second());
+        return RpcChannel.builder(name).pool(hosts.second()).connectTimeout(Await.BOUND);
     }
 
     private PoolDoor ownedDoor(PoolCommons commons, String name) {

@@ -31,7 +31,9 @@ public final class DirectoryMember implements AutoCloseable {
      * @param args address, lease in ms, channel, endpoint's id, fingerprint
      */
     public static void main(String[] args) throws InterruptedException {
-        DirectoryOptions options = DirectoryOptions.DEFAULT.withLease(Duration.ofMillis(Long.parseLong(args[1])));
+        // A process that has just begun may take long for its first operation.
+        DirectoryOptions options =
+                new DirectoryOptions(Duration.ofMillis(Long.parseLong(args[1])), Duration.ofMinutes(1));
         Directory directory = Directory.open(URI.create(args[0]), options);
         directory.announce(ChannelName.of(args[2]), Endpoint.of(args[3], "child", Long.parseLong(args[4])));
         directory.claimMemory(1 << 20);

@@ -85,6 +85,8 @@ final class ChaosClient {
                 .waiting(waiting)
                 .slots(ChaosCalm.SLOTS)
                 .arenaQuota(ARENA_BYTES)
+                // One attempt may exceed the time limits while this process still loads its code.
+                .waitForReady(Await.BOUND)
                 .interceptor((call, next) -> {
                     call.onEnd(tally.begin(call.method().fullName()));
                     next.run();

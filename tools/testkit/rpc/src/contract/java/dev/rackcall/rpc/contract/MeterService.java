@@ -18,6 +18,8 @@ public final class MeterService implements Meter {
 
     final Semaphore permits = new Semaphore(0);
     final AtomicInteger running = new AtomicInteger();
+    /** How many handlers that are {@link #running} there have been. */
+    final AtomicInteger begun = new AtomicInteger();
 
     @Override
     public Summary record(String who, Stream<Reading> readings) {
@@ -38,6 +40,7 @@ public final class MeterService implements Meter {
     }
 
     private void watched(Runnable reading) {
+        begun.incrementAndGet();
         running.incrementAndGet();
         try {
             reading.run();
