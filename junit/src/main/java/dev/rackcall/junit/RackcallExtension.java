@@ -114,7 +114,10 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
         return channel(service).stub(service);
     }
 
-    /** Closes the server at once, as if its process had ended: calls in flight, and later ones, end with UNAVAILABLE. */
+    /**
+     * Closes the server at once, as if its process had ended: calls in flight, and later ones, end with UNAVAILABLE. The
+     * futures of asynchronous calls may complete after this method has returned.
+     */
     public void loseServer() {
         server.shutdown(Duration.ZERO);
     }

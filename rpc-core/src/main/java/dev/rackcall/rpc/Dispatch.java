@@ -5,7 +5,9 @@ package dev.rackcall.rpc;
  *
  * <ul>
  *   <li>{@link #direct()}: the polling thread of the connection. Lowest latency; for handlers of microseconds. A handler that
- *       takes longer than {@code RpcServer.Builder.stuckAfter} keeps its thread, and another thread takes over polling.
+ *       takes longer than {@code RpcServer.Builder.stuckAfter}, perhaps because the host is busy, keeps its thread, and
+ *       another thread takes over polling. A client's calls are handled in the order in which they were sent, except
+ *       those that overtake such a handler.
  *   <li>{@link #workers(int)}: a fixed pool. For handlers that compute for long.
  *   <li>{@link #virtualThreads()}: a virtual thread per call. For handlers that block.
  * </ul>

@@ -1,7 +1,6 @@
 package dev.rackcall.rpc.runtime;
 
 import dev.rackcall.rpc.Status;
-import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.file.OwnerLock;
@@ -276,15 +275,11 @@ public final class RuntimeDirectory {
         }
         Optional<OwnerLock> lock;
         try {
-            lock = OwnerLock.tryAcquire(instance.lock());
+            lock = OwnerLock.tryTakeOver(instance.lock());
         } catch (OsException e) {
-            if (e.errno() != Errno.ENOENT) {
-                throw Status.Code.FAILED_PRECONDITION
-                        .with("what a dead server of %s left cannot be removed: %s", instance.channel(), e.getMessage())
-                        .asException(e);
-            }
-            // A server that has just ended was the last in the directory.
-            return false;
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("what a dead server of %s left cannot be removed: %s", instance.channel(), e.getMessage())
+                    .asException(e);
         }
         if (lock.isEmpty()) {
             return false;

@@ -1,10 +1,8 @@
 package dev.rackcall.shm.os.file;
 
-import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.Uid;
-import java.lang.foreign.Arena;
 import java.nio.file.Path;
 
 /**
@@ -54,23 +52,7 @@ public final class NamedFile {
 
     /** Gives the file its name. Returns false if the name is taken. */
     public static boolean publish(SharedFile file) {
-        try (Arena arena = Arena.ofConfined()) {
-            CallState state = CallState.current();
-            int result = LibcFiles.linkat(
-                    state.errnoSegment(),
-                    LibcFiles.AT_FDCWD,
-                    arena.allocateFrom("/proc/self/fd/" + file.fd()),
-                    LibcFiles.AT_FDCWD,
-                    arena.allocateFrom(path(file).toString()),
-                    LibcFiles.AT_SYMLINK_FOLLOW);
-            if (result == 0) {
-                return true;
-            }
-            if (state.errno() == Errno.EEXIST) {
-                return false;
-            }
-            throw new OsException("cannot name " + path(file), state.errno(), "is /proc mounted here?");
-        }
+        return OpenFile.link(file.fd(), path(file));
     }
 
     /** Whether its path still leads to this file. */

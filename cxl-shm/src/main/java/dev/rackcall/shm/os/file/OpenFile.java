@@ -6,7 +6,7 @@ import dev.rackcall.shm.os.OsException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 
-/** open(2) and unlink(2) of a path, with messages that name it. */
+/** open(2), linkat(2) and unlink(2) of a path, with messages that name it. */
 public final class OpenFile {
     private OpenFile() {}
 
@@ -40,6 +40,27 @@ public final class OpenFile {
                 new OsException(what, errno, "too many open files: raise ulimit -n or close connections");
             default -> new OsException(what, errno);
         };
+    }
+
+    /** Gives a file that was opened without a name this one; false if it is taken. */
+    static boolean link(int fd, Path path) {
+        try (Arena arena = Arena.ofConfined()) {
+            CallState state = CallState.current();
+            int result = LibcFiles.linkat(
+                    state.errnoSegment(),
+                    LibcFiles.AT_FDCWD,
+                    arena.allocateFrom("/proc/self/fd/" + fd),
+                    LibcFiles.AT_FDCWD,
+                    arena.allocateFrom(path.toString()),
+                    LibcFiles.AT_SYMLINK_FOLLOW);
+            if (result == 0) {
+                return true;
+            }
+            if (state.errno() == Errno.EEXIST) {
+                return false;
+            }
+            throw new OsException("cannot name " + path, state.errno(), "is /proc mounted here?");
+        }
     }
 
     /** Removes a file; returns whether this call removed it. */

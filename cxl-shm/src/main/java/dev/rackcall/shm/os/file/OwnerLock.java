@@ -21,6 +21,11 @@ public final class OwnerLock implements AutoCloseable {
     /** An attempt fails only if an owner is releasing the lock at that moment. */
     private static final int MAX_ATTEMPTS = 64;
 
+    private static final int ABSENT = -1;
+    private static final int HELD = -2;
+    /** The former owner removed the file between the opening and the locking. */
+    private static final int REMOVED = -3;
+
     private final Path path;
     private final Descriptor descriptor;
 
@@ -35,36 +40,107 @@ public final class OwnerLock implements AutoCloseable {
     }
 
     /**
-     * Becomes the owner; empty if there already is one.
+     * Becomes the owner; empty if there already is one. A new file appears at its path with its text, and locked: a
+     * process that removes what the dead left never sees it without an owner.
      *
      * @param instance written behind the pid, for example an instance id
      * @throws OsException if the file cannot be opened or written
      */
     public static Optional<OwnerLock> tryAcquire(Path path, String instance) {
-        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-            int fd = OpenFile.open(path, LibcFiles.O_RDWR | LibcFiles.O_CREAT | LibcFiles.O_NOFOLLOW, 0600);
-            try {
-                if (!RecordLock.tryLock(fd, LOCKED_BYTE, path.toString())) {
-                    Descriptor.close(fd);
-                    return Optional.empty();
+        int fd = REMOVED;
+        for (int attempt = 0; attempt < MAX_ATTEMPTS && (fd == REMOVED || fd == ABSENT); attempt++) {
+            fd = lockExisting(path);
+            if (fd == ABSENT) {
+                Optional<OwnerLock> made = make(path, instance);
+                if (made.isPresent()) {
+                    return made;
                 }
-                // If the former owner removed the file between our open and our lock, the lock is worthless.
-                if (FileStatus.of(fd, path.toString()).isAt(path)) {
-                    OwnerLock lock = new OwnerLock(path, fd);
-                    lock.write(
-                            "pid " + ProcessHandle.current().pid() + (instance.isEmpty() ? "" : " " + instance) + "\n");
-                    return Optional.of(lock);
-                }
-                Descriptor.close(fd);
-            } catch (RuntimeException e) {
-                Descriptor.close(fd);
-                throw e;
             }
         }
-        return Optional.empty();
+        return owner(path, fd).map(lock -> lock.write(instance));
     }
 
-    private void write(String text) {
+    /** Becomes the owner of a file that a dead owner left; empty if there is none. */
+    public static Optional<OwnerLock> tryTakeOver(Path path) {
+        int fd = REMOVED;
+        for (int attempt = 0; attempt < MAX_ATTEMPTS && fd == REMOVED; attempt++) {
+            fd = lockExisting(path);
+        }
+        return owner(path, fd);
+    }
+
+    private static Optional<OwnerLock> owner(Path path, int fd) {
+        return fd < 0 ? Optional.empty() : Optional.of(new OwnerLock(path, fd));
+    }
+
+    /** The locked file's descriptor, or ABSENT, HELD or REMOVED. */
+    private static int lockExisting(Path path) {
+        int fd = OpenFile.tryOpen(path, LibcFiles.O_RDWR | LibcFiles.O_NOFOLLOW, 0);
+        if (fd == -Errno.ENOENT) {
+            return ABSENT;
+        }
+        if (fd < 0) {
+            throw OpenFile.failure(path, -fd);
+        }
+        return lock(path, fd);
+    }
+
+    /** The descriptor, or HELD or REMOVED: then it is closed. */
+    private static int lock(Path path, int fd) {
+        int result = HELD;
+        try {
+            if (RecordLock.tryLock(fd, LOCKED_BYTE, path.toString())) {
+                // If the former owner removed the file between our open and our lock, the lock is worthless.
+                result = FileStatus.of(fd, path.toString()).isAt(path) ? fd : REMOVED;
+            }
+            return result;
+        } finally {
+            if (result < 0) {
+                Descriptor.close(fd);
+            }
+        }
+    }
+
+    /** Creates the file; empty if another process has done so meanwhile. */
+    private static Optional<OwnerLock> make(Path path, String instance) {
+        Path directory = path.toAbsolutePath().getParent();
+        int fd = OpenFile.tryOpen(directory, LibcFiles.O_RDWR | LibcFiles.O_TMPFILE, 0600);
+        if (fd == -Errno.EOPNOTSUPP || fd == -Errno.EISDIR || fd == -Errno.EINVAL) {
+            return makeUnlocked(path, instance);
+        }
+        if (fd < 0) {
+            throw OpenFile.failure(path, -fd);
+        }
+        OwnerLock made = new OwnerLock(path, fd);
+        boolean named = false;
+        try {
+            // No other process can have opened it.
+            RecordLock.tryLock(fd, LOCKED_BYTE, path.toString());
+            made.write(instance);
+            named = OpenFile.link(fd, path);
+        } finally {
+            if (!named) {
+                made.descriptor.close();
+            }
+        }
+        return named ? Optional.of(made) : Optional.empty();
+    }
+
+    /** For file systems without nameless files: another process may lock the new file first. */
+    private static Optional<OwnerLock> makeUnlocked(Path path, String instance) {
+        int fd = OpenFile.tryOpen(
+                path, LibcFiles.O_RDWR | LibcFiles.O_CREAT | LibcFiles.O_EXCL | LibcFiles.O_NOFOLLOW, 0600);
+        if (fd == -Errno.EEXIST) {
+            return Optional.empty();
+        }
+        if (fd < 0) {
+            throw OpenFile.failure(path, -fd);
+        }
+        return owner(path, lock(path, fd)).map(lock -> lock.write(instance));
+    }
+
+    private OwnerLock write(String instance) {
+        String text = "pid " + ProcessHandle.current().pid() + (instance.isEmpty() ? "" : " " + instance) + "\n";
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         CallState state = CallState.current();
         try (Arena arena = Arena.ofConfined()) {
@@ -75,6 +151,7 @@ public final class OwnerLock implements AutoCloseable {
                 throw new OsException("writing " + path, state.errno(), "is its file system full?");
             }
         }
+        return this;
     }
 
     /** Whether the lock has an owner now, possibly in this process. A file without an owner counts as free. */

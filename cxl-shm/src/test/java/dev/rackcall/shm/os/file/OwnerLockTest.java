@@ -14,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,6 +45,45 @@ class OwnerLockTest {
             assertThat(Files.readString(lock.path()))
                     .isEqualTo("pid " + ProcessHandle.current().pid() + "\n");
         }
+    }
+
+    /** A process that removes what the dead left looks at all times, also while the owner only just begins. */
+    @Test
+    void shouldNeverBeFoundWithoutItsOwner() throws Exception {
+        Path path = directory.resolve("lock");
+        AtomicBoolean over = new AtomicBoolean();
+        try (var executor = Executors.newFixedThreadPool(2)) {
+            Callable<Integer> cleaner = () -> {
+                int found = 0;
+                while (!over.get()) {
+                    Optional<OwnerLock> left = OwnerLock.tryTakeOver(path);
+                    found += left.isPresent() ? 1 : 0;
+                    left.ifPresent(OwnerLock::close);
+                }
+                return found;
+            };
+            List<Future<Integer>> cleaners = List.of(executor.submit(cleaner), executor.submit(cleaner));
+            try {
+                for (int i = 0; i < 2_000; i++) {
+                    try (OwnerLock lock = OwnerLock.tryAcquire(path).orElseThrow()) {
+                        assertThat(lock.isAtPath()).isTrue();
+                    }
+                }
+            } finally {
+                over.set(true);
+            }
+            for (Future<Integer> each : cleaners) {
+                assertThat(each.get(100, TimeUnit.SECONDS)).isZero();
+            }
+        }
+        assertThat(path).doesNotExist();
+    }
+
+    @Test
+    void shouldNotMakeAFileToTakeItOver() {
+        Path path = directory.resolve("lock");
+        assertThat(OwnerLock.tryTakeOver(path)).isEmpty();
+        assertThat(path).doesNotExist();
     }
 
     @Test
