@@ -146,7 +146,9 @@ final class AgentMessages implements AutoCloseable {
         while (!closed) {
             try {
                 receives.requestNotification();
-                if (poll()) {
+                // Waits for a thread that polls: what came after its poll, and before the request, is not announced.
+                polling.lock();
+                if (pollLocked()) {
                     continue;
                 }
                 if (reading.get() > 0 || answers.areWaiting()) {
@@ -170,9 +172,11 @@ final class AgentMessages implements AutoCloseable {
 
     /** Takes messages that have arrived, unless another thread is doing so; returns whether there were any. */
     boolean poll() {
-        if (!polling.tryLock()) {
-            return false;
-        }
+        return polling.tryLock() && pollLocked();
+    }
+
+    /** Releases the lock. */
+    private boolean pollLocked() {
         try {
             boolean isAny = receives.poll(this::take);
             if (reading.get() > 0) {
