@@ -144,7 +144,8 @@ public final class PoolServer extends PolledServer {
     // ---- the porter
 
     private void attend() {
-        long lastTick = System.nanoTime();
+        long lastWatch = System.nanoTime();
+        long lastTick = lastWatch;
         while (!stopping) {
             if (!isPoolOpen()) {
                 LOG.warn("the pool was closed before its server, which cannot be called any more");
@@ -153,7 +154,11 @@ public final class PoolServer extends PolledServer {
             try {
                 entrances.forEach(this::attendSafely);
                 long now = System.nanoTime();
-                watchPollers();
+                if (now - lastWatch
+                        > Math.min(TICK_NANOS, spec.threads().stuckAfter().toNanos())) {
+                    lastWatch = now;
+                    watchPollers();
+                }
                 if (now - lastTick > TICK_NANOS) {
                     lastTick = now;
                     entrances.forEach(entrance -> {

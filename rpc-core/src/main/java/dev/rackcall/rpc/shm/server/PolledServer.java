@@ -144,9 +144,10 @@ public abstract class PolledServer implements ServerEndpoint {
         return pollers().stream().anyMatch(Poller::isAwake);
     }
 
-    /** Called at least every {@code stuckAfter} while any poller is awake, and every tick. One thread. */
+    /** Called at least every {@code stuckAfter} while any poller is awake, and every tenth of a second. One thread. */
     protected final void watchPollers() {
         long now = System.nanoTime();
+        pollers.nextSlice();
         if (now - lastRelief >= stuckAfterNanos) {
             lastRelief = now;
             pollers.relieveIfStuck();

@@ -235,12 +235,13 @@ public final class Poller {
         return !sleeping;
     }
 
-    /**
-     * Lets another thread take over if the polling thread is still in the same handler as at the previous check. Begins
-     * a new slice.
-     */
-    void relieveIfStuck() {
+    /** Ends the turn of the connection being served, even if it has more requests. Any thread. */
+    void nextSlice() {
         relief.nextSlice();
+    }
+
+    /** Lets another thread take over if the polling thread is still in the same handler as at the previous check. */
+    void relieveIfStuck() {
         relief.relieveIfStuck();
     }
 

@@ -207,6 +207,11 @@ final class Pollers {
         }
     }
 
+    /** Ends the turns of connections that always have more requests. */
+    void nextSlice() {
+        pollers.forEach(Poller::nextSlice);
+    }
+
     /** Lets another thread take over from each poller that is still in the same handler as at the previous check. */
     void relieveIfStuck() {
         for (Poller poller : pollers) {
