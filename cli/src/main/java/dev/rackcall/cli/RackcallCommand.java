@@ -1,5 +1,6 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.cli.top.TopCommand;
 import dev.rackcall.perf.BenchCommand;
 import dev.rackcall.rack.RackTestCommand;
 import dev.rackcall.samples.DemoCommand;
@@ -33,6 +34,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             RackTestCommand.class,
             AgentCommand.class,
             ExplainCommand.class,
+            TopCommand.class,
             DoctorCommand.class,
             CompatCommand.class,
             CleanCommand.class,
