@@ -1,6 +1,7 @@
 package dev.rackcall.cli;
 
 import dev.rackcall.cli.top.TopCommand;
+import dev.rackcall.cli.view.ViewCommand;
 import dev.rackcall.perf.BenchCommand;
 import dev.rackcall.rack.RackTestCommand;
 import dev.rackcall.samples.DemoCommand;
@@ -35,6 +36,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             AgentCommand.class,
             ExplainCommand.class,
             TopCommand.class,
+            ViewCommand.class,
             DoctorCommand.class,
             CompatCommand.class,
             CleanCommand.class,

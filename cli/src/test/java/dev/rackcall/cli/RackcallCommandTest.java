@@ -28,6 +28,7 @@ class RackcallCommandTest {
                         "stress",
                         "rack-test",
                         "top",
+                        "view",
                         "doctor",
                         "clean",
                         "hold-seals",

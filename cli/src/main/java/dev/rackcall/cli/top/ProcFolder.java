@@ -64,8 +64,17 @@ final class ProcFolder {
         return unreadable.size();
     }
 
+    /** Whether it runs. A killed process keeps its folder until its parent asks for its exit code. */
     boolean isAlive(int pid) {
-        return Files.exists(folder.resolve(Integer.toString(pid)));
+        try {
+            String stat = Files.readString(
+                    folder.resolve(Integer.toString(pid)).resolve("stat"), StandardCharsets.ISO_8859_1);
+            // The state follows the name, which is in parentheses and may hold anything.
+            int state = stat.lastIndexOf(')') + 2;
+            return state >= stat.length() || "ZX".indexOf(stat.charAt(state)) < 0;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private Set<Integer> pids() throws IOException {

@@ -3,12 +3,9 @@ package dev.rackcall.cli.top;
 import java.io.Console;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -26,12 +23,6 @@ import tools.jackson.databind.json.JsonMapper;
         },
         sortOptions = false)
 public final class TopCommand implements Callable<Integer> {
-    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long SHORT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
-    private static final long LONG_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** A pause is this many times as long as reading all connections took. */
-    private static final int PAUSES_A_SAMPLE = 300;
-
     @Spec
     private CommandSpec spec;
 
@@ -57,9 +48,9 @@ public final class TopCommand implements Callable<Integer> {
         boolean onTerminal = Optional.ofNullable(System.console())
                 .filter(Console::isTerminal)
                 .isPresent();
-        try (TopWatch watch = new TopWatch(new ProcFolder(Path.of("/proc")))) {
+        try (TopWatch watch = TopWatch.ofThisHost()) {
             if (once || json || !onTerminal) {
-                watchOnce(watch, () -> false);
+                watch.watch(() -> false);
                 print(out, watch.report(channel, order));
             } else {
                 draw(watch);
@@ -79,34 +70,10 @@ public final class TopCommand implements Callable<Integer> {
 
     private void draw(TopWatch watch) throws IOException, InterruptedException {
         try (TopScreen screen = TopScreen.open(spec.commandLine().getOut())) {
-            while (watchOnce(watch, screen::isLeft)) {
+            while (watch.watch(screen::isLeft)) {
                 List<String> lines = TopTable.lines(watch.report(channel, order));
                 screen.show(lines);
             }
-        }
-    }
-
-    /**
-     * Watches for an interval.
-     *
-     * @return false if it was ended by {@code isLeft}
-     */
-    private static boolean watchOnce(TopWatch watch, BooleanSupplier isLeft) throws IOException, InterruptedException {
-        long start = System.nanoTime();
-        watch.begin();
-        while (true) {
-            long before = System.nanoTime();
-            watch.sample();
-            long after = System.nanoTime();
-            if (isLeft.getAsBoolean()) {
-                return false;
-            }
-            long left = start + INTERVAL_NANOS - after;
-            if (left <= 0) {
-                return true;
-            }
-            long pause = Math.clamp(PAUSES_A_SAMPLE * (after - before), SHORT_PAUSE_NANOS, LONG_PAUSE_NANOS);
-            TimeUnit.NANOSECONDS.sleep(Math.min(pause, left));
         }
     }
 }

@@ -4,6 +4,7 @@ import dev.rackcall.rpc.shm.view.ConnectionMemory;
 import dev.rackcall.rpc.shm.view.ConnectionReading;
 import dev.rackcall.rpc.shm.view.InvalidMemoryException;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -11,19 +12,65 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 
-/** Watches the connections of this host's processes, interval by interval. For one thread. */
-final class TopWatch implements AutoCloseable {
+/**
+ * Watches the connections of this host's processes, interval by interval. It opens their memory for reading only. Close it
+ * when nothing is watched for a while, because it keeps that memory alive. For one thread.
+ */
+public final class TopWatch implements AutoCloseable {
+    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long SHORT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long LONG_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** A pause is this many times as long as reading all connections took. */
+    private static final int PAUSES_A_SAMPLE = 300;
     /** Looking for processes and connections costs more than reading the connections that are known. */
     private static final int INTERVALS_A_SCAN = 4;
 
     private final ProcFolder folder;
     private final Map<HeldMemory.FileId, WatchedConnection> watched = new LinkedHashMap<>();
     private List<MemoryHolder> holders = List.of();
+    /** The holders that still lived when the last report was made; the last scan may be older. */
+    private Set<Integer> living = Set.of();
+
     private long intervals;
 
     TopWatch(ProcFolder folder) {
         this.folder = folder;
+    }
+
+    /** Watches the processes that this user may look at. */
+    public static TopWatch ofThisHost() {
+        return new TopWatch(new ProcFolder(Path.of("/proc")));
+    }
+
+    /**
+     * Watches for an interval of a second.
+     *
+     * @param isLeft asked as often as 20 times a second
+     * @return false if {@code isLeft} ended it
+     * @throws IOException if the processes of this host cannot be listed
+     */
+    public boolean watch(BooleanSupplier isLeft) throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        begin();
+        while (true) {
+            long before = System.nanoTime();
+            sample();
+            long after = System.nanoTime();
+            if (isLeft.getAsBoolean()) {
+                return false;
+            }
+            long left = start + INTERVAL_NANOS - after;
+            if (left <= 0) {
+                return true;
+            }
+            long pause = Math.clamp(PAUSES_A_SAMPLE * (after - before), SHORT_PAUSE_NANOS, LONG_PAUSE_NANOS);
+            TimeUnit.NANOSECONDS.sleep(Math.min(pause, left));
+        }
     }
 
     /** Begins an interval; first looks for processes and connections if that was not done lately. */
@@ -70,12 +117,18 @@ final class TopWatch implements AutoCloseable {
         watched.values().forEach(WatchedConnection::sample);
     }
 
+    /** Whether the process with that pid runs. */
+    public boolean isAlive(int pid) {
+        return folder.isAlive(pid);
+    }
+
     /**
      * What was seen in the present interval.
      *
      * @param channel a part of the names of the channels to show
      */
-    TopReport report(String channel, TopOrder order) {
+    public TopReport report(String channel, TopOrder order) {
+        living = holders.stream().map(MemoryHolder::pid).filter(folder::isAlive).collect(Collectors.toSet());
         Map<Integer, Totals> totals = new HashMap<>();
         List<TopReport.ConnectionRow> connections = new ArrayList<>();
         watched.forEach((file, connection) -> {
@@ -94,6 +147,7 @@ final class TopWatch implements AutoCloseable {
         });
         connections.sort(order.comparator());
         List<TopReport.ProcessRow> processes = holders.stream()
+                .filter(holder -> living.contains(holder.pid()))
                 .filter(holder -> channel.isEmpty() || totals.containsKey(holder.pid()))
                 .map(holder -> totals.getOrDefault(holder.pid(), new Totals()).of(holder))
                 .toList();
@@ -116,12 +170,17 @@ final class TopWatch implements AutoCloseable {
 
     private TopReport.ConnectionRow row(WatchedConnection connection, HeldMemory memory, List<MemoryHolder> ends) {
         Optional<ConnectionReading> reading = connection.reading();
+        String id = memory.file().device() + "-" + memory.file().inode();
+        List<Integer> pids = ends.stream().map(MemoryHolder::pid).toList();
         if (reading.isEmpty()) {
             String why = connection.problem().orElse("it was not read");
             return new TopReport.ConnectionRow(
+                    id,
                     memory.name(),
                     Optional.empty(),
                     Optional.empty(),
+                    pids,
+                    "UNKNOWN",
                     "invalid",
                     0,
                     0,
@@ -135,9 +194,12 @@ final class TopWatch implements AutoCloseable {
         }
         ConnectionReading now = reading.get();
         return new TopReport.ConnectionRow(
+                id,
                 memory.name(),
                 pid(now.serverPid(), ends),
                 pid(now.clientPid(), ends),
+                pids,
+                transport(now),
                 state(now, ends),
                 connection.rate(),
                 now.requests(),
@@ -150,8 +212,20 @@ final class TopWatch implements AutoCloseable {
                 Optional.empty());
     }
 
+    /** Over RDMA and TCP each end has memory of its own, which does not name the other. */
+    private static String transport(ConnectionReading reading) {
+        if (reading.serverPid() <= 0 || reading.clientPid() <= 0) {
+            return "REMOTE";
+        }
+        return reading.serverPid() == reading.clientPid() ? "PROCESS" : "HOST";
+    }
+
     /** The process that the memory names, if it really holds the memory. */
-    private static Optional<Integer> pid(int named, List<MemoryHolder> ends) {
+    private Optional<Integer> pid(int named, List<MemoryHolder> ends) {
+        return holder(named, ends).filter(living::contains);
+    }
+
+    private static Optional<Integer> holder(int named, List<MemoryHolder> ends) {
         return ends.stream()
                 .filter(end -> end.ids().contains(named))
                 .map(MemoryHolder::pid)
@@ -170,7 +244,8 @@ final class TopWatch implements AutoCloseable {
     }
 
     private boolean isGone(int named, List<MemoryHolder> ends) {
-        return named > 0 && pid(named, ends).isEmpty() && !folder.isAlive(named);
+        return named > 0
+                && holder(named, ends).map(pid -> !living.contains(pid)).orElseGet(() -> !folder.isAlive(named));
     }
 
     @Override

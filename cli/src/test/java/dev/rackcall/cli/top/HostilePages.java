@@ -13,7 +13,7 @@ import java.util.Random;
  * A process with memory that pretends to be that of connections. Its arguments are a seed and the channel's name. It
  * prints "there" and ends with its input.
  */
-final class HostilePages {
+public final class HostilePages {
     /** "RACKCALL", as a connection begins. */
     private static final long MAGIC = 0x4c4c41434b434152L;
 

@@ -62,7 +62,7 @@ class TopCommandTest {
                             assertThat(row.get("serverPid").asLong()).isEqualTo(server.pid());
                             assertThat(row.get("clientPid").asLong()).isEqualTo(client.pid());
                             assertThat(row.get("state").asString()).isEqualTo("open");
-                                    assertThat(row.get("memoryBytes").asLong()).isPositive();
+                            assertThat(row.get("memoryBytes").asLong()).isPositive();
                             assertThat(row.get("invalid").isNull()).isTrue();
                         });
                 assertThat(rows(report, "processes"))
