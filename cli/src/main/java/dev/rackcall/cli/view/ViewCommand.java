@@ -4,8 +4,13 @@ import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,6 +39,20 @@ public final class ViewCommand implements Callable<Integer> {
     @Option(names = "--port", paramLabel = "PORT", description = "The port (default: any that is free).")
     private int port;
 
+    @Option(
+            names = "--directory",
+            paramLabel = "URI",
+            defaultValue = "${env:RACKCALL_DIRECTORY}",
+            description = "Also show the servers of other hosts that a directory names: file:///a/folder, or"
+                    + " zk://host:2181,host:2181 (default: RACKCALL_DIRECTORY, or none).")
+    private Optional<URI> directory = Optional.empty();
+
+    @Option(
+            names = "--host",
+            paramLabel = "NAME",
+            description = "The name of this host (default: RACKCALL_HOST, or what the kernel says).")
+    private Optional<String> host = Optional.empty();
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (port < 0 || port > MOST) {
@@ -41,16 +60,27 @@ public final class ViewCommand implements Callable<Integer> {
                     spec.commandLine(), "--port " + port + ": give a number from 0, for any port, to " + MOST);
         }
         ViewServer.limitClients();
+        String here = host.orElseGet(RuntimeDirectory::hostName);
+        if (directory.isEmpty()) {
+            serve(here, Optional::empty);
+        } else {
+            try (RackWatch rack = RackWatch.start(directory.get(), here)) {
+                serve(here, () -> Optional.of(rack.report()));
+            }
+        }
+        return 0;
+    }
+
+    private void serve(String here, Supplier<Optional<RackReport>> rack) throws IOException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
-        try (ViewSampler sampler = ViewSampler.ofThisHost(RuntimeDirectory.hostName());
-                ViewServer server = ViewServer.start(port, sampler, this::explain)) {
+        try (ViewSampler sampler = ViewSampler.ofThisHost(here);
+                ViewServer server = ViewServer.start(port, sampler, rack, this::explain)) {
             out.println("Open this address in a browser on this host; Ctrl-C ends.");
             out.println(server.address());
             out.flush();
             // A signal ends this process; nothing outlives it.
             new CountDownLatch(1).await();
         }
-        return 0;
     }
 
     /** What {@code rackcall explain} prints of the channel. */
@@ -58,7 +88,10 @@ public final class ViewCommand implements Callable<Integer> {
         CommandLine explain = spec.root().subcommands().get("explain");
         StringWriter text = new StringWriter();
         PrintWriter writer = new PrintWriter(text);
-        explain.setOut(writer).setErr(writer).execute(channel);
+        List<String> arguments = new ArrayList<>(List.of(channel));
+        directory.ifPresent(address -> arguments.addAll(List.of("--directory", address.toString())));
+        host.ifPresent(name -> arguments.addAll(List.of("--host", name)));
+        explain.setOut(writer).setErr(writer).execute(arguments.toArray(String[]::new));
         writer.flush();
         return text.toString();
     }

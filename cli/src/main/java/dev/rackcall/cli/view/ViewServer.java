@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import tools.jackson.databind.json.JsonMapper;
@@ -42,11 +43,14 @@ final class ViewServer implements AutoCloseable {
     private final String token;
     private final PageFiles files = PageFiles.load();
     private final ViewSampler sampler;
+    private final Supplier<Optional<RackReport>> rack;
     private final UnaryOperator<String> explain;
 
-    private ViewServer(HttpServer http, ViewSampler sampler, UnaryOperator<String> explain) {
+    private ViewServer(
+            HttpServer http, ViewSampler sampler, Supplier<Optional<RackReport>> rack, UnaryOperator<String> explain) {
         this.http = http;
         this.sampler = sampler;
+        this.rack = rack;
         this.explain = explain;
         byte[] random = new byte[TOKEN_BYTES];
         RANDOM.nextBytes(random);
@@ -66,9 +70,12 @@ final class ViewServer implements AutoCloseable {
      * Starts to serve.
      *
      * @param port 0 for any
+     * @param rack gives what a directory says; empty without one
      * @param explain gives a channel's explanation
      */
-    static ViewServer start(int port, ViewSampler sampler, UnaryOperator<String> explain) throws IOException {
+    static ViewServer start(
+            int port, ViewSampler sampler, Supplier<Optional<RackReport>> rack, UnaryOperator<String> explain)
+            throws IOException {
         HttpServer http;
         try {
             http = HttpServer.create(new InetSocketAddress(InetAddress.getByAddress(LOOPBACK), port), 0);
@@ -76,7 +83,7 @@ final class ViewServer implements AutoCloseable {
             throw new IOException(
                     "cannot serve at port " + port + " of 127.0.0.1: " + e.getMessage() + "; give another --port", e);
         }
-        ViewServer server = new ViewServer(http, sampler, explain);
+        ViewServer server = new ViewServer(http, sampler, rack, explain);
         http.createContext("/", server::handle);
         http.setExecutor(server.threads);
         http.start();
@@ -117,6 +124,7 @@ final class ViewServer implements AutoCloseable {
         return switch (name.get()) {
             case "state" -> state(query);
             case "history" -> PageAnswer.json(JSON.writeValueAsBytes(sampler.series()));
+            case "rack" -> PageAnswer.json(JSON.writeValueAsBytes(rack.get()));
             case "explain" -> explanation(query);
             default -> files.find(name.get()).orElseGet(() -> PageAnswer.refusal(404, "There is no such page."));
         };

@@ -95,3 +95,10 @@ export function say(element, text) {
     element.textContent = text;
   }
 }
+
+/** Changes an attribute only if it differs, which spares the browser a layout. */
+export function set(element, attribute, value) {
+  if (element.getAttribute(attribute) !== value) {
+    element.setAttribute(attribute, value);
+  }
+}

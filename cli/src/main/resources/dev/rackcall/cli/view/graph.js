@@ -1,7 +1,7 @@
 // The graph: processes are boxes in layers, clients before their servers; connections are curves between them. Only the
 // numbers change from second to second; boxes move when a process or a channel comes or goes.
 
-import { cut, cutMiddle, say, svg } from './format.js';
+import { cut, cutMiddle, say, set, svg } from './format.js';
 
 const WIDE = 640;
 const PAD = 14;
@@ -11,6 +11,9 @@ const BOX = { width: 182, height: 66, gap: 26, letters: 21 };
 const COLUMN_GAP = { least: 244, most: 400 };
 /** Between curves at a box: those that arrive have labels. */
 const PORT = { from: 16, to: 38 };
+/** With more curves than that, only the selected one has a label, and nothing moves. */
+const MOST_LABELS = { wide: 40, narrow: 16 };
+const DENSE_PORT = { from: 9, to: 9 };
 const CHANNEL_LETTERS = 30;
 const LOOP = 52;
 const NARROW = { columns: 2, height: 58, gap: 58, between: 10 };
@@ -79,18 +82,19 @@ function untangle(layers, edges) {
 }
 
 /** Boxes in columns, with room for labels between them. */
-function wideLayout(layers, edges, width) {
+function wideLayout(layers, edges, width, isDense) {
+  const port = isDense ? DENSE_PORT : PORT;
   const plain = edges.filter((edge) => edge.from !== edge.to);
   const boxes = new Map();
   const gap = layers.length < 2 ? 0 : Math.min(COLUMN_GAP.most, Math.max(COLUMN_GAP.least,
     (width - 2 * (PAD + FRAME) - layers.length * BOX.width) / (layers.length - 1)));
   const total = layers.length * BOX.width + (layers.length - 1) * gap;
   const left = Math.max(PAD + FRAME, (width - total) / 2);
-  const tallest = Math.max(...layers.map((layer) => layer.reduce((y, node) => {
+  const tallest = Math.max(0, ...layers.map((layer) => layer.reduce((y, node) => {
     const box = {
       node,
       width: BOX.width,
-      height: Math.max(BOX.height, 14 + Math.max(...['from', 'to'].map((side) => plain.filter((edge) => edge[side] === node.id).length * PORT[side]))),
+      height: Math.max(BOX.height, 14 + Math.max(...['from', 'to'].map((side) => plain.filter((edge) => edge[side] === node.id).length * port[side]))),
       loops: edges.filter((edge) => edge.from === node.id && edge.to === node.id).length,
     };
     box.y = y;
@@ -112,7 +116,7 @@ function wideLayout(layers, edges, width) {
     boxes.forEach((box, id) => {
       const mine = plain.filter((edge) => edge[side] === id)
         .sort((a, b) => boxes.get(a[other]).y - boxes.get(b[other]).y || (a.key < b.key ? -1 : 1));
-      mine.forEach((edge, i) => found.set(edge.key, box.y + box.height / 2 + (i - (mine.length - 1) / 2) * PORT[side]));
+      mine.forEach((edge, i) => found.set(edge.key, box.y + box.height / 2 + (i - (mine.length - 1) / 2) * port[side]));
     });
     return found;
   };
@@ -156,7 +160,7 @@ function wideLayout(layers, edges, width) {
   const bottoms = [...boxes.values()].map((box) => box.y + box.height);
   return {
     boxes, curves, letters: { name: BOX.letters, channel: CHANNEL_LETTERS },
-    width: Math.max(width, left + total + PAD + FRAME), height: Math.max(...labels, ...bottoms) + FRAME + PAD,
+    width: Math.max(width, left + total + PAD + FRAME), bottom: Math.max(PAD + FRAME + FRAME_TITLE, ...labels, ...bottoms),
   };
 }
 
@@ -198,7 +202,26 @@ function narrowLayout(layers, edges, width) {
       });
     }
   }
-  return { boxes, curves, letters: { name: Math.floor((boxWidth - 20) / 7.4) }, width, height: y - NARROW.gap + PAD + 12 };
+  return { boxes, curves, boxWidth, letters: { name: Math.floor((boxWidth - 20) / 7.4) }, width, bottom: layers.length > 0 ? y - NARROW.gap : y };
+}
+
+/** Puts boxes without curves in rows below. */
+function placeAlone(layout, nodes, isNarrow) {
+  if (nodes.length === 0) {
+    return;
+  }
+  const { width, height, gap } = isNarrow ? { width: layout.boxWidth, height: NARROW.height, gap: NARROW.between } : BOX;
+  const room = layout.width - 2 * (PAD + (isNarrow ? 0 : FRAME));
+  const columns = Math.max(1, Math.floor((room + gap) / (width + gap)));
+  nodes.forEach((node, i) => {
+    const row = Math.floor(i / columns);
+    const inRow = Math.min(columns, nodes.length - row * columns);
+    const left = (layout.width - inRow * width - (inRow - 1) * gap) / 2;
+    layout.boxes.set(node.id, {
+      node, width, height, x: left + (i % columns) * (width + gap), y: layout.bottom + 10 + row * (height + 10),
+    });
+  });
+  layout.bottom += 10 + Math.ceil(nodes.length / columns) * (height + 10);
 }
 
 function arrow([x, y, dx, dy]) {
@@ -239,12 +262,20 @@ export class Graph {
       this.container.replaceChildren();
       return;
     }
-    const layers = layersOf(nodes, edges);
+    const connected = new Set(edges.flatMap((edge) => [edge.from, edge.to]));
+    const layers = layersOf(nodes.filter((node) => connected.has(node.id)), edges);
     untangle(layers, edges);
     this.narrow = width < WIDE;
-    const layout = this.narrow ? narrowLayout(layers, edges, width) : wideLayout(layers, edges, width);
+    const isDense = edges.length > (this.narrow ? MOST_LABELS.narrow : MOST_LABELS.wide);
+    const layout = this.narrow ? narrowLayout(layers, edges, width) : wideLayout(layers, edges, width, isDense);
+    const alone = nodes.filter((node) => !connected.has(node.id));
+    placeAlone(layout, alone.filter((node) => !node.elsewhere), this.narrow);
+    layout.frameBottom = layout.bottom;
+    layout.bottom += FRAME;
+    placeAlone(layout, alone.filter((node) => node.elsewhere), this.narrow);
+    layout.height = layout.bottom + PAD;
     this.letters = layout.letters;
-    const picture = svg('svg', { width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}`, role: 'group' });
+    const picture = svg('svg', { width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}`, role: 'group', class: isDense ? 'dense' : '' });
     picture.append(this.frame(layout, host));
     const above = svg('g');
     edges.forEach((edge) => {
@@ -270,10 +301,9 @@ export class Graph {
     const x = Math.min(...own.map((box) => box.x)) - margin;
     const right = Math.max(...own.map((box) => box.x + box.width)) + margin;
     const y = Math.min(...own.map((box) => box.y)) - margin - FRAME_TITLE + 4;
-    const ends = [...own.map((box) => box.y + box.height), ...(this.narrow ? [] : [layout.height - PAD - margin])];
     const title = svg('text', { x: x + 12, y: y + 18, class: 'host' });
     title.textContent = `host ${cut(host, 40)}`;
-    return svg('g', { class: 'frame' }, svg('rect', { x, y, width: right - x, height: Math.max(...ends) + margin - y, rx: 14 }), title);
+    return svg('g', { class: 'frame' }, svg('rect', { x, y, width: right - x, height: layout.frameBottom + margin - y, rx: 14 }), title);
   }
 
   clickable(element, kind, id, key) {
@@ -339,12 +369,12 @@ export class Graph {
     if (!part) {
       return;
     }
-    part.group.setAttribute('class', `node ${node.tone}${node.selected ? ' selected' : ''}`);
+    set(part.group, 'class', `node ${node.tone}${node.selected ? ' selected' : ''}`);
     say(part.title, cut(node.title, this.letters.name));
     say(part.pid, this.narrow ? node.short : node.sub);
     say(part.rates, this.narrow ? node.shortNumbers : node.numbers);
     say(part.tip, `${node.title} ${node.sub}`);
-    part.group.setAttribute('aria-label', `${node.title}, ${node.sub}, ${node.numbers}`);
+    set(part.group, 'aria-label', `${node.title}, ${node.sub}, ${node.numbers}`);
   }
 
   showEdge(edge) {
@@ -354,11 +384,11 @@ export class Graph {
     }
     part.connection = edge.connection;
     const style = `${edge.tone}${edge.selected ? ' selected' : ''}`;
-    part.group.setAttribute('class', `edge ${style}`);
-    part.group.setAttribute('aria-label', `${edge.channel}, ${edge.numbers}`);
-    part.label.setAttribute('class', `label ${style}`);
-    part.line.setAttribute('stroke-width', edge.width);
-    part.flow.setAttribute('class', `flow ${edge.speed}`);
+    set(part.group, 'class', `edge ${style}`);
+    set(part.group, 'aria-label', `${edge.channel}, ${edge.numbers}`);
+    set(part.label, 'class', `label ${style}`);
+    set(part.line, 'stroke-width', edge.width);
+    set(part.flow, 'class', `flow ${edge.speed}`);
     say(part.tip, `${edge.channel} ${edge.numbers}`);
     say(part.channel, this.narrow ? edge.short : cutMiddle(edge.channel, this.letters.channel));
     say(part.numbers, edge.numbers);

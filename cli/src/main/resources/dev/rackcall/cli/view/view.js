@@ -10,6 +10,8 @@ const WINDOW_MILLIS = 300_000;
 const LATE_MILLIS = 3000;
 const RETRY_MILLIS = 1000;
 const ANSWER_MILLIS = 10_000;
+const RACK_MILLIS = 3000;
+const MOST_HOSTS = 12;
 /** More connections between two processes are one curve. */
 const MOST_CURVES = 4;
 
@@ -33,6 +35,8 @@ const TRANSPORTS = {
 };
 
 let state = null;
+/** What a directory says; null without one. */
+let rack = null;
 /** What is shown in the details: {kind: 'connection' or 'process', id}. */
 let selection = null;
 let sort = { column: 'rate', down: true };
@@ -112,9 +116,31 @@ function processNode({ row, hasEnded }) {
   };
 }
 
+/** The other hosts of the rack, by their names: each with its servers. */
+function otherHosts() {
+  const hosts = new Map();
+  (rack?.servers ?? []).filter((server) => !server.isHere)
+    .forEach((server) => hosts.set(server.host, [...(hosts.get(server.host) ?? []), server]));
+  return hosts;
+}
+
+function hostNode(host, servers) {
+  const title = format.name(host);
+  const count = format.plural(servers.length, 'server');
+  return {
+    id: `host ${host}`, elsewhere: 'server', title: `host ${title}`, sub: `${count}, by the directory`, short: count,
+    numbers: 'no live numbers', shortNumbers: 'no live numbers', tone: 'elsewhere',
+  };
+}
+
 /** Another end, where it is not a process that can be seen. */
 function otherEnd(row, side) {
   if (row.transport === 'REMOTE') {
+    const serving = side === 'client' ? [] : [...otherHosts()]
+      .filter(([, servers]) => servers.some((server) => server.channel === row.channel));
+    if (serving.length === 1) {
+      return hostNode(...serving[0]);
+    }
     return {
       id: `elsewhere ${side}`, elsewhere: side, title: 'another host', sub: 'over RDMA or TCP', short: 'RDMA or TCP',
       numbers: '', shortNumbers: '', tone: 'elsewhere',
@@ -133,6 +159,7 @@ function worst(tones) {
 
 function graphModel() {
   const nodes = new Map(state.processes.map((each) => [`process ${each.row.pid}`, processNode(each)]));
+  [...otherHosts()].slice(0, MOST_HOSTS).map((each) => hostNode(...each)).forEach((node) => nodes.set(node.id, node));
   const groups = new Map();
   for (const { row } of state.connections) {
     if (row.invalid != null) {
@@ -204,6 +231,23 @@ const COLUMNS = [
   { id: 'memory', title: 'Memory', value: ({ row }) => row.memoryBytes },
 ];
 const rows = new Map();
+/** Drawing the lines of rows that nobody sees would cost most of a second's work. */
+const visible = new Set();
+const sight = new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => {
+  const { id } = target.dataset;
+  if (isIntersecting) {
+    visible.add(id);
+    showSpark(id);
+  } else {
+    visible.delete(id);
+  }
+}));
+
+function showSpark(id) {
+  if (rows.has(id) && series.has(id)) {
+    rows.get(id).spark.show(series.get(id));
+  }
+}
 
 function buildHead() {
   const head = document.querySelector('#connections thead tr');
@@ -239,10 +283,12 @@ function makeRow(id) {
   made.reason = html('span', { class: 'reason' });
   made.client = html('bdi');
   made.server = html('bdi');
-  made.cells.state.append(made.chip, made.reason);
+  made.cells.state.append(made.chip);
   made.arrow = html('span');
   made.cells.ends.append(made.client, made.arrow, made.server);
-  made.cells.trend.append(made.spark.element);
+  made.cells.trend.append(made.spark.element, made.reason);
+  made.element.dataset.id = id;
+  sight.observe(made.element);
   made.element.addEventListener('click', () => select('connection', id));
   made.element.addEventListener('keydown', (event) => event.key === 'Enter' && select('connection', id));
   return made;
@@ -252,21 +298,23 @@ function fillRow(made, connection) {
   const { row } = connection;
   const isInvalid = row.invalid != null;
   const tone = toneOf(row);
-  made.element.className = [tone, selection?.kind === 'connection' && selection.id === row.id ? 'selected' : ''].join(' ');
-  made.element.dataset.id = row.id;
+  made.element.className = [tone, isInvalid ? 'invalid' : '', selection?.kind === 'connection' && selection.id === row.id ? 'selected' : ''].join(' ');
   say(made.cells.channel, format.name(row.channel));
   made.chip.className = `chip ${tone}`;
   say(made.chip, row.state);
   say(made.reason, isInvalid ? format.name(row.invalid) : '');
   say(made.client, isInvalid ? `held by ${row.holders.map((pid) => `${nameOf(pid)} ${pid}`).join(', ')}` : endText(row, 'client'));
   say(made.server, isInvalid ? '' : endText(row, 'server'));
+  made.cells.trend.colSpan = isInvalid ? 5 : 1;
   say(made.arrow, isInvalid ? '' : ' → ');
   say(made.cells.rate, isInvalid ? format.NOTHING : format.rate(row.requestsPerSecond));
   say(made.cells.mean, format.micros(row.meanMicros));
   say(made.cells.inFlight, isInvalid ? format.NOTHING : format.average(row.inFlight));
   say(made.cells.asleep, isInvalid ? format.NOTHING : format.count(row.sleepingCallers));
   say(made.cells.memory, format.bytes(row.memoryBytes));
-  made.spark.show(series.get(row.id));
+  if (visible.has(row.id)) {
+    showSpark(row.id);
+  }
 }
 
 function matches(connection, wanted) {
@@ -291,7 +339,13 @@ function showTable() {
     column.id !== sort.column ? 'none' : sort.down ? 'descending' : 'ascending'));
   const body = document.querySelector('#connections tbody');
   const present = new Set(state.connections.map(({ row }) => row.id));
-  rows.forEach((made, id) => present.has(id) || rows.delete(id));
+  rows.forEach((made, id) => {
+    if (!present.has(id)) {
+      sight.unobserve(made.element);
+      visible.delete(id);
+      rows.delete(id);
+    }
+  });
   const elements = shown.map((connection) => {
     const { id } = connection.row;
     rows.set(id, rows.get(id) ?? makeRow(id));
@@ -330,8 +384,10 @@ function closeButton() {
 
 function buildConnection(connection) {
   const facts = html('dl', { class: 'facts' });
-  ['Client', 'Server', 'By', 'Requests', 'Callers asleep', 'Its server', 'Slots', 'Memory', 'State']
-    .forEach((title) => fact(facts, title));
+  const titles = connection.row.invalid == null
+    ? ['Client', 'Server', 'By', 'Requests', 'Callers asleep', 'Its server', 'Slots', 'Memory', 'State']
+    : ['Held by', 'Memory', 'State'];
+  titles.forEach((title) => fact(facts, title));
   details.chip = html('span');
   details.reason = html('p', { class: 'reason' });
   const parts = [
@@ -374,20 +430,20 @@ function fillConnection(connection) {
   details.chip.className = `chip ${toneOf(row)}`;
   say(details.chip, row.state);
   say(details.reason, row.invalid == null ? '' : `Its memory makes no sense: ${format.name(row.invalid)}.`);
-  const isInvalid = row.invalid != null;
-  const held = row.holders.map((pid) => `${nameOf(pid)} ${pid}`).join(', ');
   const values = {
-    Client: isInvalid ? `unknown; the memory is held by ${held}` : endText(row, 'client'),
-    Server: isInvalid ? 'unknown' : endText(row, 'server'),
+    'Held by': row.holders.map((pid) => `${nameOf(pid)} ${pid}`).join(', '),
+    Client: endText(row, 'client'),
+    Server: endText(row, 'server'),
     By: TRANSPORTS[row.transport] ?? 'unknown',
-    Requests: isInvalid ? format.NOTHING : `${format.count(row.requests)} since it began`,
-    'Callers asleep': isInvalid ? format.NOTHING : format.count(row.sleepingCallers),
-    'Its server': isInvalid || goneSeconds != null ? format.NOTHING : row.serverPolls ? 'polls this connection' : 'sleeps until the next request',
-    Slots: isInvalid ? format.NOTHING : format.count(row.slots),
+    Requests: `${format.count(row.requests)} since it began`,
+    'Callers asleep': format.count(row.sleepingCallers),
+    'Its server': goneSeconds != null ? format.NOTHING : row.serverPolls ? 'polls this connection' : 'sleeps until the next request',
+    Slots: format.count(row.slots),
     Memory: format.bytes(row.memoryBytes),
     State: [row.state, goneSeconds == null ? '' : ` for ${goneSeconds} s`, (STATES[row.state] ?? [])[1] ? `. ${STATES[row.state][1]}` : ''].join(''),
   };
-  Object.entries(values).forEach(([title, value]) => say(details.facts.get(title), value));
+  details.facts.forEach((element, title) => say(element, values[title]));
+  find('details').classList.toggle('invalid', row.invalid != null);
   details.charts.show(series.get(row.id));
 }
 
@@ -431,7 +487,7 @@ function showDetails() {
   const target = selection && (isConnection
     ? state.connections.find(({ row }) => row.id === selection.id)
     : state.processes.find(({ row }) => row.pid === selection.id));
-  const wanted = target ? `${selection.kind} ${selection.id}` : 'none';
+  const wanted = target ? `${selection.kind} ${selection.id} ${isConnection && target.row.invalid != null}` : 'none';
   if (wanted !== details.shown) {
     details.shown = wanted;
     details.facts.clear();
@@ -449,6 +505,49 @@ function select(kind, id) {
   const aside = find('details');
   if (kind && aside.getBoundingClientRect().top > innerHeight * 0.7) {
     aside.scrollIntoView({ block: 'start', behavior: 'smooth' });
+  }
+}
+
+// --- Other hosts ------------------------------------------------------------------------------------------------------
+
+const CARRIERS = { POOL: 'shared memory', RDMA: 'RDMA', TCP: 'TCP' };
+
+function showRack() {
+  find('rack-panel').hidden = rack === null;
+  if (rack === null) {
+    return;
+  }
+  const notes = ['A directory names them. Calls of other hosts are counted in those hosts\' memory: run rackcall view there.'];
+  if (rack.problem != null) {
+    notes.unshift(`The directory cannot be asked, and this may be old: ${format.name(rack.problem)}.`);
+  }
+  if (rack.leftOut > 0) {
+    notes.push(`${format.plural(rack.leftOut, 'server')} more are left out.`);
+  }
+  say(find('rack-note'), notes.join(' '));
+  find('rack-note').className = rack.problem == null ? '' : 'reason';
+  document.querySelector('#rack tbody').replaceChildren(...rack.servers.map((server) => html('tr', {},
+    html('td', {}, html('bdi', {}, format.name(server.host)), server.isHere ? ' (here)' : ''),
+    html('td', {}, html('bdi', {}, format.name(server.channel))),
+    html('td', {}, server.carriers.map((each) => CARRIERS[each]).join(', ') || 'not at all'),
+    html('td', {}, format.count(server.load)))));
+}
+
+async function followRack() {
+  for (;;) {
+    try {
+      const answer = await fetch('rack');
+      if (answer.ok) {
+        rack = await answer.json();
+        if (rack === null) {
+          return;
+        }
+        showRack();
+      }
+    } catch {
+      // The banner tells of a server that does not answer.
+    }
+    await new Promise((resolve) => setTimeout(resolve, RACK_MILLIS));
   }
 }
 
@@ -548,3 +647,4 @@ buildHead();
 find('filter').addEventListener('input', showTable);
 setInterval(showAge, 500);
 follow();
+followRack();

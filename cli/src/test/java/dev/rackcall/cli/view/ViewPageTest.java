@@ -29,6 +29,7 @@ class ViewPageTest {
     @TempDir
     private Path profile;
 
+    private Optional<RackReport> rack = Optional.empty();
     private ViewSampler sampler;
     private ViewServer server;
     private Chromium browser;
@@ -38,7 +39,7 @@ class ViewPageTest {
         Optional<Path> program = Chromium.program();
         assumeTrue(program.isPresent(), "NOT TESTED: chromium is not installed");
         sampler = ViewSampler.ofThisHost("here");
-        server = ViewServer.start(0, sampler, channel -> "explained " + channel);
+        server = ViewServer.start(0, sampler, () -> rack, channel -> "explained " + channel);
         browser = Chromium.start(program.get(), profile);
         browser.look(1600, 1000, "light");
     }
@@ -74,6 +75,19 @@ class ViewPageTest {
         return row(channel) + "?.querySelector('td." + column + "').textContent";
     }
 
+    /** A selector of the process's box in the graph. */
+    private static String box(ChildJvm process) {
+        return "#graph .node[aria-label*=\"pid " + process.pid() + ",\"]";
+    }
+
+    /** Shows the page, and in its table only the rows of this test: another one may run beside it. */
+    private void show() {
+        browser.open(server.address());
+        browser.await("document.querySelector('#filter')");
+        browser.evaluate("(box => { box.value = '" + own("") + "'; box.dispatchEvent(new Event('input')); })"
+                + "(document.querySelector('#filter'))");
+    }
+
     private static String own(String name) {
         return "/view" + ProcessHandle.current().pid() + "/" + name;
     }
@@ -102,7 +116,7 @@ class ViewPageTest {
         String channel = own("cart");
         try (ChildJvm cart = start("cart-server", channel);
                 ChildJvm front = start("shop-front", "-", channel + "=500")) {
-            browser.open(server.address());
+            show();
             browser.await(row(channel));
             assertThat(browser.text(cell(channel, "ends")))
                     .isEqualTo("shop-front " + front.pid() + " → cart-server " + cart.pid());
@@ -119,7 +133,7 @@ class ViewPageTest {
                     () -> !browser.text(requests).equals(first));
             browser.await("parseFloat(" + cell(channel, "rate") + ") > 0");
             browser.await("document.querySelectorAll('#details canvas').length === 3");
-            browser.await("document.querySelector('#graph .edge.open.selected')");
+            browser.await("document.querySelector('#graph .edge.selected[aria-label^=\"" + channel + ",\"]')");
             browser.await(row(channel) + ".querySelector('.spark .line').getAttribute('d').includes('L')");
 
             browser.evaluate("document.querySelector('#details button.explain').click()");
@@ -143,15 +157,15 @@ class ViewPageTest {
 
             // The page notes when it shows the death, so that this test's own slowness does not count.
             browser.evaluate("window.red = new Promise(resolve => { const look = () => "
-                    + row(channel) + "?.classList.contains('bad') && document.querySelector('#graph .node.bad')"
-                    + " && document.querySelector('#graph .edge.bad')"
+                    + row(channel) + "?.classList.contains('bad') && document.querySelector('" + box(cart) + ".bad')"
+                    + " && document.querySelector('#graph .edge.bad[aria-label^=\"" + channel + ",\"]')"
                     + " ? resolve(Date.now()) : setTimeout(look, 10); look(); }); 0");
             long killed = System.currentTimeMillis();
             cart.kill();
             long red = browser.evaluate("window.red").asLong();
             System.out.printf("ViewPageTest: the server's death was red after %d ms%n", red - killed);
             assertThat(browser.text(cell(channel, "state"))).isEqualTo("server gone");
-            assertThat(browser.text("document.querySelector('#graph .node.bad').getAttribute('aria-label')"))
+            assertThat(browser.text("document.querySelector('" + box(cart) + "').getAttribute('aria-label')"))
                     .contains("cart-server", "dead");
             assertThat(browser.is("document.querySelector('#live.live')"))
                     .as("the page itself lives")
@@ -173,8 +187,8 @@ class ViewPageTest {
     void shouldShowHostileNamesAndMemoryAsText() throws Exception {
         String channel = own(ATTACK.replace("/", ""));
         try (ChildJvm hostile = hostile(channel)) {
-            browser.open(server.address());
-            browser.await("[...document.querySelectorAll('#connections tbody tr.bad')].length >= 2");
+            show();
+            browser.await("document.querySelectorAll('#connections tbody tr.bad').length === 2");
             assertThat(browser.text(
                             "[...document.querySelectorAll('td.channel')].map(each => each.textContent).join()"))
                     .contains(ATTACK);
@@ -185,7 +199,8 @@ class ViewPageTest {
             assertThat(browser.is("document.querySelector('#details .explain')"))
                     .as("a command for a name that is no channel's")
                     .isFalse();
-            browser.evaluate("document.querySelector('#graph .node.bad').dispatchEvent(new MouseEvent('click'))");
+            browser.evaluate(
+                    "document.querySelector('" + box(hostile) + ".bad').dispatchEvent(new MouseEvent('click'))");
             browser.await("document.querySelector('#details h2').textContent.includes('<img src=x')");
             assertFits(1600);
             browser.look(400, 800, "dark");
@@ -209,7 +224,7 @@ class ViewPageTest {
 
     @Test
     void shouldSayThatThereIsNothingAndThatTheServerIsGone() throws Exception {
-        browser.open(server.address());
+        show();
         browser.await("document.querySelector('#live.live')");
         server.close();
         browser.await("document.querySelector('#problem').textContent.includes('does not answer')");
@@ -221,12 +236,17 @@ class ViewPageTest {
         String channel = own("stock");
         try (ChildJvm stock = start("stock-server", channel);
                 ChildJvm front = start("shop-front", "-", channel + "=200")) {
-            browser.open(server.address());
-            String line = row(channel) + "?.querySelector('.spark .line').getAttribute('d').split('L').length > 4";
-            browser.await(line);
+            show();
+            // How many points the line of the row has when it is first drawn.
+            String points = "new Promise(resolve => { const look = () => { const line = " + row(channel)
+                    + "?.querySelector('.spark .line').getAttribute('d');"
+                    + " line ? resolve(line.split('L').length) : setTimeout(look, 20); }; look(); })";
+            Await.until(
+                    "a few seconds of history", () -> browser.evaluate(points).asInt() > 4);
             browser.evaluate("window.old = true");
-            browser.open(server.address());
-            browser.await("!window.old && " + line);
+            show();
+            browser.await("!window.old");
+            assertThat(browser.evaluate(points).asInt()).isGreaterThan(4);
             assertThat(stock.isAlive() && front.isAlive()).isTrue();
         }
     }

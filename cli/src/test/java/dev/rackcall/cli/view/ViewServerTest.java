@@ -13,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ class ViewServerTest {
 
     private final FakeWatch watch = new FakeWatch();
     private final HttpClient client = HttpClient.newHttpClient();
+    private Optional<RackReport> rack = Optional.empty();
     private ViewSampler sampler;
     private ViewServer server;
 
@@ -35,7 +37,7 @@ class ViewServerTest {
     void start() throws IOException {
         watch.report = Rows.report(Rows.connection(ID, CHANNEL, 1, 2), Rows.connection(ID + 1, "/a b;reboot", 1, 2));
         sampler = ViewSampler.start("here", () -> watch, ViewSampler.PATIENCE);
-        server = ViewServer.start(0, sampler, channel -> "explained " + channel);
+        server = ViewServer.start(0, sampler, () -> rack, channel -> "explained " + channel);
     }
 
     @AfterEach
@@ -90,7 +92,7 @@ class ViewServerTest {
     void shouldListenOnTheLoopbackOnly() throws Exception {
         assertThat(InetAddress.getByName(server.address().getHost()).isLoopbackAddress())
                 .isTrue();
-        assertThatThrownBy(() -> ViewServer.start(server.address().getPort(), sampler, channel -> channel))
+        assertThatThrownBy(() -> ViewServer.start(server.address().getPort(), sampler, () -> rack, channel -> channel))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cannot serve at port " + server.address().getPort())
                 .hasMessageContaining("give another --port");
@@ -187,6 +189,17 @@ class ViewServerTest {
                 .isEqualTo(404);
         assertThat(ask("POST", "explain?connection=/shop/cart").statusCode()).isEqualTo(400);
         assertThat(ask("GET", "explain?connection=" + Rows.id(ID)).statusCode()).isEqualTo(405);
+    }
+
+    @Test
+    void shouldTellWhatADirectoryNames() throws Exception {
+        assertThat(json(ask("GET", "rack")).isNull()).as("without a directory").isTrue();
+        rack = Optional.of(new RackReport(
+                Optional.empty(),
+                List.of(new RackReport.RackServer("other", false, CHANNEL, "a", List.of("RDMA"), 3)),
+                0));
+        assertThat(json(ask("GET", "rack")).get("servers").get(0).get("host").asString())
+                .isEqualTo("other");
     }
 
     private static JsonNode json(HttpResponse<String> answer) {
