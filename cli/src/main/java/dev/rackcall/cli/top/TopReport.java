@@ -33,7 +33,8 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
      * @param serverPid empty if the server runs elsewhere or is not known
      * @param clientPid likewise
      * @param holders the processes that hold its memory
-     * @param transport PROCESS or HOST by this host's memory, REMOTE over RDMA or TCP, UNKNOWN if it is invalid
+     * @param transport PROCESS or HOST by this host's memory, REMOTE over RDMA or TCP, UNKNOWN if its memory does not
+     *     tell
      * @param requests since the connection began
      * @param meanMicros mean time from a request to its answer
      * @param sleepingCallers callers that sleep until their answers come

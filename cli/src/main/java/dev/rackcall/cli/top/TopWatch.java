@@ -214,6 +214,9 @@ public final class TopWatch implements AutoCloseable {
 
     /** Over RDMA and TCP each end has memory of its own, which does not name the other. */
     private static String transport(ConnectionReading reading) {
+        if (reading.serverPid() <= 0 && reading.clientPid() <= 0) {
+            return "UNKNOWN";
+        }
         if (reading.serverPid() <= 0 || reading.clientPid() <= 0) {
             return "REMOTE";
         }

@@ -73,7 +73,7 @@ public final class ViewCommand implements Callable<Integer> {
 
     private void serve(String here, Supplier<Optional<RackReport>> rack) throws IOException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
-        try (ViewSampler sampler = ViewSampler.ofThisHost(here);
+        try (ViewSampler sampler = ViewSampler.ofThisHost(new ViewHistory(here, explainOptions()));
                 ViewServer server = ViewServer.start(port, sampler, rack, this::explain)) {
             out.println("Open this address in a browser on this host; Ctrl-C ends.");
             out.println(server.address());
@@ -81,6 +81,18 @@ public final class ViewCommand implements Callable<Integer> {
             // A signal ends this process; nothing outlives it.
             new CountDownLatch(1).await();
         }
+    }
+
+    private String explainOptions() {
+        StringBuilder options = new StringBuilder();
+        directory.ifPresent(address -> options.append(" --directory ").append(quoted(address.toString())));
+        host.ifPresent(name -> options.append(" --host ").append(quoted(name)));
+        return options.toString();
+    }
+
+    /** For a shell. */
+    private static String quoted(String word) {
+        return word.matches("[A-Za-z0-9:/.,_-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
     }
 
     /** What {@code rackcall explain} prints of the channel. */

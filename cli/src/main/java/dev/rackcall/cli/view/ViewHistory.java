@@ -35,13 +35,18 @@ final class ViewHistory {
     private static final float NONE = Float.NaN;
 
     private final String host;
+    private final String explainOptions;
     private final long[] times = new long[MOST_POINTS];
     private Map<String, Trace> traces = new LinkedHashMap<>();
     private Map<Integer, ProcessRow> known = new HashMap<>();
     private long points;
 
-    ViewHistory(String host) {
+    /**
+     * @param explainOptions what follows the channel in a command that explains it
+     */
+    ViewHistory(String host, String explainOptions) {
         this.host = host;
+        this.explainOptions = explainOptions;
     }
 
     /** What is shown if nothing could be read. */
@@ -63,7 +68,8 @@ final class ViewHistory {
             if (next.size() == MOST_CONNECTIONS) {
                 break;
             }
-            Trace trace = traces.getOrDefault(row.id(), new Trace());
+            Trace trace =
+                    Optional.ofNullable(traces.get(row.id())).orElseGet(() -> new Trace(explainCommand(row.channel())));
             trace.see(row, point);
             next.put(row.id(), trace);
         }
@@ -112,6 +118,16 @@ final class ViewHistory {
         return nodes;
     }
 
+    /** Names that are a channel's need no quotes in a shell. */
+    private Optional<String> explainCommand(String channel) {
+        try {
+            RuntimeDirectory.checkName(channel);
+            return Optional.of("./rackcall explain " + channel + explainOptions);
+        } catch (RpcException e) {
+            return Optional.empty();
+        }
+    }
+
     ViewSeries series() {
         int count = (int) Math.min(points, MOST_POINTS);
         int[] order = new int[count];
@@ -137,18 +153,18 @@ final class ViewHistory {
         private final float[] rate = new float[MOST_POINTS];
         private final float[] mean = new float[MOST_POINTS];
         private final float[] inFlight = new float[MOST_POINTS];
+        private final Optional<String> explain;
         private ConnectionRow row;
-        private Optional<String> explain = Optional.empty();
         private Optional<Long> goneNanos = Optional.empty();
 
-        Trace() {
+        Trace(Optional<String> explain) {
+            this.explain = explain;
             for (float[] values : List.of(rate, mean, inFlight)) {
                 Arrays.fill(values, NONE);
             }
         }
 
         void see(ConnectionRow now, int point) {
-            explain = row == null ? explainCommand(now.channel()) : explain;
             row = row == null ? now : with(now, row, now.state());
             goneNanos = Optional.empty();
             boolean valid = now.invalid().isEmpty();
@@ -223,16 +239,6 @@ final class ViewHistory {
                     false,
                     0,
                     row.invalid());
-        }
-
-        /** Names that are a channel's need no quotes in a shell. */
-        private static Optional<String> explainCommand(String channel) {
-            try {
-                RuntimeDirectory.checkName(channel);
-                return Optional.of("./rackcall explain " + channel);
-            } catch (RpcException e) {
-                return Optional.empty();
-            }
         }
     }
 }

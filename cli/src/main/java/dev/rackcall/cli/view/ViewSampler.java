@@ -53,24 +53,24 @@ final class ViewSampler implements AutoCloseable {
     private Optional<Long> askedNanos = Optional.empty();
     private boolean closed;
 
-    private ViewSampler(String host, WatchStart watches, Duration patience) {
+    private ViewSampler(ViewHistory history, WatchStart watches, Duration patience) {
         this.watches = watches;
         this.patienceNanos = patience.toNanos();
-        this.history = new ViewHistory(host);
+        this.history = history;
         this.state = history.failed(0, 0, "not watched yet");
         this.thread = Thread.ofPlatform().daemon().name("rackcall-view").unstarted(this::run);
     }
 
     /** Starts its thread, which waits for a viewer. */
-    static ViewSampler start(String host, WatchStart watches, Duration patience) {
-        ViewSampler sampler = new ViewSampler(host, watches, patience);
+    static ViewSampler start(ViewHistory history, WatchStart watches, Duration patience) {
+        ViewSampler sampler = new ViewSampler(history, watches, patience);
         sampler.thread.start();
         return sampler;
     }
 
     /** Watches this host. */
-    static ViewSampler ofThisHost(String host) {
-        return start(host, () -> new HostWatch(TopWatch.ofThisHost()), PATIENCE);
+    static ViewSampler ofThisHost(ViewHistory history) {
+        return start(history, () -> new HostWatch(TopWatch.ofThisHost()), PATIENCE);
     }
 
     /** The first moment after that one, once it has come; the last one if none comes within 5 s. */

@@ -7,8 +7,8 @@ const WIDE = 640;
 const PAD = 14;
 const FRAME = 16;
 const FRAME_TITLE = 22;
-const BOX = { width: 182, height: 66, gap: 26, letters: 21 };
-const COLUMN_GAP = { least: 244, most: 400 };
+const BOX = { width: 176, height: 66, gap: 26, letters: 20 };
+const COLUMN_GAP = { least: 210, most: 400 };
 /** Between curves at a box: those that arrive have labels. */
 const PORT = { from: 16, to: 38 };
 /** With more curves than that, only the selected one has a label, and nothing moves. */

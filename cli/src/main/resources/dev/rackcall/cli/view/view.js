@@ -158,11 +158,15 @@ function worst(tones) {
 }
 
 function graphModel() {
-  const nodes = new Map(state.processes.map((each) => [`process ${each.row.pid}`, processNode(each)]));
+  const connections = shown();
+  const wanted = new Set(connections.flatMap(({ row }) => [row.clientPid, row.serverPid, ...row.holders]));
+  const nodes = new Map(state.processes.filter((each) => filter() === '' || wanted.has(each.row.pid))
+    .map((each) => [`process ${each.row.pid}`, processNode(each)]));
   [...otherHosts()].slice(0, MOST_HOSTS).map((each) => hostNode(...each)).forEach((node) => nodes.set(node.id, node));
   const groups = new Map();
-  for (const { row } of state.connections) {
-    if (row.invalid != null) {
+  for (const { row } of connections) {
+    // A curve needs a process that is known.
+    if (row.invalid != null || (row.clientPid == null && row.serverPid == null)) {
       continue;
     }
     // Over RDMA a server's memory names its client's process as little as the other way round.
@@ -317,6 +321,16 @@ function fillRow(made, connection) {
   }
 }
 
+function filter() {
+  return find('filter').value.trim().toLowerCase();
+}
+
+/** The connections that the filter lets through. */
+function shown() {
+  const wanted = filter();
+  return wanted === '' ? state.connections : state.connections.filter((connection) => matches(connection, wanted));
+}
+
 function matches(connection, wanted) {
   const { row } = connection;
   return [row.channel, row.state, row.invalid ?? '', endText(row, 'client'), endText(row, 'server')]
@@ -328,9 +342,8 @@ function showTable() {
     return;
   }
   const { value } = COLUMNS.find((column) => column.id === sort.column);
-  const wanted = find('filter').value.trim().toLowerCase();
-  const shown = state.connections.filter((connection) => matches(connection, wanted));
-  shown.sort((a, b) => {
+  const list = [...shown()];
+  list.sort((a, b) => {
     const [x, y] = [value(a), value(b)];
     const order = x < y ? -1 : x > y ? 1 : 0;
     return (sort.down ? -order : order) || (a.row.id < b.row.id ? -1 : 1);
@@ -346,7 +359,7 @@ function showTable() {
       rows.delete(id);
     }
   });
-  const elements = shown.map((connection) => {
+  const elements = list.map((connection) => {
     const { id } = connection.row;
     rows.set(id, rows.get(id) ?? makeRow(id));
     fillRow(rows.get(id), connection);
@@ -361,7 +374,7 @@ function showTable() {
     }
   }
   const empty = find('empty');
-  empty.hidden = shown.length > 0;
+  empty.hidden = list.length > 0;
   say(empty, state.connections.length > 0 ? 'No connection matches the filter.'
     : 'No process here has a connection. Start one: ./rackcall demo');
 }
@@ -644,7 +657,7 @@ async function follow() {
 }
 
 buildHead();
-find('filter').addEventListener('input', showTable);
+find('filter').addEventListener('input', show);
 setInterval(showAge, 500);
 follow();
 followRack();

@@ -5,6 +5,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.samples.quickstart.Door;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.util.List;
@@ -47,7 +48,8 @@ final class ShopProcess {
     /** Calls until the server is gone. */
     @SuppressWarnings("resource") // the process ends with its channel
     private static void call(String name, long pauseNanos) {
-        RpcChannel channel = RpcChannel.open(name);
+        RpcChannel channel =
+                RpcChannel.builder(name).connectTimeout(Await.BOUND).open();
         Scope scope = channel.newScope();
         Door door = channel.stub(Door.class);
         Door.Guest guest = scope.create(Door.Guest.class).name("Ada");

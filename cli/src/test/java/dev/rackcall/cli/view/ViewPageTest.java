@@ -38,7 +38,7 @@ class ViewPageTest {
     void open() throws IOException, InterruptedException {
         Optional<Path> program = Chromium.program();
         assumeTrue(program.isPresent(), "NOT TESTED: chromium is not installed");
-        sampler = ViewSampler.ofThisHost("here");
+        sampler = ViewSampler.ofThisHost(new ViewHistory("here", ""));
         server = ViewServer.start(0, sampler, () -> rack, channel -> "explained " + channel);
         browser = Chromium.start(program.get(), profile);
         browser.look(1600, 1000, "light");
@@ -192,7 +192,9 @@ class ViewPageTest {
             assertThat(browser.text(
                             "[...document.querySelectorAll('td.channel')].map(each => each.textContent).join()"))
                     .contains(ATTACK);
-            assertThat(browser.text("[...document.querySelectorAll('td.state')].map(each => each.textContent).join()"))
+            assertThat(
+                            browser.text(
+                                    "[...document.querySelectorAll('tr.invalid .reason')].map(each => each.textContent).join()"))
                     .contains("it begins as no memory of Rackcall's does", "it has layout version");
             browser.evaluate("document.querySelector('#connections tbody tr.bad').click()");
             browser.await("document.querySelector('#details .reason').textContent.includes('makes no sense')");

@@ -14,7 +14,7 @@ class ViewSamplerTest {
 
     @Test
     void shouldWatchOnlyWhileAViewerLooks() throws InterruptedException {
-        try (ViewSampler sampler = ViewSampler.start("here", watch::start, SHORT)) {
+        try (ViewSampler sampler = ViewSampler.start(new ViewHistory("here", ""), watch::start, SHORT)) {
             assertThat(sampler.series().times()).isEmpty();
             assertThat(watch.starts).hasValue(0);
 
@@ -35,7 +35,7 @@ class ViewSamplerTest {
 
     @Test
     void shouldShareOneWatchBetweenViewers() throws InterruptedException {
-        try (ViewSampler sampler = ViewSampler.start("here", watch::start, ViewSampler.PATIENCE)) {
+        try (ViewSampler sampler = ViewSampler.start(new ViewHistory("here", ""), watch::start, ViewSampler.PATIENCE)) {
             long sequence = sampler.awaitAfter(0).sequence();
             for (int viewer = 0; viewer < 5; viewer++) {
                 sequence = sampler.awaitAfter(sequence).sequence();
@@ -47,7 +47,7 @@ class ViewSamplerTest {
     @Test
     void shouldTellWhyItSeesNothingAndTryAgain() throws InterruptedException {
         watch.fails = true;
-        try (ViewSampler sampler = ViewSampler.start("here", watch::start, ViewSampler.PATIENCE)) {
+        try (ViewSampler sampler = ViewSampler.start(new ViewHistory("here", ""), watch::start, ViewSampler.PATIENCE)) {
             ViewState state = sampler.awaitAfter(0);
             assertThat(state.problem())
                     .hasValueSatisfying(why -> assertThat(why).contains("no /proc"));

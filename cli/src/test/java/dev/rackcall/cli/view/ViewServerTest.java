@@ -36,7 +36,7 @@ class ViewServerTest {
     @BeforeEach
     void start() throws IOException {
         watch.report = Rows.report(Rows.connection(ID, CHANNEL, 1, 2), Rows.connection(ID + 1, "/a b;reboot", 1, 2));
-        sampler = ViewSampler.start("here", () -> watch, ViewSampler.PATIENCE);
+        sampler = ViewSampler.start(new ViewHistory("here", ""), () -> watch, ViewSampler.PATIENCE);
         server = ViewServer.start(0, sampler, () -> rack, channel -> "explained " + channel);
     }
 
