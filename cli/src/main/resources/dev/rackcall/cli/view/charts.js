@@ -9,7 +9,7 @@ const WINDOW_SECONDS = 300;
 
 const CHARTS = [
   { field: 'rate', title: 'Requests/s', colour: '--chart-rate', text: format.rate, axis: format.shortRate },
-  { field: 'mean', title: 'Mean time to the answer', colour: '--chart-mean', text: format.micros, axis: shortMicros },
+  { field: 'mean', isSparse: true, title: 'Mean time to the answer', colour: '--chart-mean', text: format.micros, axis: shortMicros },
   { field: 'inFlight', title: 'In flight', colour: '--chart-in-flight', text: format.average, axis: (v) => `${+v.toFixed(2)}` },
 ];
 
@@ -102,7 +102,10 @@ export class Charts {
         { ...axis, show: isLast, size: 22, gap: 2, space: 70, values: (_, all) => all.map(clock) },
         { ...axis, size: 44, gap: 4, space: 28, values: (_, all) => all.map(kind.axis) },
       ],
-      series: [{}, { stroke: line, fill: `${line}22`, width: 1.5, points: { show: false } }],
+      // What is known now and then only needs points; an area would make it look like peaks.
+      series: [{}, kind.isSparse
+        ? { stroke: line, width: 1.5, points: { show: true, size: 4, fill: line, width: 0 } }
+        : { stroke: line, fill: `${line}22`, width: 1.5, points: { show: false } }],
       hooks: { setCursor: [() => plot.say && plot.chart && plot.say()] },
     }, this.data(kind.field), holder);
     plot.say();

@@ -109,7 +109,7 @@ function processNode({ row, hasEnded }) {
     title: format.name(row.name),
     sub: hasEnded ? `pid ${row.pid}` : `pid ${row.pid}, ${format.bytes(row.memoryBytes)}`,
     short: `pid ${row.pid}`,
-    numbers: problem || numbers.join(', ') || 'no connection',
+    numbers: problem || numbers.join(', ').replace('/s,', ',') || 'no connection',
     shortNumbers: problem || short || 'no connection',
     tone: problem ? 'bad' : row.serves + row.calls > 0 ? '' : 'alone',
     selected: selection?.kind === 'process' && selection.id === row.pid,
