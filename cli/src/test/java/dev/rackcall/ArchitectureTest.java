@@ -39,6 +39,7 @@ class ArchitectureTest {
     private static final String RPC = "dev.rackcall.rpc..";
     private static final String SPI = "dev.rackcall.rpc.spi..";
     private static final String TRANSPORT = "dev.rackcall.rpc.shm..";
+    private static final String VIEW = "dev.rackcall.rpc.shm.view";
     private static final String DIRECTORY = "dev.rackcall.directory..";
     private static final String DIRECTORY_STORES = "dev.rackcall.directory.file..";
     private static final String ZOOKEEPER = "dev.rackcall.directory.zookeeper..";
@@ -245,7 +246,7 @@ class ArchitectureTest {
 
     /**
      * Only channels, servers and routes reach transports, through {@code rpc.shm.Transports} and {@code HostServers};
-     * other code uses channels, servers and routes.
+     * other code uses channels, servers and routes. {@code rackcall top} only looks at their memory.
      */
     @Test
     void shouldLetOnlyChannelsAndRoutesNameATransport() {
@@ -253,8 +254,13 @@ class ArchitectureTest {
                 .that(OURS.and(not(
                         resideInAnyPackage(TRANSPORT, "dev.rackcall.rpc.channel", "dev.rackcall.rpc.balance", ROUTE))))
                 .should()
+                .dependOnClassesThat(resideInAPackage(TRANSPORT).and(not(resideInAPackage(VIEW))))
+                .check(ALL);
+        noClasses()
+                .that(OURS.and(not(resideInAnyPackage(VIEW, CLI))))
+                .should()
                 .dependOnClassesThat()
-                .resideInAPackage(TRANSPORT)
+                .resideInAPackage(VIEW)
                 .check(ALL);
     }
 

@@ -1,5 +1,7 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.cli.top.TopCommand;
+import dev.rackcall.cli.view.ViewCommand;
 import dev.rackcall.perf.BenchCommand;
 import dev.rackcall.rack.RackTestCommand;
 import dev.rackcall.samples.DemoCommand;
@@ -33,6 +35,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             RackTestCommand.class,
             AgentCommand.class,
             ExplainCommand.class,
+            TopCommand.class,
+            ViewCommand.class,
             DoctorCommand.class,
             CompatCommand.class,
             CleanCommand.class,

@@ -21,7 +21,18 @@ class RackcallCommandTest {
     void shouldListEveryCommandInTheHelp() {
         assertThat(run("help")).isZero();
         assertThat(out.toString())
-                .contains("demo", "install", "test", "stress", "rack-test", "doctor", "clean", "hold-seals", "version")
+                .contains(
+                        "demo",
+                        "install",
+                        "test",
+                        "stress",
+                        "rack-test",
+                        "top",
+                        "view",
+                        "doctor",
+                        "clean",
+                        "hold-seals",
+                        "version")
                 .doesNotContain("train");
     }
 

@@ -86,6 +86,11 @@ public final class Arena {
         return new Arena(spec, Extents.attach(spec), spec.home() == TableHome.SHARED);
     }
 
+    /** Whether an arena seems to begin there. For observers: the other words of that memory may still be anything. */
+    public static boolean isAt(MemorySegment memory) {
+        return ArenaLayout.hasMagic(memory);
+    }
+
     public int id() {
         return id;
     }

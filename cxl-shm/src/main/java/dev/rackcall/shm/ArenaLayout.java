@@ -63,6 +63,11 @@ final class ArenaLayout {
         LONG.setRelease(memory, MAGIC_OFFSET, MAGIC);
     }
 
+    /** Whether the memory begins as an arena does. Its other words may still be anything. */
+    static boolean hasMagic(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_LONG, MAGIC_OFFSET) == MAGIC;
+    }
+
     /** What is wrong with the header; null if nothing is. */
     static String complaint(MemorySegment memory, int id) {
         // Acquire: pairs with the release in initialise.

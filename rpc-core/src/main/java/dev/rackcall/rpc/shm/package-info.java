@@ -1,7 +1,8 @@
 /**
  * Calls over memory: {@code Transports} connects channels and starts servers; {@code ShmServer} accepts clients of this
  * host. The subpackages are {@code protocol} (what both ends agree on), {@code client}, {@code server}, {@code pool}
- * (hosts that share a pool) and {@code mirror} (ends with memory of their own).
+ * (hosts that share a pool), {@code mirror} (ends with memory of their own) and {@code view} (connections of other
+ * processes, read from outside).
  *
  * <p>One synchronous call in shared memory, in reading order.
  *

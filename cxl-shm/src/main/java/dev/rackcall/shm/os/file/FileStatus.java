@@ -64,6 +64,11 @@ public record FileStatus(
         return status;
     }
 
+    /** The status of the file that a path leads to, also through symbolic links; empty if the kernel does not give it. */
+    public static Optional<FileStatus> ofTarget(Path path) {
+        return read(LibcFiles.AT_FDCWD, path.toString(), 0);
+    }
+
     /** Whether the path leads to this file now. */
     boolean isAt(Path path) {
         return of(path).filter(this::isSameFile).isPresent();

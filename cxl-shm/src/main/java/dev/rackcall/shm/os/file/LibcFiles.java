@@ -14,6 +14,7 @@ public final class LibcFiles {
     static final int O_RDWR = 2;
     static final int O_CREAT = 0x40;
     static final int O_EXCL = 0x80;
+    static final int O_NONBLOCK = 0x800;
     static final int O_CLOEXEC = 0x80000;
     public static final int O_PATH = 0x200000;
     static final int F_OFD_GETLK = 36;

@@ -121,6 +121,8 @@ public final class RemoteClient {
         SharedFile shared = SharedFile.memfd("rackcall" + spec.channel() + "-none", sharedBytes);
         try {
             ServerHelloCheck.of(serverHello, spec, slots).requirePlaces(file, shared);
+            ControlLayout.pids(
+                    mapping.memory(), 0, (int) ProcessHandle.current().pid());
             ControlLayout.initialise(mapping.memory(), serverHello.slots(), serverHello.instance());
             return open(file, shared, new ClientMirror(greeted.carrier().get(), mapping, serverHello), serverHello);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {

@@ -15,6 +15,7 @@ import java.lang.invoke.VarHandle;
  *      0  magic, layout version, slot count, instance id        written by the server before the client sees the memory
  *     24  largest  : maximum bytes of a scope that the server copies for one call, 0: not stated    likewise
  *     32  seals    : 1 if the server accepts only seals that a holder holds                         likewise
+ *     36  pids     : of server and client in the server's pid namespace, 0: not known; for people    likewise
  *    256  watched    : 1 while the server polls this connection, 2 once it was rung    server, client
  *    260  state      : 1 open, 2 draining, 3 takes no more requests           server
  *    264  processor  : on which the server's poller last ran, -1: unknown     server
@@ -42,6 +43,8 @@ public final class ControlLayout {
     private static final long INSTANCE_OFFSET = 16;
     private static final long LARGEST_SNAPSHOT = 24;
     private static final long HELD_SEALS_ONLY = 32;
+    private static final long SERVER_PID = 36;
+    private static final long CLIENT_PID = 40;
     public static final long WATCHED = 256;
     private static final long STATE = 260;
     private static final long PROCESSOR = 264;
@@ -133,6 +136,43 @@ public final class ControlLayout {
     /** As {@link #believesHeldSealsOnly(MemorySegment, boolean)} says. */
     public static boolean believesHeldSealsOnly(MemorySegment memory) {
         return memory.get(ValueLayout.JAVA_INT, HELD_SEALS_ONLY) != 0;
+    }
+
+    /**
+     * Names the processes at both ends for observers; calls do not use these words. A mirrored end names only its own
+     * process. Called before {@link #initialise}.
+     *
+     * @param server pid of the server in its own pid namespace; 0 if it is not known
+     * @param client pid of the client in the same namespace; 0 if it is not known
+     */
+    public static void pids(MemorySegment memory, int server, int client) {
+        memory.set(ValueLayout.JAVA_INT, SERVER_PID, server);
+        memory.set(ValueLayout.JAVA_INT, CLIENT_PID, client);
+    }
+
+    /** The server's pid as {@link #pids} has set it; any number if a peer overwrote it. */
+    public static int serverPid(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_INT, SERVER_PID);
+    }
+
+    /** The client's pid as {@link #pids} has set it; any number if a peer overwrote it. */
+    public static int clientPid(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_INT, CLIENT_PID);
+    }
+
+    /** Whether the memory begins as that of a connection does. Its other words may still be anything. */
+    public static boolean hasMagic(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_LONG, MAGIC_OFFSET) == MAGIC;
+    }
+
+    /** The layout version of memory that {@link #hasMagic}. */
+    public static int version(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_INT, VERSION_OFFSET);
+    }
+
+    /** The slot count of memory that {@link #hasMagic}; any number if a peer overwrote it. */
+    public static int slots(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_INT, SLOTS_OFFSET);
     }
 
     /**

@@ -1,0 +1,284 @@
+package dev.rackcall.cli.top;
+
+import dev.rackcall.rpc.shm.view.ConnectionMemory;
+import dev.rackcall.rpc.shm.view.ConnectionReading;
+import dev.rackcall.rpc.shm.view.InvalidMemoryException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+
+/**
+ * Watches the connections of this host's processes, interval by interval. It opens their memory for reading only. Close it
+ * when nothing is watched for a while, because it keeps that memory alive. For one thread.
+ */
+public final class TopWatch implements AutoCloseable {
+    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long SHORT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long LONG_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** A pause is this many times as long as reading all connections took. */
+    private static final int PAUSES_A_SAMPLE = 300;
+    /** Looking for processes and connections costs more than reading the connections that are known. */
+    private static final int INTERVALS_A_SCAN = 4;
+
+    private final ProcFolder folder;
+    private final Map<HeldMemory.FileId, WatchedConnection> watched = new LinkedHashMap<>();
+    private List<MemoryHolder> holders = List.of();
+    /** The holders that still lived when the last report was made; the last scan may be older. */
+    private Set<Integer> living = Set.of();
+
+    private long intervals;
+
+    TopWatch(ProcFolder folder) {
+        this.folder = folder;
+    }
+
+    /** Watches the processes that this user may look at. */
+    public static TopWatch ofThisHost() {
+        return new TopWatch(new ProcFolder(Path.of("/proc")));
+    }
+
+    /**
+     * Watches for an interval of a second.
+     *
+     * @param isLeft asked as often as 20 times a second
+     * @return false if {@code isLeft} ended it
+     * @throws IOException if the processes of this host cannot be listed
+     */
+    public boolean watch(BooleanSupplier isLeft) throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        begin();
+        while (true) {
+            long before = System.nanoTime();
+            sample();
+            long after = System.nanoTime();
+            if (isLeft.getAsBoolean()) {
+                return false;
+            }
+            long left = start + INTERVAL_NANOS - after;
+            if (left <= 0) {
+                return true;
+            }
+            long pause = Math.clamp(PAUSES_A_SAMPLE * (after - before), SHORT_PAUSE_NANOS, LONG_PAUSE_NANOS);
+            TimeUnit.NANOSECONDS.sleep(Math.min(pause, left));
+        }
+    }
+
+    /** Begins an interval; first looks for processes and connections if that was not done lately. */
+    void begin() throws IOException {
+        if (intervals++ % INTERVALS_A_SCAN == 0) {
+            scan();
+        }
+        watched.values().forEach(WatchedConnection::begin);
+    }
+
+    private void scan() throws IOException {
+        holders = folder.scan();
+        Map<HeldMemory.FileId, HeldMemory> all = new HashMap<>();
+        for (MemoryHolder holder : holders) {
+            holder.memory().stream().filter(HeldMemory::isOfChannel).forEach(each -> all.put(each.file(), each));
+        }
+        for (HeldMemory.FileId file : List.copyOf(watched.keySet())) {
+            WatchedConnection connection = watched.get(file);
+            if (!all.containsKey(file) || !connection.isOpen()) {
+                watched.remove(file);
+                connection.close();
+            }
+        }
+        for (HeldMemory memory : all.values()) {
+            if (!watched.containsKey(memory.file())) {
+                open(memory).ifPresent(connection -> watched.put(memory.file(), connection));
+            }
+        }
+    }
+
+    private static Optional<WatchedConnection> open(HeldMemory memory) {
+        try {
+            return ConnectionMemory.open(memory.path()).map(WatchedConnection::of);
+        } catch (InvalidMemoryException e) {
+            return Optional.of(WatchedConnection.invalid(e.getMessage()));
+        } catch (IOException e) {
+            // The process has closed it meanwhile.
+            return Optional.empty();
+        }
+    }
+
+    /** Reads all connections once. */
+    void sample() {
+        watched.values().forEach(WatchedConnection::sample);
+    }
+
+    /** Whether the process with that pid runs. */
+    public boolean isAlive(int pid) {
+        return folder.isAlive(pid);
+    }
+
+    /**
+     * What was seen in the present interval.
+     *
+     * @param channel a part of the names of the channels to show
+     */
+    public TopReport report(String channel, TopOrder order) {
+        living = holders.stream().map(MemoryHolder::pid).filter(folder::isAlive).collect(Collectors.toSet());
+        Map<Integer, Totals> totals = new HashMap<>();
+        List<TopReport.ConnectionRow> connections = new ArrayList<>();
+        watched.forEach((file, connection) -> {
+            List<MemoryHolder> ends = endsOf(file);
+            HeldMemory memory = memoryOf(file, ends);
+            if (memory.name().contains(channel)) {
+                TopReport.ConnectionRow row = row(connection, memory, ends);
+                connections.add(row);
+                row.serverPid()
+                        .ifPresent(pid ->
+                                totals.computeIfAbsent(pid, _ -> new Totals()).serves(row));
+                row.clientPid()
+                        .ifPresent(pid ->
+                                totals.computeIfAbsent(pid, _ -> new Totals()).calls(row));
+            }
+        });
+        connections.sort(order.comparator());
+        List<TopReport.ProcessRow> processes = holders.stream()
+                .filter(holder -> living.contains(holder.pid()))
+                .filter(holder -> channel.isEmpty() || totals.containsKey(holder.pid()))
+                .map(holder -> totals.getOrDefault(holder.pid(), new Totals()).of(holder))
+                .toList();
+        return new TopReport(processes, connections, folder.unreadable());
+    }
+
+    private List<MemoryHolder> endsOf(HeldMemory.FileId file) {
+        return holders.stream()
+                .filter(holder ->
+                        holder.memory().stream().anyMatch(each -> each.file().equals(file)))
+                .toList();
+    }
+
+    private static HeldMemory memoryOf(HeldMemory.FileId file, List<MemoryHolder> ends) {
+        return ends.getFirst().memory().stream()
+                .filter(each -> each.file().equals(file))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private TopReport.ConnectionRow row(WatchedConnection connection, HeldMemory memory, List<MemoryHolder> ends) {
+        Optional<ConnectionReading> reading = connection.reading();
+        String id = memory.file().device() + "-" + memory.file().inode();
+        List<Integer> pids = ends.stream().map(MemoryHolder::pid).toList();
+        if (reading.isEmpty()) {
+            String why = connection.problem().orElse("it was not read");
+            return new TopReport.ConnectionRow(
+                    id,
+                    memory.name(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    pids,
+                    "UNKNOWN",
+                    "invalid",
+                    0,
+                    0,
+                    Optional.empty(),
+                    0,
+                    0,
+                    0,
+                    false,
+                    memory.bytes(),
+                    Optional.of(why));
+        }
+        ConnectionReading now = reading.get();
+        return new TopReport.ConnectionRow(
+                id,
+                memory.name(),
+                pid(now.serverPid(), ends),
+                pid(now.clientPid(), ends),
+                pids,
+                transport(now),
+                state(now, ends),
+                connection.rate(),
+                now.requests(),
+                connection.meanMicros(),
+                connection.inFlight(),
+                now.slots(),
+                now.sleeping(),
+                now.isPolled(),
+                memory.bytes(),
+                Optional.empty());
+    }
+
+    /** Over RDMA and TCP each end has memory of its own, which does not name the other. */
+    private static String transport(ConnectionReading reading) {
+        if (reading.serverPid() <= 0 && reading.clientPid() <= 0) {
+            return "UNKNOWN";
+        }
+        if (reading.serverPid() <= 0 || reading.clientPid() <= 0) {
+            return "REMOTE";
+        }
+        return reading.serverPid() == reading.clientPid() ? "PROCESS" : "HOST";
+    }
+
+    /** The process that the memory names, if it really holds the memory. */
+    private Optional<Integer> pid(int named, List<MemoryHolder> ends) {
+        return holder(named, ends).filter(living::contains);
+    }
+
+    private static Optional<Integer> holder(int named, List<MemoryHolder> ends) {
+        return ends.stream()
+                .filter(end -> end.ids().contains(named))
+                .map(MemoryHolder::pid)
+                .findFirst();
+    }
+
+    /** A dead process's peer keeps the memory until it notices. */
+    private String state(ConnectionReading reading, List<MemoryHolder> ends) {
+        if (isGone(reading.serverPid(), ends)) {
+            return "server gone";
+        }
+        if (isGone(reading.clientPid(), ends)) {
+            return "client gone";
+        }
+        return reading.state().name().toLowerCase(Locale.ROOT);
+    }
+
+    private boolean isGone(int named, List<MemoryHolder> ends) {
+        return named > 0
+                && holder(named, ends).map(pid -> !living.contains(pid)).orElseGet(() -> !folder.isAlive(named));
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (WatchedConnection connection : watched.values()) {
+            connection.close();
+        }
+        watched.clear();
+    }
+
+    /** What the connections of a process add up to. */
+    private static final class Totals {
+        private int serves;
+        private int calls;
+        private double served;
+        private double sent;
+
+        void serves(TopReport.ConnectionRow row) {
+            serves++;
+            served += row.requestsPerSecond();
+        }
+
+        void calls(TopReport.ConnectionRow row) {
+            calls++;
+            sent += row.requestsPerSecond();
+        }
+
+        TopReport.ProcessRow of(MemoryHolder holder) {
+            long bytes = holder.memory().stream().mapToLong(HeldMemory::bytes).sum();
+            return new TopReport.ProcessRow(holder.pid(), holder.name(), serves, calls, served, sent, bytes);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package dev.rackcall.cli.top;
+
+import dev.rackcall.rpc.shm.view.ConnectionMemory;
+import dev.rackcall.rpc.shm.view.ConnectionReading;
+import dev.rackcall.rpc.shm.view.InvalidMemoryException;
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * A connection and what was seen of it in the present interval. Latency comes from Little's law: the mean time to an
+ * answer is the mean number of requests in flight, divided by their rate. No call has to read a clock. For one thread.
+ */
+final class WatchedConnection implements AutoCloseable {
+    /** Fewer requests seen in flight say too little of how long one takes. */
+    private static final int FEW_SIGHTINGS = 5;
+
+    private final Optional<ConnectionMemory> memory;
+    private final String defect;
+    private Optional<ConnectionReading> first = Optional.empty();
+    private Optional<ConnectionReading> last = Optional.empty();
+    private Optional<String> problem = Optional.empty();
+    private long firstNanos;
+    private long lastNanos;
+    private long samples;
+    private long sightings;
+
+    private WatchedConnection(Optional<ConnectionMemory> memory, String defect) {
+        this.memory = memory;
+        this.defect = defect;
+    }
+
+    static WatchedConnection of(ConnectionMemory memory) {
+        return new WatchedConnection(Optional.of(memory), "");
+    }
+
+    /** Memory that is no connection's, although its name says so. */
+    static WatchedConnection invalid(String why) {
+        return new WatchedConnection(Optional.empty(), why);
+    }
+
+    boolean isOpen() {
+        return memory.isPresent();
+    }
+
+    /** Begins an interval with the last reading of the one before. */
+    void begin() {
+        first = problem.isEmpty() ? last : Optional.empty();
+        firstNanos = lastNanos;
+        problem = Optional.empty();
+        samples = 0;
+        sightings = 0;
+    }
+
+    void sample() {
+        if (memory.isEmpty()) {
+            problem = Optional.of(defect);
+            return;
+        }
+        try {
+            take(memory.get().read());
+        } catch (InvalidMemoryException e) {
+            problem = Optional.of(e.getMessage());
+        } catch (IOException e) {
+            problem = Optional.of("it cannot be read: " + e.getMessage());
+        }
+    }
+
+    private void take(ConnectionReading reading) {
+        long now = System.nanoTime();
+        if (last.isPresent() && reading.requests() < last.get().requests()) {
+            problem = Optional.of(
+                    "its count of requests went back from " + last.get().requests() + " to " + reading.requests());
+        }
+        if (first.isEmpty()) {
+            first = Optional.of(reading);
+            firstNanos = now;
+        }
+        last = Optional.of(reading);
+        lastNanos = now;
+        samples++;
+        sightings += reading.inFlight();
+    }
+
+    /** Why the memory makes no sense; empty if it does. */
+    Optional<String> problem() {
+        return problem;
+    }
+
+    /** The last reading; empty if there is none or it makes no sense. */
+    Optional<ConnectionReading> reading() {
+        return problem.isEmpty() ? last : Optional.empty();
+    }
+
+    /** Requests in a second of this interval. */
+    double rate() {
+        if (first.isEmpty() || last.isEmpty() || lastNanos - firstNanos <= 0) {
+            return 0;
+        }
+        return (last.get().requests() - first.get().requests()) * 1e9 / (lastNanos - firstNanos);
+    }
+
+    /** Mean number of requests in flight in this interval. */
+    double inFlight() {
+        return samples == 0 ? 0 : (double) sightings / samples;
+    }
+
+    /** Mean microseconds from a request to its answer; empty if too few requests were seen in flight. */
+    Optional<Double> meanMicros() {
+        double rate = rate();
+        return sightings < FEW_SIGHTINGS || rate <= 0 ? Optional.empty() : Optional.of(inFlight() / rate * 1e6);
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (memory.isPresent()) {
+            memory.get().close();
+        }
+    }
+}

@@ -1,0 +1,244 @@
+package dev.rackcall.cli.view;
+
+import dev.rackcall.cli.top.TopReport;
+import dev.rackcall.cli.top.TopReport.ConnectionRow;
+import dev.rackcall.cli.top.TopReport.ProcessRow;
+import dev.rackcall.cli.view.ViewState.ConnectionEdge;
+import dev.rackcall.cli.view.ViewState.ProcessNode;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntPredicate;
+
+/**
+ * The last minutes of this host's connections. It keeps those that ended for a while, because a server that died is what
+ * an operator looks for. Its size has a bound, whatever other processes do. For one thread.
+ */
+final class ViewHistory {
+    /** Five minutes. */
+    static final int MOST_POINTS = 300;
+
+    static final int MOST_CONNECTIONS = 500;
+    static final int MOST_PROCESSES = 500;
+    /** How long a connection is shown after its end. */
+    static final long GONE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    private static final float NONE = Float.NaN;
+
+    private final String host;
+    private final String explainOptions;
+    private final long[] times = new long[MOST_POINTS];
+    private Map<String, Trace> traces = new LinkedHashMap<>();
+    private Map<Integer, ProcessRow> known = new HashMap<>();
+    private long points;
+
+    /**
+     * @param explainOptions what follows the channel in a command that explains it
+     */
+    ViewHistory(String host, String explainOptions) {
+        this.host = host;
+        this.explainOptions = explainOptions;
+    }
+
+    /** What is shown if nothing could be read. */
+    ViewState failed(long sequence, long millis, String problem) {
+        return new ViewState(sequence, millis, host, Optional.of(problem), 0, 0, List.of(), List.of());
+    }
+
+    /**
+     * Adds what was seen in an interval.
+     *
+     * @param nanos the time by the monotonic clock
+     * @param isAlive whether the process with that pid runs
+     */
+    ViewState add(long sequence, long millis, long nanos, TopReport report, IntPredicate isAlive) {
+        int point = (int) (points++ % MOST_POINTS);
+        times[point] = millis;
+        Map<String, Trace> next = new LinkedHashMap<>();
+        for (ConnectionRow row : report.connections()) {
+            if (next.size() == MOST_CONNECTIONS) {
+                break;
+            }
+            Trace trace =
+                    Optional.ofNullable(traces.get(row.id())).orElseGet(() -> new Trace(explainCommand(row.channel())));
+            trace.see(row, point);
+            next.put(row.id(), trace);
+        }
+        traces.forEach((id, trace) -> {
+            if (!next.containsKey(id) && next.size() < MOST_CONNECTIONS && trace.miss(nanos, point, isAlive)) {
+                next.put(id, trace);
+            }
+        });
+        traces = next;
+        return new ViewState(
+                sequence,
+                millis,
+                host,
+                Optional.empty(),
+                report.notReadable(),
+                Math.max(0, report.connections().size() - MOST_CONNECTIONS),
+                processes(report, isAlive),
+                traces.values().stream().map(trace -> trace.edge(nanos)).toList());
+    }
+
+    /** The processes that hold memory now, and those at the ends of connections that are still shown. */
+    private List<ProcessNode> processes(TopReport report, IntPredicate isAlive) {
+        Map<Integer, ProcessRow> next = new LinkedHashMap<>();
+        List<ProcessNode> nodes = new ArrayList<>();
+        Set<Integer> ends = new LinkedHashSet<>();
+        traces.values().forEach(trace -> {
+            trace.row.serverPid().ifPresent(ends::add);
+            trace.row.clientPid().ifPresent(ends::add);
+        });
+        for (ProcessRow row : report.processes()) {
+            // One that has no connection waits for one, or has memory of its own only.
+            if (next.size() < MOST_PROCESSES || ends.contains(row.pid())) {
+                next.put(row.pid(), row);
+                nodes.add(new ProcessNode(row, false));
+            }
+        }
+        for (int pid : ends) {
+            if (!next.containsKey(pid)) {
+                String name = known.containsKey(pid) ? known.get(pid).name() : "?";
+                ProcessRow row = new ProcessRow(pid, name, 0, 0, 0, 0, 0);
+                next.put(pid, row);
+                nodes.add(new ProcessNode(row, !isAlive.test(pid)));
+            }
+        }
+        known = next;
+        return nodes;
+    }
+
+    /** Names that are a channel's need no quotes in a shell. */
+    private Optional<String> explainCommand(String channel) {
+        try {
+            RuntimeDirectory.checkName(channel);
+            return Optional.of("./rackcall explain " + channel + explainOptions);
+        } catch (RpcException e) {
+            return Optional.empty();
+        }
+    }
+
+    ViewSeries series() {
+        int count = (int) Math.min(points, MOST_POINTS);
+        int[] order = new int[count];
+        Arrays.setAll(order, i -> (int) ((points - count + i) % MOST_POINTS));
+        Map<String, ViewSeries.Numbers> numbers = new LinkedHashMap<>();
+        traces.forEach((id, trace) -> numbers.put(
+                id,
+                new ViewSeries.Numbers(
+                        inOrder(trace.rate, order), inOrder(trace.mean, order), inOrder(trace.inFlight, order))));
+        return new ViewSeries(Arrays.stream(order).mapToObj(i -> times[i]).toList(), numbers);
+    }
+
+    private static List<Double> inOrder(float[] values, int[] order) {
+        List<Double> all = new ArrayList<>(order.length);
+        for (int i : order) {
+            all.add(Float.isNaN(values[i]) ? null : Math.round(values[i] * 100.0) / 100.0);
+        }
+        return all;
+    }
+
+    /** A connection and its numbers. */
+    private static final class Trace {
+        private final float[] rate = new float[MOST_POINTS];
+        private final float[] mean = new float[MOST_POINTS];
+        private final float[] inFlight = new float[MOST_POINTS];
+        private final Optional<String> explain;
+        private ConnectionRow row;
+        private Optional<Long> goneNanos = Optional.empty();
+
+        Trace(Optional<String> explain) {
+            this.explain = explain;
+            for (float[] values : List.of(rate, mean, inFlight)) {
+                Arrays.fill(values, NONE);
+            }
+        }
+
+        void see(ConnectionRow now, int point) {
+            row = row == null ? now : with(now, row, now.state());
+            goneNanos = Optional.empty();
+            boolean valid = now.invalid().isEmpty();
+            rate[point] = valid ? (float) now.requestsPerSecond() : NONE;
+            mean[point] = now.meanMicros().map(Double::floatValue).orElse(NONE);
+            inFlight[point] = valid ? (float) now.inFlight() : NONE;
+        }
+
+        /** Notes that it is not there; returns whether it is still to be shown. */
+        boolean miss(long nanos, int point, IntPredicate isAlive) {
+            rate[point] = NONE;
+            mean[point] = NONE;
+            inFlight[point] = NONE;
+            if (goneNanos.isEmpty()) {
+                goneNanos = Optional.of(nanos);
+                row = with(idle(row), row, stateAtEnd(isAlive));
+            }
+            return nanos - goneNanos.get() < GONE_NANOS;
+        }
+
+        private String stateAtEnd(IntPredicate isAlive) {
+            if (row.serverPid().isPresent() && !isAlive.test(row.serverPid().get())) {
+                return "server gone";
+            }
+            if (row.clientPid().isPresent() && !isAlive.test(row.clientPid().get())) {
+                return "client gone";
+            }
+            return row.state().endsWith(" gone") || row.invalid().isPresent() ? row.state() : "closed";
+        }
+
+        ConnectionEdge edge(long nanos) {
+            return new ConnectionEdge(
+                    row, goneNanos.map(since -> TimeUnit.NANOSECONDS.toSeconds(nanos - since)), explain);
+        }
+
+        /** The row with the pids of the one before where it has none. */
+        private static ConnectionRow with(ConnectionRow now, ConnectionRow before, String state) {
+            return new ConnectionRow(
+                    now.id(),
+                    now.channel(),
+                    now.serverPid().or(before::serverPid),
+                    now.clientPid().or(before::clientPid),
+                    now.holders(),
+                    now.invalid().isPresent() ? before.transport() : now.transport(),
+                    state,
+                    now.requestsPerSecond(),
+                    now.requests(),
+                    now.meanMicros(),
+                    now.inFlight(),
+                    now.slots(),
+                    now.sleepingCallers(),
+                    now.serverPolls(),
+                    now.memoryBytes(),
+                    now.invalid());
+        }
+
+        private static ConnectionRow idle(ConnectionRow row) {
+            return new ConnectionRow(
+                    row.id(),
+                    row.channel(),
+                    row.serverPid(),
+                    row.clientPid(),
+                    row.holders(),
+                    row.transport(),
+                    row.state(),
+                    0,
+                    row.requests(),
+                    Optional.empty(),
+                    0,
+                    row.slots(),
+                    0,
+                    false,
+                    0,
+                    row.invalid());
+        }
+    }
+}

@@ -1,0 +1,226 @@
+package dev.rackcall.cli.view;
+
+import dev.rackcall.cli.top.TopOrder;
+import dev.rackcall.cli.top.TopReport;
+import dev.rackcall.cli.top.TopWatch;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Watches this host's connections while a viewer looks: one thread for all viewers. Without viewers it reads nothing and
+ * keeps no memory of other processes open. Any thread may ask it.
+ */
+final class ViewSampler implements AutoCloseable {
+    /** How long it goes on without a viewer. */
+    static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final Duration END = Duration.ofSeconds(10);
+
+    /** What it watches by. */
+    interface Watch extends AutoCloseable {
+        /** Watches for an interval; returns false if {@code isLeft} ended it. */
+        boolean watch(BooleanSupplier isLeft) throws IOException, InterruptedException;
+
+        TopReport report();
+
+        boolean isAlive(int pid);
+
+        @Override
+        void close() throws IOException;
+    }
+
+    /** Begins to watch. */
+    interface WatchStart {
+        Watch start();
+    }
+
+    private final WatchStart watches;
+    private final long patienceNanos;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Thread thread;
+    /** Guarded by the lock, as all below are. */
+    private final ViewHistory history;
+
+    private ViewState state;
+    private Optional<Long> askedNanos = Optional.empty();
+    private boolean closed;
+
+    private ViewSampler(ViewHistory history, WatchStart watches, Duration patience) {
+        this.watches = watches;
+        this.patienceNanos = patience.toNanos();
+        this.history = history;
+        this.state = history.failed(0, 0, "not watched yet");
+        this.thread = Thread.ofPlatform().daemon().name("rackcall-view").unstarted(this::run);
+    }
+
+    /** Starts its thread, which waits for a viewer. */
+    static ViewSampler start(ViewHistory history, WatchStart watches, Duration patience) {
+        ViewSampler sampler = new ViewSampler(history, watches, patience);
+        sampler.thread.start();
+        return sampler;
+    }
+
+    /** Watches this host. */
+    static ViewSampler ofThisHost(ViewHistory history) {
+        return start(history, () -> new HostWatch(TopWatch.ofThisHost()), PATIENCE);
+    }
+
+    /** The first moment after that one, once it has come; the last one if none comes within 5 s. */
+    ViewState awaitAfter(long sequence) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            // What was seen before a pause is not news.
+            long last = hasViewer() ? sequence : Math.max(sequence, state.sequence());
+            noteViewer();
+            long left = ANSWER_NANOS;
+            while (state.sequence() <= last && left > 0 && !closed) {
+                left = changed.awaitNanos(left);
+            }
+            noteViewer();
+            return state;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void noteViewer() {
+        askedNanos = Optional.of(System.nanoTime());
+        changed.signalAll();
+    }
+
+    /** The last minutes. */
+    ViewSeries series() {
+        lock.lock();
+        try {
+            return history.series();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The channel of the connection with that id, if it is shown and its name is a channel's. */
+    Optional<String> channelOf(String id) {
+        lock.lock();
+        try {
+            return state.connections().stream()
+                    .filter(edge -> edge.row().id().equals(id) && edge.explain().isPresent())
+                    .map(edge -> edge.row().channel())
+                    .findFirst();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        try {
+            while (awaitViewer()) {
+                try (Watch watch = watches.start()) {
+                    while (watch.watch(this::isLeft)) {
+                        add(watch);
+                    }
+                } catch (IOException | RuntimeException e) {
+                    fail(e);
+                }
+            }
+        } catch (InterruptedException e) {
+            // Closed.
+        }
+    }
+
+    private void add(Watch watch) {
+        TopReport report = watch.report();
+        lock.lock();
+        try {
+            state = history.add(
+                    state.sequence() + 1, System.currentTimeMillis(), System.nanoTime(), report, watch::isAlive);
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Tells viewers, and tries again after a pause. */
+    private void fail(Exception problem) throws InterruptedException {
+        lock.lock();
+        try {
+            state = history.failed(state.sequence() + 1, System.currentTimeMillis(), problem.toString());
+            changed.signalAll();
+            for (long left = RETRY_NANOS; left > 0 && !closed; ) {
+                left = changed.awaitNanos(left);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns false when it is closed. */
+    private boolean awaitViewer() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (!closed && !hasViewer()) {
+                changed.await();
+            }
+            return !closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isLeft() {
+        lock.lock();
+        try {
+            return closed || !hasViewer();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean hasViewer() {
+        return askedNanos.isPresent() && System.nanoTime() - askedNanos.get() < patienceNanos;
+    }
+
+    /** Ends its thread; viewers that wait get the last moment. */
+    @Override
+    public void close() throws InterruptedException {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        thread.interrupt();
+        thread.join(END);
+    }
+
+    /** This host's connections. */
+    private record HostWatch(TopWatch top) implements Watch {
+        @Override
+        public boolean watch(BooleanSupplier isLeft) throws IOException, InterruptedException {
+            return top.watch(isLeft);
+        }
+
+        @Override
+        public TopReport report() {
+            return top.report("", TopOrder.RATE);
+        }
+
+        @Override
+        public boolean isAlive(int pid) {
+            return top.isAlive(pid);
+        }
+
+        @Override
+        public void close() throws IOException {
+            top.close();
+        }
+    }
+}

@@ -1,0 +1,6 @@
+/**
+ * {@code rackcall view}: a page in the browser that shows which processes of this host call each other. {@code
+ * ViewSampler} watches their connections as {@code rackcall top} does, {@code ViewHistory} remembers the last minutes,
+ * and {@code ViewServer} serves both to the page, whose files are resources of this package.
+ */
+package dev.rackcall.cli.view;

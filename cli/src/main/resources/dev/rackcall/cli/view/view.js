@@ -1,0 +1,663 @@
+// Follows the server: asks for the next second, and shows it.
+
+import * as format from './format.js';
+import { Charts, Sparkline } from './charts.js';
+import { Graph } from './graph.js';
+
+const { html, say } = format;
+const MOST_POINTS = 300;
+const WINDOW_MILLIS = 300_000;
+const LATE_MILLIS = 3000;
+const RETRY_MILLIS = 1000;
+const ANSWER_MILLIS = 10_000;
+const RACK_MILLIS = 3000;
+const MOST_HOSTS = 12;
+/** More connections between two processes are one curve. */
+const MOST_CURVES = 4;
+
+const find = (id) => document.getElementById(id);
+
+/** How a state looks, and what it means. */
+const STATES = {
+  open: ['open', ''],
+  draining: ['warn', 'The server still takes requests, and asks clients to leave.'],
+  ended: ['ended', 'The server takes no more requests.'],
+  closed: ['ended', 'Its processes have closed it.'],
+  'server gone': ['bad', 'The server process is dead.'],
+  'client gone': ['bad', 'The client process is dead.'],
+  invalid: ['bad', 'Its memory makes no sense; a process may have overwritten it.'],
+};
+
+const TRANSPORTS = {
+  HOST: "this host's memory",
+  PROCESS: 'the memory of one process',
+  REMOTE: 'RDMA or TCP: the other end has memory of its own',
+};
+
+let state = null;
+/** What a directory says; null without one. */
+let rack = null;
+/** What is shown in the details: {kind: 'connection' or 'process', id}. */
+let selection = null;
+let sort = { column: 'rate', down: true };
+let lastMillis = performance.now();
+const series = new Map();
+
+const toneOf = (row) => (STATES[row.state] ?? ['bad', ''])[0];
+const isIdle = (row) => row.requestsPerSecond <= 0;
+
+// --- Numbers of the last minutes --------------------------------------------------------------------------------------
+
+function remember(connection, millis) {
+  const { row, goneSeconds } = connection;
+  if (!series.has(row.id)) {
+    series.set(row.id, { times: [], rate: [], mean: [], inFlight: [] });
+  }
+  const each = series.get(row.id);
+  // A gap is drawn as one.
+  if (each.times.length > 0 && millis - each.times.at(-1) > 2 * LATE_MILLIS) {
+    add(each, each.times.at(-1) + 1, null, null, null);
+  }
+  const known = goneSeconds == null && row.invalid == null;
+  add(each, millis, known ? row.requestsPerSecond : null, known ? row.meanMicros : null, known ? row.inFlight : null);
+}
+
+function add(each, millis, rate, mean, inFlight) {
+  each.times.push(millis);
+  each.rate.push(rate);
+  each.mean.push(mean);
+  each.inFlight.push(inFlight);
+  while (each.times.length > MOST_POINTS || each.times[0] < millis - WINDOW_MILLIS) {
+    Object.values(each).forEach((list) => list.shift());
+  }
+}
+
+async function loadHistory() {
+  const answer = await fetch('history');
+  if (!answer.ok) {
+    return;
+  }
+  const { times, connections } = await answer.json();
+  const first = times.findLastIndex((millis, i) => i === 0 || millis < times.at(-1) - WINDOW_MILLIS);
+  for (const [id, numbers] of Object.entries(connections)) {
+    series.set(id, { times: times.slice(first), rate: numbers.rate.slice(first), mean: numbers.mean.slice(first), inFlight: numbers.inFlight.slice(first) });
+  }
+}
+
+// --- The graph --------------------------------------------------------------------------------------------------------
+
+function nameOf(pid) {
+  const node = state.processes.find(({ row }) => row.pid === pid);
+  return node ? format.name(node.row.name) : '?';
+}
+
+function processNode({ row, hasEnded }) {
+  const invalid = state.connections.filter((each) => each.row.invalid != null && each.row.holders.includes(row.pid)).length;
+  const numbers = [];
+  if (row.serves > 0) {
+    numbers.push(`serves ${format.shortRate(row.servedPerSecond)}/s`);
+  }
+  if (row.calls > 0) {
+    numbers.push(`sends ${format.shortRate(row.sentPerSecond)}/s`);
+  }
+  const problem = hasEnded ? 'dead' : invalid > 0 ? format.plural(invalid, 'invalid page') : '';
+  const isBoth = row.serves > 0 && row.calls > 0;
+  const short = isBoth ? `in ${format.shortRate(row.servedPerSecond)}, out ${format.shortRate(row.sentPerSecond)}/s` : numbers.join();
+  return {
+    id: `process ${row.pid}`,
+    pid: row.pid,
+    title: format.name(row.name),
+    sub: hasEnded ? `pid ${row.pid}` : `pid ${row.pid}, ${format.bytes(row.memoryBytes)}`,
+    short: `pid ${row.pid}`,
+    numbers: problem || numbers.join(', ').replace('/s,', ',') || 'no connection',
+    shortNumbers: problem || short || 'no connection',
+    tone: problem ? 'bad' : row.serves + row.calls > 0 ? '' : 'alone',
+    selected: selection?.kind === 'process' && selection.id === row.pid,
+  };
+}
+
+/** The other hosts of the rack, by their names: each with its servers. */
+function otherHosts() {
+  const hosts = new Map();
+  (rack?.servers ?? []).filter((server) => !server.isHere)
+    .forEach((server) => hosts.set(server.host, [...(hosts.get(server.host) ?? []), server]));
+  return hosts;
+}
+
+function hostNode(host, servers) {
+  const title = format.name(host);
+  const count = format.plural(servers.length, 'server');
+  return {
+    id: `host ${host}`, elsewhere: 'server', title: `host ${title}`, sub: `${count}, by the directory`, short: count,
+    numbers: 'no live numbers', shortNumbers: 'no live numbers', tone: 'elsewhere',
+  };
+}
+
+/** Another end, where it is not a process that can be seen. */
+function otherEnd(row, side) {
+  if (row.transport === 'REMOTE') {
+    const serving = side === 'client' ? [] : [...otherHosts()]
+      .filter(([, servers]) => servers.some((server) => server.channel === row.channel));
+    if (serving.length === 1) {
+      return hostNode(...serving[0]);
+    }
+    return {
+      id: `elsewhere ${side}`, elsewhere: side, title: 'another host', sub: 'over RDMA or TCP', short: 'RDMA or TCP',
+      numbers: '', shortNumbers: '', tone: 'elsewhere',
+    };
+  }
+  const gone = row.state === `${side} gone`;
+  return {
+    id: `unseen ${side} ${gone}`, title: gone ? `a dead ${side}` : `a ${side}`, sub: gone ? 'died before this page was opened' : "another user's process, or unknown",
+    short: gone ? 'dead' : 'not visible', numbers: '', shortNumbers: '', tone: gone ? 'bad' : 'elsewhere',
+  };
+}
+
+function worst(tones) {
+  return ['bad', 'warn', 'open', 'ended'].find((tone) => tones.includes(tone)) ?? 'open';
+}
+
+function graphModel() {
+  const connections = shown();
+  const wanted = new Set(connections.flatMap(({ row }) => [row.clientPid, row.serverPid, ...row.holders]));
+  const nodes = new Map(state.processes.filter((each) => filter() === '' || wanted.has(each.row.pid))
+    .map((each) => [`process ${each.row.pid}`, processNode(each)]));
+  [...otherHosts()].slice(0, MOST_HOSTS).map((each) => hostNode(...each)).forEach((node) => nodes.set(node.id, node));
+  const groups = new Map();
+  for (const { row } of connections) {
+    // A curve needs a process that is known.
+    if (row.invalid != null || (row.clientPid == null && row.serverPid == null)) {
+      continue;
+    }
+    // Over RDMA a server's memory names its client's process as little as the other way round.
+    const ends = ['client', 'server'].map((side) => {
+      const pid = row[`${side}Pid`];
+      if (pid != null) {
+        return `process ${pid}`;
+      }
+      const other = otherEnd(row, side);
+      nodes.set(other.id, other);
+      return other.id;
+    });
+    const pair = `${ends[0]}>${ends[1]}`;
+    groups.set(pair, groups.get(pair) ?? { ends, channels: new Map() });
+    const { channels } = groups.get(pair);
+    channels.set(row.channel, [...(channels.get(row.channel) ?? []), row]);
+  }
+  const edges = [];
+  for (const [pair, { ends, channels }] of groups) {
+    if (channels.size <= MOST_CURVES) {
+      channels.forEach((rows, channel) => edges.push(edge(`${pair}:${channel}`, ends, format.name(channel), rows)));
+    } else {
+      edges.push(edge(pair, ends, `${channels.size} channels`, [...channels.values()].flat()));
+    }
+  }
+  // Pairs keep their places, whichever is busier.
+  edges.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const list = [...nodes.values()].sort((a, b) => (a.pid ?? 0) - (b.pid ?? 0));
+  return { host: format.name(state.host), nodes: list, edges };
+}
+
+function edge(key, [from, to], channel, rows) {
+  const total = rows.reduce((sum, row) => sum + row.requestsPerSecond, 0);
+  const inFlight = rows.reduce((sum, row) => sum + row.inFlight, 0);
+  const mean = rows.some((row) => row.meanMicros != null) && total > 0 ? (inFlight / total) * 1e6 : null;
+  const tone = worst(rows.map(toneOf));
+  const states = [...new Set(rows.map((row) => row.state).filter((each) => each !== 'open'))];
+  const live = [`${format.rate(total)}/s`, ...(mean == null ? [] : [format.micros(mean)]), `${format.average(inFlight)} in flight`].join(' · ');
+  const chosen = rows.find((row) => selection?.kind === 'connection' && row.id === selection.id);
+  return {
+    key,
+    from,
+    to,
+    channel: rows.length > 1 ? `${channel} ×${rows.length}` : channel,
+    numbers: states.length > 0 ? `${states.join(', ')}${total > 0 ? ` · ${format.rate(total)}/s` : ''}` : live,
+    short: tone === 'bad' ? 'gone' : tone === 'ended' ? 'closed' : `${format.shortRate(total)}/s`,
+    tone: tone === 'open' && total <= 0 ? 'idle' : tone,
+    speed: total <= 0 ? '' : total < 100 ? 'slow' : total < 10_000 ? 'middle' : 'fast',
+    width: (1.5 + 0.55 * Math.log10(1 + total)).toFixed(1),
+    selected: chosen !== undefined,
+    connection: (chosen ?? rows[0]).id,
+  };
+}
+
+// --- The table --------------------------------------------------------------------------------------------------------
+
+const COLUMNS = [
+  { id: 'channel', title: 'Channel', value: ({ row }) => row.channel, text: true },
+  { id: 'ends', title: 'Client → server', value: ({ row }) => row.serverPid ?? 0, text: true },
+  { id: 'state', title: 'State', value: ({ row }) => row.state, text: true },
+  { id: 'trend', title: '5 minutes' },
+  { id: 'rate', title: 'Requests/s', value: ({ row }) => row.requestsPerSecond },
+  { id: 'mean', title: 'Mean', value: ({ row }) => row.meanMicros ?? -1 },
+  { id: 'inFlight', title: 'In flight', value: ({ row }) => row.inFlight },
+  { id: 'asleep', title: 'Asleep', value: ({ row }) => row.sleepingCallers },
+  { id: 'memory', title: 'Memory', value: ({ row }) => row.memoryBytes },
+];
+const rows = new Map();
+/** Drawing the lines of rows that nobody sees would cost most of a second's work. */
+const visible = new Set();
+const sight = new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => {
+  const { id } = target.dataset;
+  if (isIntersecting) {
+    visible.add(id);
+    showSpark(id);
+  } else {
+    visible.delete(id);
+  }
+}));
+
+function showSpark(id) {
+  if (rows.has(id) && series.has(id)) {
+    rows.get(id).spark.show(series.get(id));
+  }
+}
+
+function buildHead() {
+  const head = document.querySelector('#connections thead tr');
+  for (const column of COLUMNS) {
+    const cell = html('th', { class: column.id, scope: 'col' });
+    if (column.value) {
+      const button = html('button', { type: 'button' }, column.title);
+      button.addEventListener('click', () => {
+        sort = { column: column.id, down: sort.column === column.id ? !sort.down : !column.text };
+        showTable();
+      });
+      cell.append(button);
+    } else {
+      cell.append(column.title);
+    }
+    column.head = cell;
+    head.append(cell);
+  }
+}
+
+function endText(row, side) {
+  const pid = row[`${side}Pid`];
+  return pid == null ? otherEnd(row, side).title : `${nameOf(pid)} ${pid}`;
+}
+
+function makeRow(id) {
+  const made = { cells: {}, spark: new Sparkline(), element: html('tr', { tabindex: 0 }) };
+  for (const column of COLUMNS) {
+    made.cells[column.id] = html('td', { class: column.id, 'data-title': column.title });
+    made.element.append(made.cells[column.id]);
+  }
+  made.chip = html('span');
+  made.reason = html('span', { class: 'reason' });
+  made.client = html('bdi');
+  made.server = html('bdi');
+  made.cells.state.append(made.chip);
+  made.arrow = html('span');
+  made.cells.ends.append(made.client, made.arrow, made.server);
+  made.cells.trend.append(made.spark.element, made.reason);
+  made.element.dataset.id = id;
+  sight.observe(made.element);
+  made.element.addEventListener('click', () => select('connection', id));
+  made.element.addEventListener('keydown', (event) => event.key === 'Enter' && select('connection', id));
+  return made;
+}
+
+function fillRow(made, connection) {
+  const { row } = connection;
+  const isInvalid = row.invalid != null;
+  const tone = toneOf(row);
+  made.element.className = [tone, isInvalid ? 'invalid' : '', selection?.kind === 'connection' && selection.id === row.id ? 'selected' : ''].join(' ');
+  say(made.cells.channel, format.name(row.channel));
+  made.chip.className = `chip ${tone}`;
+  say(made.chip, row.state);
+  say(made.reason, isInvalid ? format.name(row.invalid) : '');
+  say(made.client, isInvalid ? `held by ${row.holders.map((pid) => `${nameOf(pid)} ${pid}`).join(', ')}` : endText(row, 'client'));
+  say(made.server, isInvalid ? '' : endText(row, 'server'));
+  made.cells.trend.colSpan = isInvalid ? 5 : 1;
+  say(made.arrow, isInvalid ? '' : ' → ');
+  say(made.cells.rate, isInvalid ? format.NOTHING : format.rate(row.requestsPerSecond));
+  say(made.cells.mean, format.micros(row.meanMicros));
+  say(made.cells.inFlight, isInvalid ? format.NOTHING : format.average(row.inFlight));
+  say(made.cells.asleep, isInvalid ? format.NOTHING : format.count(row.sleepingCallers));
+  say(made.cells.memory, format.bytes(row.memoryBytes));
+  if (visible.has(row.id)) {
+    showSpark(row.id);
+  }
+}
+
+function filter() {
+  return find('filter').value.trim().toLowerCase();
+}
+
+/** The connections that the filter lets through. */
+function shown() {
+  const wanted = filter();
+  return wanted === '' ? state.connections : state.connections.filter((connection) => matches(connection, wanted));
+}
+
+function matches(connection, wanted) {
+  const { row } = connection;
+  return [row.channel, row.state, row.invalid ?? '', endText(row, 'client'), endText(row, 'server')]
+    .some((text) => text.toLowerCase().includes(wanted));
+}
+
+function showTable() {
+  if (!state) {
+    return;
+  }
+  const { value } = COLUMNS.find((column) => column.id === sort.column);
+  const list = [...shown()];
+  list.sort((a, b) => {
+    const [x, y] = [value(a), value(b)];
+    const order = x < y ? -1 : x > y ? 1 : 0;
+    return (sort.down ? -order : order) || (a.row.id < b.row.id ? -1 : 1);
+  });
+  COLUMNS.forEach((column) => column.head.setAttribute('aria-sort',
+    column.id !== sort.column ? 'none' : sort.down ? 'descending' : 'ascending'));
+  const body = document.querySelector('#connections tbody');
+  const present = new Set(state.connections.map(({ row }) => row.id));
+  rows.forEach((made, id) => {
+    if (!present.has(id)) {
+      sight.unobserve(made.element);
+      visible.delete(id);
+      rows.delete(id);
+    }
+  });
+  const elements = list.map((connection) => {
+    const { id } = connection.row;
+    rows.set(id, rows.get(id) ?? makeRow(id));
+    fillRow(rows.get(id), connection);
+    return rows.get(id).element;
+  });
+  // Elements that are in their places stay untouched, and keep the focus.
+  if (elements.length !== body.children.length || elements.some((element, i) => element !== body.children[i])) {
+    const focused = document.activeElement;
+    body.replaceChildren(...elements);
+    if (elements.includes(focused)) {
+      focused.focus({ preventScroll: true });
+    }
+  }
+  const empty = find('empty');
+  empty.hidden = list.length > 0;
+  say(empty, state.connections.length > 0 ? 'No connection matches the filter.'
+    : 'No process here has a connection. Start one: ./rackcall demo');
+}
+
+// --- Details ----------------------------------------------------------------------------------------------------------
+
+const details = { shown: '', charts: new Charts(), facts: new Map() };
+
+function fact(list, title) {
+  const value = html('dd');
+  list.append(html('div', {}, html('dt', {}, title), value));
+  details.facts.set(title, value);
+}
+
+function closeButton() {
+  const close = html('button', { type: 'button', class: 'close', 'aria-label': 'Close the details' }, '×');
+  close.addEventListener('click', () => select(null));
+  return close;
+}
+
+function buildConnection(connection) {
+  const facts = html('dl', { class: 'facts' });
+  const titles = connection.row.invalid == null
+    ? ['Client', 'Server', 'By', 'Requests', 'Callers asleep', 'Its server', 'Slots', 'Memory', 'State']
+    : ['Held by', 'Memory', 'State'];
+  titles.forEach((title) => fact(facts, title));
+  details.chip = html('span');
+  details.reason = html('p', { class: 'reason' });
+  const parts = [
+    html('div', { class: 'title' }, html('h2', {}, html('bdi', {}, format.name(connection.row.channel))), details.chip, closeButton()),
+    details.reason, details.charts.element, facts];
+  if (connection.explain != null) {
+    parts.push(explanation(connection));
+  }
+  return parts;
+}
+
+function explanation(connection) {
+  const command = html('code', {}, connection.explain);
+  const copy = html('button', { type: 'button' }, 'Copy');
+  copy.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(connection.explain);
+    say(copy, 'Copied');
+  });
+  const run = html('button', { type: 'button', class: 'explain' }, 'Explain the route');
+  const output = html('pre', { class: 'output', role: 'status', hidden: '' });
+  run.addEventListener('click', async () => {
+    run.disabled = true;
+    output.hidden = false;
+    say(output, 'connecting …');
+    try {
+      const answer = await fetch(`explain?connection=${encodeURIComponent(connection.row.id)}`, { method: 'POST' });
+      say(output, await answer.text());
+    } catch (problem) {
+      say(output, `rackcall view did not answer: ${problem.message}`);
+    }
+    run.disabled = false;
+  });
+  return html('div', { class: 'route' },
+    html('p', {}, 'Memory does not tell why calls take this route. Explaining it connects as a client does, and calls nothing.'),
+    html('p', { class: 'actions' }, run, command, copy), output);
+}
+
+function fillConnection(connection) {
+  const { row, goneSeconds } = connection;
+  details.chip.className = `chip ${toneOf(row)}`;
+  say(details.chip, row.state);
+  say(details.reason, row.invalid == null ? '' : `Its memory makes no sense: ${format.name(row.invalid)}.`);
+  const values = {
+    'Held by': row.holders.map((pid) => `${nameOf(pid)} ${pid}`).join(', '),
+    Client: endText(row, 'client'),
+    Server: endText(row, 'server'),
+    By: TRANSPORTS[row.transport] ?? 'unknown',
+    Requests: `${format.count(row.requests)} since it began`,
+    'Callers asleep': format.count(row.sleepingCallers),
+    'Its server': goneSeconds != null ? format.NOTHING : row.serverPolls ? 'polls this connection' : 'sleeps until the next request',
+    Slots: format.count(row.slots),
+    Memory: format.bytes(row.memoryBytes),
+    State: [row.state, goneSeconds == null ? '' : ` for ${goneSeconds} s`, (STATES[row.state] ?? [])[1] ? `. ${STATES[row.state][1]}` : ''].join(''),
+  };
+  details.facts.forEach((element, title) => say(element, values[title]));
+  find('details').classList.toggle('invalid', row.invalid != null);
+  details.charts.show(series.get(row.id));
+}
+
+function buildProcess(node) {
+  const facts = html('dl', { class: 'facts' });
+  ['Pid', 'Serves', 'Calls', 'Memory'].forEach((title) => fact(facts, title));
+  details.chip = html('span');
+  details.list = html('ul', { class: 'list' });
+  details.listed = '';
+  return [
+    html('div', { class: 'title' }, html('h2', {}, html('bdi', {}, format.name(node.row.name))), details.chip, closeButton()),
+    facts, html('h3', {}, 'Its connections'), details.list];
+}
+
+function fillProcess({ row, hasEnded }) {
+  details.chip.className = `chip ${hasEnded ? 'bad' : 'open'}`;
+  say(details.chip, hasEnded ? 'dead' : 'running');
+  const values = {
+    Pid: String(row.pid),
+    Serves: `${format.plural(row.serves, 'connection')}, ${format.rate(row.servedPerSecond)} requests/s`,
+    Calls: `${format.plural(row.calls, 'connection')}, ${format.rate(row.sentPerSecond)} requests/s`,
+    Memory: `${format.bytes(row.memoryBytes)} of Rackcall's, shared or not`,
+  };
+  Object.entries(values).forEach(([title, value]) => say(details.facts.get(title), value));
+  const own = state.connections.filter((each) => [each.row.serverPid, each.row.clientPid, ...each.row.holders].includes(row.pid))
+    .sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
+  const listed = JSON.stringify(own.map((each) => [each.row.id, each.row.state]));
+  if (listed !== details.listed) {
+    details.listed = listed;
+    details.list.replaceChildren(...own.map((each) => {
+      const button = html('button', { type: 'button' }, html('bdi', {}, format.name(each.row.channel)), html('span', { class: `chip ${toneOf(each.row)}` }, each.row.state));
+      button.addEventListener('click', () => select('connection', each.row.id));
+      return html('li', {}, button);
+    }));
+  }
+}
+
+function showDetails() {
+  const aside = find('details');
+  const isConnection = selection?.kind === 'connection';
+  const target = selection && (isConnection
+    ? state.connections.find(({ row }) => row.id === selection.id)
+    : state.processes.find(({ row }) => row.pid === selection.id));
+  const wanted = target ? `${selection.kind} ${selection.id} ${isConnection && target.row.invalid != null}` : 'none';
+  if (wanted !== details.shown) {
+    details.shown = wanted;
+    details.facts.clear();
+    aside.replaceChildren(...(target ? (isConnection ? buildConnection(target) : buildProcess(target))
+      : [html('p', { class: 'invite' }, 'Select a connection or a process to see its last minutes.')]));
+  }
+  if (target) {
+    (isConnection ? fillConnection : fillProcess)(target);
+  }
+}
+
+function select(kind, id) {
+  selection = kind ? { kind, id } : { kind: 'nothing' };
+  show();
+  const aside = find('details');
+  if (kind && aside.getBoundingClientRect().top > innerHeight * 0.7) {
+    aside.scrollIntoView({ block: 'start', behavior: 'smooth' });
+  }
+}
+
+// --- Other hosts ------------------------------------------------------------------------------------------------------
+
+const CARRIERS = { POOL: 'shared memory', RDMA: 'RDMA', TCP: 'TCP' };
+
+function showRack() {
+  find('rack-panel').hidden = rack === null;
+  if (rack === null) {
+    return;
+  }
+  const notes = ['A directory names them. Calls of other hosts are counted in those hosts\' memory: run rackcall view there.'];
+  if (rack.problem != null) {
+    notes.unshift(`The directory cannot be asked, and this may be old: ${format.name(rack.problem)}.`);
+  }
+  if (rack.leftOut > 0) {
+    notes.push(`${format.plural(rack.leftOut, 'server')} more are left out.`);
+  }
+  say(find('rack-note'), notes.join(' '));
+  find('rack-note').className = rack.problem == null ? '' : 'reason';
+  document.querySelector('#rack tbody').replaceChildren(...rack.servers.map((server) => html('tr', {},
+    html('td', {}, html('bdi', {}, format.name(server.host)), server.isHere ? ' (here)' : ''),
+    html('td', {}, html('bdi', {}, format.name(server.channel))),
+    html('td', {}, server.carriers.map((each) => CARRIERS[each]).join(', ') || 'not at all'),
+    html('td', {}, format.count(server.load)))));
+}
+
+async function followRack() {
+  for (;;) {
+    try {
+      const answer = await fetch('rack');
+      if (answer.ok) {
+        rack = await answer.json();
+        if (rack === null) {
+          return;
+        }
+        showRack();
+      }
+    } catch {
+      // The banner tells of a server that does not answer.
+    }
+    await new Promise((resolve) => setTimeout(resolve, RACK_MILLIS));
+  }
+}
+
+// --- All of it --------------------------------------------------------------------------------------------------------
+
+const graph = new Graph(find('graph'), select);
+
+function total(field) {
+  return state.connections.reduce((sum, { row }) => sum + row[field], 0);
+}
+
+function show() {
+  if (!state) {
+    return;
+  }
+  const here = state.connections.filter((each) => each.goneSeconds == null);
+  const dead = state.connections.filter(({ row }) => toneOf(row) === 'bad').length;
+  say(find('host'), format.name(state.host));
+  say(find('total-rate'), format.count(total('requestsPerSecond')));
+  say(find('total-in-flight'), format.average(total('inFlight')));
+  say(find('total-connections'), format.count(here.length));
+  say(find('total-processes'), format.count(state.processes.filter((each) => !each.hasEnded).length));
+  document.title = `${dead > 0 ? '● ' : ''}Rackcall ${format.name(state.host)}`;
+  const hints = [];
+  if (state.notReadable > 0) {
+    hints.push(`${format.plural(state.notReadable, 'process', 'es')} of other users cannot be read; run as root, rackcall view shows them, too.`);
+  }
+  if (state.leftOut > 0) {
+    hints.push(`${format.plural(state.leftOut, 'connection')} with fewer requests are left out.`);
+  }
+  find('hint').hidden = hints.length === 0;
+  say(find('hint'), hints.join(' '));
+  if (selection === null && state.connections.length > 0) {
+    selection = { kind: 'connection', id: state.connections[0].row.id };
+  }
+  showTable();
+  showDetails();
+  graph.update(graphModel());
+}
+
+function complain(problem) {
+  find('problem').hidden = problem === '';
+  say(find('problem'), problem);
+}
+
+function showAge() {
+  const age = performance.now() - lastMillis;
+  const live = find('live');
+  if (state && age < LATE_MILLIS) {
+    live.className = 'live';
+    say(live, `live ${format.time(state.atMillis)}`);
+  } else if (state) {
+    live.className = 'late';
+    say(live, `${Math.round(age / 1000)} s old`);
+  }
+  document.body.classList.toggle('stale', state !== null && age >= LATE_MILLIS);
+}
+
+function take(next) {
+  complain(next.problem == null ? '' : `This host's processes cannot be read: ${next.problem}`);
+  if (next.sequence === state?.sequence) {
+    return;
+  }
+  state = next;
+  lastMillis = performance.now();
+  const present = new Set(state.connections.map(({ row }) => row.id));
+  series.forEach((_, id) => present.has(id) || series.delete(id));
+  state.connections.forEach((connection) => remember(connection, state.atMillis));
+  show();
+  showAge();
+}
+
+async function follow() {
+  for (;;) {
+    try {
+      const answer = await fetch(`state?after=${state?.sequence ?? 0}`, { signal: AbortSignal.timeout(ANSWER_MILLIS) });
+      if (answer.status === 403) {
+        complain('rackcall view was started again. Open the address that it has printed now.');
+        return;
+      }
+      if (!answer.ok) {
+        throw new Error(`status ${answer.status}`);
+      }
+      const next = await answer.json();
+      if (!state) {
+        await loadHistory();
+      }
+      take(next);
+    } catch (problem) {
+      complain(`rackcall view does not answer (${problem.message}); the numbers are old.`);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MILLIS));
+    }
+  }
+}
+
+buildHead();
+find('filter').addEventListener('input', show);
+setInterval(showAge, 500);
+follow();
+followRack();

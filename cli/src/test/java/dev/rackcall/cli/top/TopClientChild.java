@@ -1,0 +1,27 @@
+package dev.rackcall.cli.top;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.samples.quickstart.Door;
+import dev.rackcall.shm.Scope;
+
+/** A process that calls {@link Door} until it is killed. It prints "calling" after the first call, and how it failed. */
+final class TopClientChild {
+    private TopClientChild() {}
+
+    /** The program. */
+    public static void main(String[] arguments) {
+        try (RpcChannel channel = RpcChannel.open(arguments[0]);
+                Scope scope = channel.newScope()) {
+            Door door = channel.stub(Door.class);
+            Door.Guest guest = scope.create(Door.Guest.class).name("Ada");
+            door.greet(guest);
+            System.out.println("calling");
+            while (true) {
+                door.greet(guest);
+            }
+        } catch (RpcException e) {
+            System.out.println("failed " + e.code());
+        }
+    }
+}

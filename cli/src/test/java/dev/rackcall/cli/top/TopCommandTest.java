@@ -1,0 +1,131 @@
+package dev.rackcall.cli.top;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.cli.RackcallCommand;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What {@code rackcall top} shows of other processes. */
+@Timeout(300)
+class TopCommandTest {
+    private static final long SEED = Long.getLong("rackcall.seed", System.nanoTime());
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    @TempDir
+    private Path runtime;
+
+    private static String top(String... arguments) {
+        Object[] all = new Object[arguments.length + 1];
+        all[0] = "top";
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        ChildJvm.Result result = ChildJvm.of(RackcallCommand.class, all).run();
+        assertThat(result.exitCode()).as(result.output()).isZero();
+        return result.output();
+    }
+
+    private static JsonNode topAsJson(String channel) {
+        String output = top("--once", "--json", "--channel", channel);
+        String json =
+                output.lines().filter(line -> line.startsWith("{")).findFirst().orElse(output);
+        return JSON.readTree(json);
+    }
+
+    private static List<JsonNode> rows(JsonNode report, String field) {
+        return StreamSupport.stream(report.get(field).spliterator(), false).toList();
+    }
+
+    @Test
+    void shouldShowAConnectionBetweenOtherProcessesUntilItsServerDies() throws Exception {
+        String channel = "/top/test" + ProcessHandle.current().pid();
+        try (ChildJvm server = ChildJvm.start(TopServerChild.class, runtime, channel)) {
+            server.awaitLine("serving");
+            try (ChildJvm client = ChildJvm.start(TopClientChild.class, runtime, channel)) {
+                client.awaitLine("calling");
+
+                JsonNode report = topAsJson(channel);
+                assertThat(rows(report, "connections"))
+                        .as(report.toString())
+                        .singleElement()
+                        .satisfies(row -> {
+                            assertThat(row.get("channel").asString()).isEqualTo(channel);
+                            assertThat(row.get("serverPid").asLong()).isEqualTo(server.pid());
+                            assertThat(row.get("clientPid").asLong()).isEqualTo(client.pid());
+                            assertThat(row.get("state").asString()).isEqualTo("open");
+                            assertThat(row.get("memoryBytes").asLong()).isPositive();
+                            assertThat(row.get("invalid").isNull()).isTrue();
+                        });
+                assertThat(rows(report, "processes"))
+                        .extracting(row ->
+                                row.get("pid").asLong() + " " + row.get("name").asString() + " "
+                                        + row.get("serves").asInt() + " "
+                                        + row.get("calls").asInt())
+                        .containsExactlyInAnyOrder(
+                                server.pid() + " TopServerChild 1 0", client.pid() + " TopClientChild 0 1");
+
+                // On an overloaded machine the client may get no processor for a whole interval.
+                Await.until(
+                        "an interval with requests",
+                        () -> rows(topAsJson(channel), "connections").stream()
+                                .anyMatch(row -> row.get("requestsPerSecond").asDouble() > 0));
+
+                // Its standard output is a pipe, so this prints once, too.
+                assertThat(top("--channel", channel, "--sort", "Mean"))
+                        .containsPattern(server.pid() + " +" + client.pid() + " .*open .*" + channel);
+
+                server.kill();
+                try (TopWatch watch = new TopWatch(new ProcFolder(Path.of("/proc")))) {
+                    Await.until("the row to say that its server is gone, or to vanish", () -> isGone(watch, channel));
+                }
+            }
+        }
+    }
+
+    private static boolean isGone(TopWatch watch, String channel) {
+        try {
+            watch.begin();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        watch.sample();
+        return watch.report(channel, TopOrder.RATE).connections().stream()
+                .allMatch(row -> row.state().equals("server gone"));
+    }
+
+    @Test
+    void shouldShowMemoryThatMakesNoSenseAsInvalid() throws Exception {
+        String channel = "/hostile" + ProcessHandle.current().pid();
+        try (ChildJvm hostile = ChildJvm.start(HostilePages.class, runtime, SEED, channel)) {
+            hostile.awaitLine("there");
+
+            JsonNode report = topAsJson(channel);
+            assertThat(rows(report, "connections"))
+                    .as("seed %d: %s", SEED, report)
+                    .hasSize(2)
+                    .allSatisfy(row -> {
+                        assertThat(row.get("state").asString()).isEqualTo("invalid");
+                        assertThat(row.get("invalid").asString()).startsWith("it ");
+                    });
+
+            assertThat(top("--once", "--channel", channel))
+                    .contains(channel + "/nonsense  invalid: it begins as no memory of Rackcall's does")
+                    .contains(channel + "/disguised?[2J  invalid: it has layout version ")
+                    .doesNotContain("\u001b");
+        }
+    }
+
+    @Test
+    void shouldSayThatThereIsNothing() {
+        assertThat(top("--once", "--channel", "/no/such/channel")).contains("0 processes, 0 connections, 0 requests/s");
+    }
+}

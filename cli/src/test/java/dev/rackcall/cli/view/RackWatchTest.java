@@ -1,0 +1,69 @@
+package dev.rackcall.cli.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.cli.view.RackReport.RackServer;
+import dev.rackcall.directory.Announcement;
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.testkit.Await;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the page learns of other hosts from a directory. */
+class RackWatchTest {
+    private static final ChannelName CART = ChannelName.of("/shop/cart");
+    private static final ChannelName STOCK = ChannelName.of("/shop/stock");
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldListTheServersThatADirectoryNamesWhileTheyAreAnnounced() throws Exception {
+        URI address = folder.resolve("directory").toUri();
+        try (Directory directory = Directory.open(address);
+                Announcement here = directory.announce(CART, Endpoint.of("a", "here", 1))) {
+            Announcement other = directory.announce(
+                    STOCK,
+                    Endpoint.of("b", "other", 1)
+                            .withPool("pool")
+                            .withRdma(List.of(URI.create("rdma://10.0.0.1:4000"))));
+            try (RackWatch watch = RackWatch.start(address, "here")) {
+                RackServer cart = new RackServer("here", true, "/shop/cart", "a", List.of(), 0);
+                RackServer stock = new RackServer("other", false, "/shop/stock", "b", List.of("POOL", "RDMA"), 0);
+                assertThat(watch.report().servers()).containsExactly(cart, stock);
+                assertThat(watch.report().problem()).isEmpty();
+                other.close();
+                Await.equal("the servers", List.of(cart), () -> watch.report().servers());
+            }
+            assertThat(here.channel()).isEqualTo(CART);
+        }
+    }
+
+    @Test
+    void shouldKeepTheLastServersIfTheDirectoryFails() throws Exception {
+        URI address = folder.resolve("directory").toUri();
+        try (Directory directory = Directory.open(address)) {
+            Announcement cart = directory.announce(CART, Endpoint.of("a", "other", 1));
+            RackWatch watch = RackWatch.start(address, "here");
+            assertThat(watch.report().servers()).hasSize(1);
+            watch.close();
+            cart.close();
+            assertThat(watch.ask().problem()).isPresent();
+            assertThat(watch.ask().servers()).hasSize(1);
+        }
+    }
+
+    @Test
+    void shouldRefuseAnAddressThatNoStoreUnderstands() {
+        assertThatThrownBy(() -> RackWatch.start(URI.create("gopher://somewhere"), "here"))
+                .isInstanceOf(DirectoryException.class)
+                .hasMessageContaining("no store here understands");
+    }
+}

@@ -1,0 +1,255 @@
+package dev.rackcall.cli.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.rackcall.cli.top.HostilePages;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** The page in a real browser, with real processes to look at. */
+@Timeout(600)
+class ViewPageTest {
+    /** What a hostile process would like the page to run. */
+    private static final String ATTACK = "<img src=x onerror=\"window.attacked=1\">";
+
+    @TempDir
+    private Path runtime;
+
+    @TempDir
+    private Path profile;
+
+    private Optional<RackReport> rack = Optional.empty();
+    private ViewSampler sampler;
+    private ViewServer server;
+    private Chromium browser;
+
+    @BeforeEach
+    void open() throws IOException, InterruptedException {
+        Optional<Path> program = Chromium.program();
+        assumeTrue(program.isPresent(), "NOT TESTED: chromium is not installed");
+        sampler = ViewSampler.ofThisHost(new ViewHistory("here", ""));
+        server = ViewServer.start(0, sampler, () -> rack, channel -> "explained " + channel);
+        browser = Chromium.start(program.get(), profile);
+        browser.look(1600, 1000, "light");
+    }
+
+    @AfterEach
+    void close() throws InterruptedException {
+        if (browser != null) {
+            browser.close();
+        }
+        if (server != null) {
+            server.close();
+        }
+        if (sampler != null) {
+            sampler.close();
+        }
+    }
+
+    private ChildJvm start(String name, Object... arguments) throws InterruptedException {
+        ChildJvm child = ShopProcess.named(name, ShopProcess.class, arguments)
+                .directory(runtime)
+                .start();
+        child.awaitLine("ready");
+        return child;
+    }
+
+    /** An expression for the table's row of the channel; another test may have its own. */
+    private static String row(String channel) {
+        return "[...document.querySelectorAll('#connections tbody tr')].find(row =>"
+                + " row.querySelector('td.channel').textContent === '" + channel + "')";
+    }
+
+    private static String cell(String channel, String column) {
+        return row(channel) + "?.querySelector('td." + column + "').textContent";
+    }
+
+    /** A selector of the process's box in the graph. */
+    private static String box(ChildJvm process) {
+        return "#graph .node[aria-label*=\"pid " + process.pid() + ",\"]";
+    }
+
+    /** Shows the page, and in its table only the rows of this test: another one may run beside it. */
+    private void show() {
+        browser.open(server.address());
+        browser.await("document.querySelector('#filter')");
+        browser.evaluate("(box => { box.value = '" + own("") + "'; box.dispatchEvent(new Event('input')); })"
+                + "(document.querySelector('#filter'))");
+    }
+
+    private static String own(String name) {
+        return "/view" + ProcessHandle.current().pid() + "/" + name;
+    }
+
+    private void assertQuiet() {
+        assertThat(browser.complaints()).isEmpty();
+        assertThat(browser.requests())
+                .isNotEmpty()
+                .allMatch(address -> address.equals("about:blank")
+                        || address.startsWith(server.address().toString()));
+    }
+
+    /** It must fit the window: only the graph and long texts may scroll, inside of themselves. */
+    private void assertFits(int width) {
+        browser.await("document.documentElement.scrollWidth <= " + width);
+        JsonNode outside = browser.evaluate("[...document.querySelectorAll('body *')].filter(each =>"
+                + " !each.closest('#graph svg, .output') && each.getBoundingClientRect().right > " + width
+                + " + 1).map(each => each.tagName + '.' + each.className)");
+        assertThat(outside.toString())
+                .as("what sticks out at " + width + " pixels")
+                .isEqualTo("[]");
+    }
+
+    @Test
+    void shouldShowNumbersThatMoveAndAServerThatDies() throws Exception {
+        String channel = own("cart");
+        try (ChildJvm cart = start("cart-server", channel);
+                ChildJvm front = start("shop-front", "-", channel + "=500")) {
+            show();
+            browser.await(row(channel));
+            assertThat(browser.text(cell(channel, "ends")))
+                    .isEqualTo("shop-front " + front.pid() + " → cart-server " + cart.pid());
+            assertThat(browser.text(cell(channel, "state"))).isEqualTo("open");
+
+            browser.evaluate(row(channel) + ".click()");
+            browser.await("document.querySelector('#details h2')?.textContent === '" + channel + "'");
+            String requests = "[...document.querySelectorAll('#details .facts div')].find(each =>"
+                    + " each.firstChild.textContent === 'Requests').lastChild.textContent";
+            String first = browser.text(requests);
+            assertThat(first).endsWith(" since it began");
+            Await.until(
+                    "the number of requests to move",
+                    () -> !browser.text(requests).equals(first));
+            browser.await("parseFloat(" + cell(channel, "rate") + ") > 0");
+            browser.await("document.querySelectorAll('#details canvas').length === 3");
+            browser.await("document.querySelector('#graph .edge.selected[aria-label^=\"" + channel + ",\"]')");
+            browser.await(row(channel) + ".querySelector('.spark .line').getAttribute('d').includes('L')");
+
+            browser.evaluate("document.querySelector('#details button.explain').click()");
+            browser.await("document.querySelector('#details .output').textContent === 'explained " + channel + "'");
+
+            for (int width : List.of(1600, 400)) {
+                for (String colours : List.of("dark", "light")) {
+                    browser.look(width, 1000, colours);
+                    browser.await("matchMedia('(prefers-color-scheme: " + colours + ")').matches");
+                    browser.await("document.querySelector('#graph svg').clientWidth > 0"
+                            + " && document.querySelectorAll('#graph .node').length >= 2");
+                    assertFits(width);
+                    assertThat(brightness("getComputedStyle(document.body).backgroundColor") < 0.5)
+                            .isEqualTo(colours.equals("dark"));
+                    assertThat(Math.abs(brightness("getComputedStyle(document.body).backgroundColor")
+                                    - brightness("getComputedStyle(document.body).color")))
+                            .as("contrast, " + colours)
+                            .isGreaterThan(0.6);
+                }
+            }
+
+            // The page notes when it shows the death, so that this test's own slowness does not count.
+            browser.evaluate("window.red = new Promise(resolve => { const look = () => "
+                    + row(channel) + "?.classList.contains('bad') && document.querySelector('" + box(cart) + ".bad')"
+                    + " && document.querySelector('#graph .edge.bad[aria-label^=\"" + channel + ",\"]')"
+                    + " ? resolve(Date.now()) : setTimeout(look, 10); look(); }); 0");
+            long killed = System.currentTimeMillis();
+            cart.kill();
+            long red = browser.evaluate("window.red").asLong();
+            System.out.printf("ViewPageTest: the server's death was red after %d ms%n", red - killed);
+            assertThat(browser.text(cell(channel, "state"))).isEqualTo("server gone");
+            assertThat(browser.text("document.querySelector('" + box(cart) + "').getAttribute('aria-label')"))
+                    .contains("cart-server", "dead");
+            assertThat(browser.is("document.querySelector('#live.live')"))
+                    .as("the page itself lives")
+                    .isTrue();
+            assertQuiet();
+        }
+    }
+
+    /** From 0, black, to 1, white. */
+    private double brightness(String colour) {
+        String[] parts = browser.text(colour).replaceAll("[^0-9,.]", "").split(",");
+        return (0.3 * Double.parseDouble(parts[0])
+                        + 0.59 * Double.parseDouble(parts[1])
+                        + 0.11 * Double.parseDouble(parts[2]))
+                / 255;
+    }
+
+    @Test
+    void shouldShowHostileNamesAndMemoryAsText() throws Exception {
+        String channel = own(ATTACK.replace("/", ""));
+        try (ChildJvm hostile = hostile(channel)) {
+            show();
+            browser.await("document.querySelectorAll('#connections tbody tr.bad').length === 2");
+            assertThat(browser.text(
+                            "[...document.querySelectorAll('td.channel')].map(each => each.textContent).join()"))
+                    .contains(ATTACK);
+            assertThat(
+                            browser.text(
+                                    "[...document.querySelectorAll('tr.invalid .reason')].map(each => each.textContent).join()"))
+                    .contains("it begins as no memory of Rackcall's does", "it has layout version");
+            browser.evaluate("document.querySelector('#connections tbody tr.bad').click()");
+            browser.await("document.querySelector('#details .reason').textContent.includes('makes no sense')");
+            assertThat(browser.is("document.querySelector('#details .explain')"))
+                    .as("a command for a name that is no channel's")
+                    .isFalse();
+            browser.evaluate(
+                    "document.querySelector('" + box(hostile) + ".bad').dispatchEvent(new MouseEvent('click'))");
+            browser.await("document.querySelector('#details h2').textContent.includes('<img src=x')");
+            assertFits(1600);
+            browser.look(400, 800, "dark");
+            assertFits(400);
+            assertThat(browser.text("import(location.href + 'format.js').then(it => it.name('a\\u202eb\\u0007'))"))
+                    .as("characters that disguise names")
+                    .isEqualTo("a\ufffdb\ufffd");
+            assertThat(browser.is("window.attacked || document.querySelector('main img')"))
+                    .isFalse();
+            assertThat(hostile.isAlive()).isTrue();
+            assertQuiet();
+        }
+    }
+
+    private ChildJvm hostile(String channel) throws InterruptedException {
+        ChildJvm child =
+                ShopProcess.named(ATTACK, HostilePages.class, 1, channel).start();
+        child.awaitLine("there");
+        return child;
+    }
+
+    @Test
+    void shouldSayThatThereIsNothingAndThatTheServerIsGone() throws Exception {
+        show();
+        browser.await("document.querySelector('#live.live')");
+        server.close();
+        browser.await("document.querySelector('#problem').textContent.includes('does not answer')");
+        browser.await("document.querySelector('#live.late')");
+    }
+
+    @Test
+    void shouldKeepItsHistoryOverAReload() throws Exception {
+        String channel = own("stock");
+        try (ChildJvm stock = start("stock-server", channel);
+                ChildJvm front = start("shop-front", "-", channel + "=200")) {
+            show();
+            // How many points the line of the row has when it is first drawn.
+            String points = "new Promise(resolve => { const look = () => { const line = " + row(channel)
+                    + "?.querySelector('.spark .line').getAttribute('d');"
+                    + " line ? resolve(line.split('L').length) : setTimeout(look, 20); }; look(); })";
+            Await.until(
+                    "a few seconds of history", () -> browser.evaluate(points).asInt() > 4);
+            browser.evaluate("window.old = true");
+            show();
+            browser.await("!window.old");
+            assertThat(browser.evaluate(points).asInt()).isGreaterThan(4);
+            assertThat(stock.isAlive() && front.isAlive()).isTrue();
+        }
+    }
+}

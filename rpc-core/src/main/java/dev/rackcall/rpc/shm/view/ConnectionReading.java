@@ -1,0 +1,21 @@
+package dev.rackcall.rpc.shm.view;
+
+/**
+ * What a connection's memory said at one moment. Its processes have written these values and may lie.
+ *
+ * @param serverPid in the server's pid namespace; 0 if it is not known
+ * @param clientPid likewise
+ * @param isPolled whether the server polls the connection; otherwise it sleeps until the next caller rings
+ * @param requests how many requests the client has sent: calls, elements of streams, releases of results
+ * @param inFlight requests that have no answer yet
+ * @param sleeping callers that sleep until their answers come; other callers spin
+ */
+public record ConnectionReading(
+        int serverPid,
+        int clientPid,
+        int slots,
+        ConnectionState state,
+        boolean isPolled,
+        long requests,
+        int inFlight,
+        int sleeping) {}
