@@ -234,6 +234,26 @@ class ViewPageTest {
     }
 
     @Test
+    void shouldShowTheServersOfOtherHosts() {
+        rack = Optional.of(new RackReport(
+                Optional.empty(),
+                List.of(
+                        new RackReport.RackServer(ATTACK, false, "/shop/cart", "a", List.of("POOL", "RDMA"), 3),
+                        new RackReport.RackServer("here", true, "/shop/cart", "b", List.of(), 0)),
+                0));
+        show();
+        browser.await("document.querySelectorAll('#rack tbody tr').length === 2");
+        assertThat(browser.text("document.querySelector('#rack tbody tr').textContent"))
+                .isEqualTo(ATTACK + "/shop/cartshared memory, RDMA3");
+        browser.await("[...document.querySelectorAll('#graph .node.elsewhere')].some(each =>"
+                + " each.getAttribute('aria-label').startsWith('host <img'))");
+        browser.look(400, 900, "light");
+        assertFits(400);
+        assertThat(browser.is("window.attacked")).isFalse();
+        assertQuiet();
+    }
+
+    @Test
     void shouldKeepItsHistoryOverAReload() throws Exception {
         String channel = own("stock");
         try (ChildJvm stock = start("stock-server", channel);
