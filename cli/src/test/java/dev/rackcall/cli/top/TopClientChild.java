@@ -4,6 +4,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.samples.quickstart.Door;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
 
 /** A process that calls {@link Door} until it is killed. It prints "calling" after the first call, and how it failed. */
 final class TopClientChild {
@@ -11,7 +12,8 @@ final class TopClientChild {
 
     /** The program. */
     public static void main(String[] arguments) {
-        try (RpcChannel channel = RpcChannel.open(arguments[0]);
+        try (RpcChannel channel =
+                        RpcChannel.builder(arguments[0]).connectTimeout(Await.BOUND).open();
                 Scope scope = channel.newScope()) {
             Door door = channel.stub(Door.class);
             Door.Guest guest = scope.create(Door.Guest.class).name("Ada");
