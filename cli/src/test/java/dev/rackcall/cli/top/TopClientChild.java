@@ -12,8 +12,9 @@ final class TopClientChild {
 
     /** The program. */
     public static void main(String[] arguments) {
-        try (RpcChannel channel =
-                        RpcChannel.builder(arguments[0]).connectTimeout(Await.BOUND).open();
+        try (RpcChannel channel = RpcChannel.builder(arguments[0])
+                        .connectTimeout(Await.BOUND)
+                        .open();
                 Scope scope = channel.newScope()) {
             Door door = channel.stub(Door.class);
             Door.Guest guest = scope.create(Door.Guest.class).name("Ada");
