@@ -114,10 +114,8 @@ public final class OwnerLock implements AutoCloseable {
         OwnerLock made = new OwnerLock(path, fd);
         boolean named = false;
         try {
-            // No other process can have opened it.
-            RecordLock.tryLock(fd, LOCKED_BYTE, path.toString());
-            made.write(instance);
-            named = OpenFile.link(fd, path);
+            named = RecordLock.tryLock(fd, LOCKED_BYTE, path.toString())
+                    && OpenFile.link(made.write(instance).descriptor.fd(), path);
         } finally {
             if (!named) {
                 made.descriptor.close();
@@ -127,7 +125,7 @@ public final class OwnerLock implements AutoCloseable {
     }
 
     /** For file systems without nameless files: another process may lock the new file first. */
-    private static Optional<OwnerLock> makeUnlocked(Path path, String instance) {
+    static Optional<OwnerLock> makeUnlocked(Path path, String instance) {
         int fd = OpenFile.tryOpen(
                 path, LibcFiles.O_RDWR | LibcFiles.O_CREAT | LibcFiles.O_EXCL | LibcFiles.O_NOFOLLOW, 0600);
         if (fd == -Errno.EEXIST) {
@@ -139,6 +137,7 @@ public final class OwnerLock implements AutoCloseable {
         return owner(path, lock(path, fd)).map(lock -> lock.write(instance));
     }
 
+    /** Gives up the lock if it fails: the caller has not got it. */
     private OwnerLock write(String instance) {
         String text = "pid " + ProcessHandle.current().pid() + (instance.isEmpty() ? "" : " " + instance) + "\n";
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -148,7 +147,9 @@ public final class OwnerLock implements AutoCloseable {
             if (LibcFiles.ftruncate(state.errnoSegment(), descriptor.fd(), 0) != 0
                     || LibcFiles.pwrite(state.errnoSegment(), descriptor.fd(), segment, bytes.length, 0)
                             != bytes.length) {
-                throw new OsException("writing " + path, state.errno(), "is its file system full?");
+                int errno = state.errno();
+                descriptor.close();
+                throw new OsException("writing " + path, errno, "is its file system full?");
             }
         }
         return this;

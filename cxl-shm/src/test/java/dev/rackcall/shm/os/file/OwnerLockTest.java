@@ -80,6 +80,19 @@ class OwnerLockTest {
     }
 
     @Test
+    void shouldMakeTheFileWhereThereAreNoNamelessFiles() throws IOException {
+        Path path = directory.resolve("lock");
+        try (OwnerLock lock = OwnerLock.makeUnlocked(path, "instance 42").orElseThrow()) {
+            assertThat(lock.isAtPath()).isTrue();
+            assertThat(OwnerLock.isHeld(path)).isTrue();
+            assertThat(OwnerLock.makeUnlocked(path, "")).isEmpty();
+            assertThat(Files.readString(path))
+                    .isEqualTo("pid " + ProcessHandle.current().pid() + " instance 42\n");
+        }
+        assertThat(path).doesNotExist();
+    }
+
+    @Test
     void shouldNotMakeAFileToTakeItOver() {
         Path path = directory.resolve("lock");
         assertThat(OwnerLock.tryTakeOver(path)).isEmpty();

@@ -121,9 +121,14 @@ public final class QueuePairCore {
     /** Fails the queue pair, because its completion queue has overflowed. */
     public synchronized void completionLost() {
         if (state != QueuePairState.ERROR && state != QueuePairState.RESET) {
-            device.events().raise(AsyncEvent.Type.QP_FATAL, number);
+            reportLoss();
             enterError();
         }
+    }
+
+    /** Says that a completion was lost of a queue pair that is failing already. */
+    public void reportLoss() {
+        device.events().raise(AsyncEvent.Type.QP_FATAL, number);
     }
 
     /**

@@ -295,7 +295,11 @@ final class SendQueue {
             }
             flush();
         } else {
-            core.enterError(() -> report(failed, status));
+            core.enterError(() -> {
+                if (!report(failed, status)) {
+                    core.reportLoss();
+                }
+            });
         }
     }
 
