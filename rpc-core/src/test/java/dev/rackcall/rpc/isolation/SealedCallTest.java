@@ -183,7 +183,7 @@ class SealedCallTest extends VaultFixture {
 
     @Test
     void shouldKeepTheScopeOfALateHandlerSealedAndFreeItWhenItIsDone() throws Exception {
-        // Long enough to begin the call on a machine that stands still for some seconds.
+        // The call must begin before its deadline, even if the machine stalls for two or three seconds.
         SealedVault hasty = channel.stub(SealedVault.class, within(Duration.ofSeconds(5)));
         CompletableFuture<List<Long>> values = Concurrently.start(() -> hasty.valueTwice(coin));
         meet();
