@@ -16,6 +16,11 @@ public final class MethodDescriptor {
             return this == CLIENT_STREAM || this == BIDI_STREAM;
         }
 
+        /** Whether the caller goes on before the call has ended. */
+        public boolean isAsynchronous() {
+            return this == ASYNC || this == ONE_WAY;
+        }
+
         /** Whether the handler answers with a stream. */
         public boolean returnsStream() {
             return this == SERVER_STREAM || this == BIDI_STREAM;

@@ -13,6 +13,7 @@ import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -33,6 +34,8 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private final Balancer routes;
     private final RoutedArguments arguments = new RoutedArguments();
     private final List<Subchannel> tried = new ArrayList<>();
+    /** Attempts that failed. */
+    private int attempts;
 
     private MethodDescriptor method;
     private long deadline;
@@ -105,7 +108,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
                 RpcException why = wasLeft(subchannel, e) ? leftMeanwhile(subchannel, e) : e;
                 // A server of another version may lack the method.
                 boolean isMissing = why.code() == Status.Code.UNIMPLEMENTED;
-                if (!(isMissing ? mayTryOther(subchannel) : mayTryAnother(subchannel, why))) {
+                if (!(isMissing ? mayTryUntried(subchannel) : mayTryAnother(subchannel, why))) {
                     failure = why.status();
                     throw why;
                 }
@@ -165,12 +168,19 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         if (!subchannel.isUsable()) {
             routes.noticeEnd();
         }
-        return mayTryOther(subchannel) && e.code() == Status.Code.UNAVAILABLE;
+        tried.add(subchannel);
+        attempts++;
+        return e.code() == Status.Code.UNAVAILABLE
+                && arguments.bound().isEmpty()
+                && attempts < MOST_ATTEMPTS
+                && System.nanoTime() - deadline < 0;
     }
 
-    private boolean mayTryOther(Subchannel subchannel) {
+    /** Not an attempt: this side knows which methods a server has. */
+    private boolean mayTryUntried(Subchannel subchannel) {
         tried.add(subchannel);
-        return arguments.bound().isEmpty() && tried.size() < MOST_ATTEMPTS && System.nanoTime() - deadline < 0;
+        return arguments.bound().isEmpty()
+                && Arrays.stream(routes.subchannels()).anyMatch(each -> each.isUsable() && !tried.contains(each));
     }
 
     @Override
@@ -290,6 +300,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         last = null;
         observer = CallObserver.NONE;
         tried.clear();
+        attempts = 0;
         arguments.clear();
         sending = null;
         connection.giveBack(this);

@@ -139,8 +139,9 @@ final class ChannelBuilder implements RpcChannel.Builder {
     @Override
     public RpcChannel open() {
         ClientSpec spec = spec();
-        return new OpenChannel(
-                spec, List.copyOf(interceptors), new ChannelConnection(spec, membership(), waitForReady));
+        ChannelConnection connection = new ChannelConnection(spec, membership());
+        connection.connect();
+        return new OpenChannel(spec, List.copyOf(interceptors), connection);
     }
 
     @Override
@@ -171,7 +172,7 @@ final class ChannelBuilder implements RpcChannel.Builder {
                                 address.isPresent()
                                         ? ClientSpec.Capacity.REMOTE_QUOTA
                                         : ClientSpec.Capacity.NEAR_QUOTA)),
-                new ClientSpec.Timeouts(connectTimeout, defaultTimeout),
+                new ClientSpec.Timeouts(connectTimeout, waitForReady, defaultTimeout),
                 new ClientSpec.Sealing(sealFrom, keepSealed, enforcedSeals));
     }
 }

@@ -30,6 +30,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class ChannelConnection {
     private static final String NO_SERVER_YET = "it has had no server since it was opened";
 
+    private static final long NO_DEADLINE = Long.MAX_VALUE;
     private static final long WAIT_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final ClientSpec spec;
@@ -44,6 +45,7 @@ final class ChannelConnection {
     private volatile boolean failedLast;
 
     private final StateChanges changes = new StateChanges(this::state);
+    private final ConnectingCalls connectingCalls;
 
     /**
      * The servers on this host; null before the first connection, and for other channels. Guarded by {@link
@@ -62,43 +64,43 @@ final class ChannelConnection {
     /** The latest failed attempt; {@code number} counts all failed attempts, and is 0 before the first. */
     private record Failure(long number, Optional<Status> status) {}
 
-    /**
-     * Connects for the first time, within the channel's connect timeout.
-     *
-     * @param waitForReady how long to retry while no server of the channel takes clients
-     */
-    ChannelConnection(ClientSpec spec, Optional<Router.Membership> membership, Duration waitForReady) {
+    /** Connects when it is first used. */
+    ChannelConnection(ClientSpec spec, Optional<Router.Membership> membership) {
         this.spec = spec;
         this.membership = membership;
+        this.connectingCalls = new ConnectingCalls(spec);
+        this.present = new Unconnected(spec.channel());
+    }
+
+    /** Connects now, for the first time. */
+    void connect() {
         connecting.lock();
         try {
-            adopt(connectWithin(waitForReady));
+            adopt(connectWithin(NO_DEADLINE));
         } finally {
             connecting.unlock();
         }
     }
 
-    /** Connects when it is first used. */
-    ChannelConnection(ClientSpec spec, Optional<Router.Membership> membership) {
-        this.spec = spec;
-        this.membership = membership;
-        this.present = new Unconnected(spec.channel());
-    }
-
-    private ClientConnection connectWithin(Duration waitForReady) {
-        long end = System.nanoTime() + waitForReady.toNanos();
+    /** Connects; retries for the spec's time while no server takes clients. */
+    private ClientConnection connectWithin(long nanos) {
+        long begun = System.nanoTime();
+        long wait = Math.min(nanos, spec.waitForReady().toNanos());
         while (true) {
+            long left = nanos - (System.nanoTime() - begun);
+            boolean hasTime = left >= spec.connectTimeout().toNanos();
             try {
-                return connect(spec);
+                return connect(hasTime ? spec : spec.within(Duration.ofNanos(Math.max(1, left))));
             } catch (RpcException e) {
                 boolean mayCome = e.code() == Status.Code.NOT_FOUND || e.code() == Status.Code.UNAVAILABLE;
                 if (!mayCome
-                        || System.nanoTime() - end >= 0
+                        || closed
+                        || System.nanoTime() - begun >= wait
                         || Thread.currentThread().isInterrupted()) {
                     throw e;
                 }
             }
-            LockSupport.parkNanos(Math.min(WAIT_POLL_NANOS, Math.max(1, end - System.nanoTime())));
+            LockSupport.parkNanos(Math.min(WAIT_POLL_NANOS, Math.max(1, wait - (System.nanoTime() - begun))));
         }
     }
 
@@ -205,10 +207,30 @@ final class ChannelConnection {
         ClientConnection now = present;
         return now.isUsable()
                 ? now
-                : anew(
-                        deadline != 0
-                                ? deadline
-                                : System.nanoTime() + spec.defaultTimeout().toNanos());
+                : anew(deadline != 0 ? deadline : defaultDeadline());
+    }
+
+    /** When a call that begins now without a deadline of its own ends; nanoTime. */
+    long defaultDeadline() {
+        return System.nanoTime() + spec.defaultTimeout().toNanos();
+    }
+
+    /**
+     * Whether an asynchronous call that begins now has to wait: for a server, or behind calls that do.
+     *
+     * @throws RpcException CANCELLED if the channel was closed
+     */
+    boolean queues(ClientConnection connection) {
+        if (connectingCalls.isEmpty() && connection.isReady()) {
+            return false;
+        }
+        requireOpen();
+        return true;
+    }
+
+    /** The asynchronous calls that wait for a server. */
+    ConnectingCalls connectingCalls() {
+        return connectingCalls;
     }
 
     private ClientConnection anew(long deadline) {
@@ -262,9 +284,9 @@ final class ChannelConnection {
         if (left <= 0) {
             throw late().asException();
         }
-        boolean hasTime = left >= spec.connectTimeout().toNanos();
+        boolean hasTime = left >= spec.connectTimeout().toNanos() && left >= spec.waitForReady().toNanos();
         try {
-            return connect(hasTime ? spec : spec.within(Duration.ofNanos(left)));
+            return connectWithin(left);
         } catch (RpcException e) {
             requireOpen();
             if (!hasTime && deadline - System.nanoTime() <= 0) {
@@ -314,16 +336,19 @@ final class ChannelConnection {
 
     private void requireOpen() {
         if (closed) {
-            throw Status.Code.CANCELLED
-                    .with("channel %s was closed here", spec.channel())
-                    .asException();
+            throw closedHere().asException();
         }
+    }
+
+    private Status closedHere() {
+        return Status.Code.CANCELLED.with("channel %s was closed here", spec.channel());
     }
 
     /** Closes the connection without waiting for a thread that is connecting. Idempotent. */
     void close() {
         closed = true;
         closeAll();
+        connectingCalls.endAll(closedHere());
         changes.update();
     }
 

@@ -9,6 +9,7 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
@@ -101,10 +102,32 @@ final class StubCalls implements ClientCalls {
 
     ClientCall begin(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
         ClientConnection connection = checked;
+        if (method.kind().isAsynchronous() && channel.queues(connection)) {
+            return queued(method, deadline, sent, told);
+        }
         if (!connection.isUsable()) {
             connection = adopt(channel.usable(deadline), deadline);
         }
         return connection.begin(method, deadline, sent, isolation.or(method.isolation()), told);
+    }
+
+    /** A call whose caller does not wait for a server. */
+    private ClientCall queued(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
+        long end = deadline != 0 ? deadline : channel.defaultDeadline();
+        ConnectingCall.Sender sender = new ConnectingCall.Sender() {
+            @Override
+            public ClientConnection connect(long until) {
+                ClientConnection connection = checked;
+                return connection.isUsable() ? connection : adopt(channel.usable(until), until);
+            }
+
+            @Override
+            public ClientCall begin(ClientConnection connection, CallObserver observer) {
+                return connection.begin(method, end, sent, isolation.or(method.isolation()), observer);
+            }
+        };
+        return new ConnectingCall(
+                channel.connectingCalls(), method, end, KryoCodec.of(definition.registered()), sender, told);
     }
 
     ClientInterceptor[] interceptors() {

@@ -49,10 +49,11 @@ public record ClientSpec(
     /**
      * Bounds on waiting.
      *
-     * @param connect for connecting
+     * @param connect for connecting to a server
+     * @param ready for a server that takes clients, while there is none; zero to try once
      * @param call for calls that set no timeout
      */
-    public record Timeouts(Duration connect, Duration call) {}
+    public record Timeouts(Duration connect, Duration ready, Duration call) {}
 
     /**
      * When a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope.
@@ -94,6 +95,10 @@ public record ClientSpec(
         return timeouts.connect;
     }
 
+    public Duration waitForReady() {
+        return timeouts.ready;
+    }
+
     public Duration defaultTimeout() {
         return timeouts.call;
     }
@@ -107,6 +112,7 @@ public record ClientSpec(
 
     /** The same channel, to be connected in less time. */
     public ClientSpec within(Duration timeout) {
-        return new ClientSpec(channel, place, waiting, capacity, new Timeouts(timeout, timeouts.call), sealing);
+        Timeouts bounds = new Timeouts(timeout, timeouts.ready, timeouts.call);
+        return new ClientSpec(channel, place, waiting, capacity, bounds, sealing);
     }
 }

@@ -104,7 +104,7 @@ public final class ShmClientConnection extends ClientConnection
             Isolation isolation,
             CallObserver observer) {
         ShmClientCall call;
-        if (method.kind() == MethodDescriptor.Kind.ASYNC || method.kind() == MethodDescriptor.Kind.ONE_WAY) {
+        if (method.kind().isAsynchronous()) {
             call = claimUnlessQueued();
             if (call == null) {
                 async.queue().requireRoom(method.fullName(), 0);

@@ -1,0 +1,196 @@
+package dev.rackcall.rpc.channel;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientSpec;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The asynchronous and one-way calls of a channel that began while it had no server, first come, first served. A thread
+ * connects and sends them; it lives as long as there are any. Their callers do not wait. Thread-safe.
+ */
+final class ConnectingCalls {
+    /** A call that waits for a server. */
+    interface Entry {
+        /** Bytes of encoded arguments. */
+        long bytes();
+
+        /** nanoTime. */
+        long deadline();
+
+        /** Names the method. */
+        @Override
+        String toString();
+
+        /**
+         * Connects, until the deadline at most.
+         *
+         * @throws RpcException if no server can be reached
+         */
+        void connect();
+
+        /** Sends the call over a connection that {@link #connect} made. Throws nothing. */
+        void send();
+
+        /** Ends the call, which was not sent. Does not run the caller's code on this thread. */
+        void end(Status status);
+    }
+
+    /** Maximum number of calls that wait. Their arguments take at most as many bytes as the channel's arena quota. */
+    static final int MOST_CALLS = 1_024;
+
+    private final ClientSpec spec;
+    private final Deque<Waiting> waiting = new ArrayDeque<>();
+    /** Bytes of arguments that wait. Guarded by this, as {@link #waiting}. */
+    private long bytes;
+    /** Whether the thread runs. Guarded by this. */
+    private boolean connecting;
+    /** Whether calls wait, or are being sent: later ones go behind them. Written under the lock. */
+    private volatile boolean empty = true;
+
+    /** @param timer ends the call at its deadline unless completed before */
+    private record Waiting(Entry call, CompletableFuture<Void> timer) {}
+
+    ConnectingCalls(ClientSpec spec) {
+        this.spec = spec;
+    }
+
+    boolean isEmpty() {
+        return empty;
+    }
+
+    /**
+     * Adds a call after those that wait.
+     *
+     * @throws RpcException RESOURCE_EXHAUSTED if too many wait, DEADLINE_EXCEEDED; the caller reports it to the call's
+     *     observer
+     */
+    void add(Entry call) {
+        long nanos = call.deadline() - System.nanoTime();
+        if (nanos <= 0) {
+            throw late(call).asException();
+        }
+        CompletableFuture<Void> timer = new CompletableFuture<>();
+        synchronized (this) {
+            requireRoom(call);
+            waiting.add(new Waiting(call, timer));
+            bytes += call.bytes();
+            empty = false;
+            if (!connecting) {
+                // Not a virtual thread: connecting makes system calls that wait.
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("rackcall-connect-" + spec.channel())
+                        .start(this::sendAll);
+                connecting = true;
+            }
+        }
+        var _ = timer.orTimeout(nanos, TimeUnit.NANOSECONDS).exceptionally(_ -> {
+            expire(call);
+            return null;
+        });
+    }
+
+    private void requireRoom(Entry call) {
+        if (waiting.size() >= MOST_CALLS || (!waiting.isEmpty() && bytes + call.bytes() > spec.arenaQuota())) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "%s: channel %s has no server now, and %d asynchronous calls with %d bytes of arguments wait for"
+                                    + " one already (at most %d calls and %d bytes may); wait for their futures before you make"
+                                    + " more calls",
+                            call, spec.channel(), waiting.size(), bytes, MOST_CALLS, spec.arenaQuota())
+                    .asException();
+        }
+    }
+
+    /** Removes a call; returns whether it still waited. */
+    boolean remove(Entry call) {
+        Waiting found = null;
+        synchronized (this) {
+            for (Waiting each : waiting) {
+                if (each.call == call) {
+                    found = each;
+                    break;
+                }
+            }
+            if (found == null) {
+                return false;
+            }
+            waiting.remove(found);
+            bytes -= call.bytes();
+        }
+        found.timer.complete(null);
+        return true;
+    }
+
+    private void expire(Entry call) {
+        if (remove(call)) {
+            call.end(late(call));
+        }
+    }
+
+    private Status late(Entry call) {
+        return Status.Code.DEADLINE_EXCEEDED.with(
+                "%s: its deadline passed while channel %s had no server", call, spec.channel());
+    }
+
+    /** Ends all calls that wait. */
+    void endAll(Status status) {
+        List<Waiting> all;
+        synchronized (this) {
+            all = new ArrayList<>(waiting);
+            waiting.clear();
+            bytes = 0;
+        }
+        for (Waiting each : all) {
+            each.timer.complete(null);
+            each.call.end(status);
+        }
+    }
+
+    // ---- the thread
+
+    private void sendAll() {
+        for (Entry first = first(); first != null; first = first()) {
+            try {
+                first.connect();
+            } catch (RpcException e) {
+                if (e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.CANCELLED) {
+                    endAll(e.status());
+                } else {
+                    // Later calls may have more time, or be to another service.
+                    end(first, e.status());
+                }
+                continue;
+            } catch (RuntimeException | Error e) {
+                end(first, Status.Code.INTERNAL.with("%s: cannot connect: %s", first, e));
+                continue;
+            }
+            if (remove(first)) {
+                first.send();
+            }
+        }
+    }
+
+    private void end(Entry call, Status status) {
+        if (remove(call)) {
+            call.end(status);
+        }
+    }
+
+    /** The first call that waits; null ends the thread. */
+    private synchronized Entry first() {
+        Waiting first = waiting.peek();
+        if (first == null) {
+            connecting = false;
+            empty = true;
+            return null;
+        }
+        return first.call;
+    }
+}

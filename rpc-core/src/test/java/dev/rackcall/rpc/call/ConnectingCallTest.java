@@ -1,0 +1,133 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.testkit.Await;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Calls of a channel that has no server: asynchronous ones do not keep their callers waiting. */
+class ConnectingCallTest extends RpcFixture {
+    private static final Duration BOUND = Duration.ofMinutes(5);
+    /** As ConnectingCalls allows. */
+    private static final int MOST_CALLS = 1_024;
+
+    private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
+
+    private RpcChannel lazyChannel() {
+        return keep(channel(Echo.class).waitForReady(BOUND).openLazily());
+    }
+
+    private Echo observed(RpcChannel channel) {
+        return channel.stub(
+                Echo.class,
+                CallOptions.DEFAULT.withTimeout(BOUND).withObserver((status, _) -> told.add(status.code())));
+    }
+
+    private static List<CompletableFuture<Integer>> call(Echo echo, int count) {
+        return IntStream.range(0, count).mapToObj(i -> echo.later(i, 0)).toList();
+    }
+
+    private static RpcException failureOf(CompletableFuture<?> future) {
+        return (RpcException) future.handle((_, thrown) -> thrown).join();
+    }
+
+    @Test
+    void shouldSendCallsThatBeganBeforeTheirServerInTheirOrder() {
+        // All of this happens on the thread that starts the server: no call may wait for it.
+        Echo echo = observed(lazyChannel());
+        List<CompletableFuture<Integer>> futures = call(echo, 10);
+        List<String> notes = IntStream.range(0, 10).mapToObj(i -> "note " + i).toList();
+        notes.forEach(echo::note);
+        assertThat(futures).noneMatch(CompletableFuture::isDone);
+        serve(Echo.class, new EchoService());
+        assertThat(futures.stream().map(CompletableFuture::join)).containsExactlyElementsOf(range(10));
+        Await.equal("notes", notes, echo::notes);
+        Await.equal("calls that ended OK", 20L, () -> told.stream()
+                .filter(Status.Code.OK::equals)
+                .limit(20)
+                .count());
+    }
+
+    private static List<Integer> range(int end) {
+        return IntStream.range(0, end).boxed().toList();
+    }
+
+    @Test
+    void shouldHoldCallsWhileTheServerIsReplaced() {
+        RpcServer former = serve(Echo.class, new EchoService());
+        RpcChannel channel = open(channel(Echo.class).waitForReady(BOUND));
+        Echo echo = observed(channel);
+        assertThat(echo.later(1, 0).join()).isEqualTo(1);
+        former.close();
+        List<CompletableFuture<Integer>> futures = call(echo, 10);
+        CompletableFuture<Long> sum = CompletableFuture.supplyAsync(() -> echo.add(1, 2), Thread::startVirtualThread);
+        serve(Echo.class, new EchoService());
+        assertThat(futures.stream().map(CompletableFuture::join)).containsExactlyElementsOf(range(10));
+        assertThat(sum.join()).isEqualTo(3L);
+    }
+
+    @Test
+    void shouldFailByTheirFuturesIfTheChannelDoesNotWait() {
+        RpcServer former = serve(Echo.class, new EchoService());
+        Echo echo = observed(open(Echo.class));
+        former.close();
+        RpcException e = failureOf(echo.later(1, 0));
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(e).hasMessageContainingAll("/test/echo", "its server is gone");
+        echo.note("lost");
+        Await.equal("calls that ended", List.of(Status.Code.UNAVAILABLE, Status.Code.UNAVAILABLE), () -> told);
+    }
+
+    @Test
+    void shouldRefuseMoreCallsThanMayWait() {
+        Echo echo = observed(lazyChannel());
+        List<CompletableFuture<Integer>> futures = new ArrayList<>(call(echo, MOST_CALLS));
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> echo.later(-1, 0))
+                .hasMessageContainingAll("/test/echo/later", "no server now", "1024 asynchronous calls");
+        assertThat(futures.removeLast().cancel(true)).isTrue();
+        futures.add(echo.later(7, 0));
+        assertThat(told).containsExactlyInAnyOrder(Status.Code.RESOURCE_EXHAUSTED, Status.Code.CANCELLED);
+        serve(Echo.class, new EchoService());
+        assertThat(futures.getLast().join()).isEqualTo(7);
+        Await.equal("calls that ended", MOST_CALLS + 2, told::size);
+    }
+
+    @Test
+    void shouldEndEachCallAtItsOwnDeadline() {
+        RpcChannel channel = lazyChannel();
+        CompletableFuture<Integer> patient = observed(channel).later(1, 0);
+        Echo hurried = channel.stub(Echo.class, within(Duration.ofMillis(20)));
+        RpcException e = failureOf(hurried.later(2, 0));
+        assertThat(e.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(e).hasMessageContainingAll("/test/echo/later", "had no server");
+        assertThat(patient).isNotDone();
+        serve(Echo.class, new EchoService());
+        assertThat(patient.join()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldEndCallsThatWaitWithTheirChannel() {
+        RpcChannel channel = lazyChannel();
+        Echo echo = observed(channel);
+        List<CompletableFuture<Integer>> futures = call(echo, 3);
+        channel.close();
+        assertThat(futures).allSatisfy(each -> assertThat(failureOf(each).code())
+                .isEqualTo(Status.Code.CANCELLED));
+        Await.equal("calls that ended", 3, told::size);
+        assertFails(Status.Code.CANCELLED, () -> echo.later(1, 0)).hasMessageContaining("/test/echo");
+    }
+}
