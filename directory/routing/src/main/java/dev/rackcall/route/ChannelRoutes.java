@@ -189,7 +189,9 @@ final class ChannelRoutes implements Balancer {
         endpoints.want(true);
         long begun = System.nanoTime();
         long ready = spec.waitForReady().toNanos();
-        long end = begun + Math.min(deadline - begun, Math.max(ready, spec.connectTimeout().toNanos()));
+        long end = begun
+                + Math.min(
+                        deadline - begun, Math.max(ready, spec.connectTimeout().toNanos()));
         endpoints.pump();
         while (live.length == 0) {
             if (closed) {

@@ -54,6 +54,8 @@ final class ChannelConnection {
     private HostBalancer hostServers;
     /** Former {@link #hostServers} that may still have calls in flight. */
     private final List<HostBalancer> retired = new CopyOnWriteArrayList<>();
+    /** Former connections of other channels that had calls in flight. */
+    private final List<ClientConnection> left = new CopyOnWriteArrayList<>();
 
     /** The latest connections as the stubs of each definition use them. */
     private final Map<ServiceDefinition<?>, View> views = new ConcurrentHashMap<>();
@@ -205,9 +207,7 @@ final class ChannelConnection {
      */
     ClientConnection usable(long deadline) {
         ClientConnection now = present;
-        return now.isUsable()
-                ? now
-                : anew(deadline != 0 ? deadline : defaultDeadline());
+        return now.isUsable() ? now : anew(deadline != 0 ? deadline : defaultDeadline());
     }
 
     /** When a call that begins now without a deadline of its own ends; nanoTime. */
@@ -248,8 +248,7 @@ final class ChannelConnection {
             }
             adopt(tryToConnect(deadline));
             if (present != ended && hostServers == null) {
-                // Former servers of this host end by themselves: calls may be in flight there.
-                ended.close();
+                leave(ended);
             }
             if (closed) {
                 // close() sets `closed` first and may have closed only the previous connection.
@@ -259,6 +258,16 @@ final class ChannelConnection {
             return present;
         } finally {
             connecting.unlock();
+        }
+    }
+
+    /** A server that drains ends the connection by itself, when the calls in flight there have ended. */
+    private void leave(ClientConnection former) {
+        left.removeIf(ClientConnection::hasEnded);
+        if (former.callsUnderWay() == 0) {
+            former.close();
+        } else {
+            left.add(former);
         }
     }
 
@@ -284,7 +293,8 @@ final class ChannelConnection {
         if (left <= 0) {
             throw late().asException();
         }
-        boolean hasTime = left >= spec.connectTimeout().toNanos() && left >= spec.waitForReady().toNanos();
+        boolean hasTime = left >= spec.connectTimeout().toNanos()
+                && left >= spec.waitForReady().toNanos();
         try {
             return connectWithin(left);
         } catch (RpcException e) {
@@ -355,5 +365,6 @@ final class ChannelConnection {
     private void closeAll() {
         present.close();
         retired.forEach(HostBalancer::close);
+        left.forEach(ClientConnection::close);
     }
 }

@@ -6,7 +6,6 @@ import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
-import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.codec.ObjectCodec;
@@ -30,11 +29,11 @@ import java.util.stream.Stream;
 final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
     /** Where the call goes. */
     interface Sender {
-        /** A usable connection, until {@code deadline}, a nanoTime. */
-        ClientConnection connect(long deadline);
+        /** Ensures that there is a usable connection, until {@code deadline}, a nanoTime. */
+        void connect(long deadline);
 
-        /** Begins the call over that connection. */
-        ClientCall begin(ClientConnection connection, CallObserver observer);
+        /** Begins the call. */
+        ClientCall begin(CallObserver observer);
     }
 
     private static final long FIRST_BYTES = 1 << 10;
@@ -51,8 +50,6 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
     private boolean encoding;
     /** Null if the call is one-way. */
     private Result<?> result;
-
-    private ClientConnection connection;
 
     /** @param deadline nanoTime */
     ConnectingCall(
@@ -134,7 +131,7 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
 
     @Override
     public void connect() {
-        connection = sender.connect(deadline);
+        sender.connect(deadline);
     }
 
     @Override
@@ -149,7 +146,7 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
     private void send(Consumer<ClientCall> sending) {
         ClientCall inner;
         try {
-            inner = sender.begin(connection, observer);
+            inner = sender.begin(observer);
         } catch (RpcException e) {
             end(e.status());
             return;

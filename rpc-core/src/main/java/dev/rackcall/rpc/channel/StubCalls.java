@@ -101,33 +101,45 @@ final class StubCalls implements ClientCalls {
     }
 
     ClientCall begin(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
+        return method.kind().isAsynchronous() && channel.queues(checked)
+                ? queued(method, deadline != 0 ? deadline : channel.defaultDeadline(), sent, told)
+                : beginNow(method, deadline, sent, told);
+    }
+
+    private ClientCall beginNow(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
+        while (true) {
+            ClientConnection connection = usable(deadline);
+            try {
+                return connection.begin(method, deadline, sent, isolation.or(method.isolation()), told);
+            } catch (RpcException e) {
+                // If the server has begun to drain, nothing was sent.
+                if (connection.isUsable() || e.code() != Status.Code.UNAVAILABLE) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private ClientConnection usable(long deadline) {
         ClientConnection connection = checked;
-        if (method.kind().isAsynchronous() && channel.queues(connection)) {
-            return queued(method, deadline, sent, told);
-        }
-        if (!connection.isUsable()) {
-            connection = adopt(channel.usable(deadline), deadline);
-        }
-        return connection.begin(method, deadline, sent, isolation.or(method.isolation()), told);
+        return connection.isUsable() ? connection : adopt(channel.usable(deadline), deadline);
     }
 
     /** A call whose caller does not wait for a server. */
     private ClientCall queued(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
-        long end = deadline != 0 ? deadline : channel.defaultDeadline();
         ConnectingCall.Sender sender = new ConnectingCall.Sender() {
             @Override
-            public ClientConnection connect(long until) {
-                ClientConnection connection = checked;
-                return connection.isUsable() ? connection : adopt(channel.usable(until), until);
+            public void connect(long until) {
+                usable(until);
             }
 
             @Override
-            public ClientCall begin(ClientConnection connection, CallObserver observer) {
-                return connection.begin(method, end, sent, isolation.or(method.isolation()), observer);
+            public ClientCall begin(CallObserver observer) {
+                return beginNow(method, deadline, sent, observer);
             }
         };
         return new ConnectingCall(
-                channel.connectingCalls(), method, end, KryoCodec.of(definition.registered()), sender, told);
+                channel.connectingCalls(), method, deadline, KryoCodec.of(definition.registered()), sender, told);
     }
 
     ClientInterceptor[] interceptors() {

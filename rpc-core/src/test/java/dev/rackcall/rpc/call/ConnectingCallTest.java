@@ -56,10 +56,10 @@ class ConnectingCallTest extends RpcFixture {
         serve(Echo.class, new EchoService());
         assertThat(futures.stream().map(CompletableFuture::join)).containsExactlyElementsOf(range(10));
         Await.equal("notes", notes, echo::notes);
-        Await.equal("calls that ended OK", 20L, () -> told.stream()
-                .filter(Status.Code.OK::equals)
-                .limit(20)
-                .count());
+        Await.equal(
+                "calls that ended OK",
+                20L,
+                () -> told.stream().filter(Status.Code.OK::equals).limit(20).count());
     }
 
     private static List<Integer> range(int end) {
@@ -125,8 +125,8 @@ class ConnectingCallTest extends RpcFixture {
         Echo echo = observed(channel);
         List<CompletableFuture<Integer>> futures = call(echo, 3);
         channel.close();
-        assertThat(futures).allSatisfy(each -> assertThat(failureOf(each).code())
-                .isEqualTo(Status.Code.CANCELLED));
+        assertThat(futures)
+                .allSatisfy(each -> assertThat(failureOf(each).code()).isEqualTo(Status.Code.CANCELLED));
         Await.equal("calls that ended", 3, told::size);
         assertFails(Status.Code.CANCELLED, () -> echo.later(1, 0)).hasMessageContaining("/test/echo");
     }

@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -48,6 +49,7 @@ public final class ShmClientConnection extends ClientConnection
                 CallQueue.Exit,
                 QueuedCall.Over {
     private static final Logger LOG = LoggerFactory.getLogger(ShmClientConnection.class);
+    private static final long QUEUE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** How long {@link #close} waits for slots for one-way calls. */
     private static final long LAST_SENDS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -115,8 +117,22 @@ public final class ShmClientConnection extends ClientConnection
         } else {
             call = claim(deadline);
         }
+        requireUsable(call);
         call.begin(service, method, deadline, headers, isolation, observer);
         return call;
+    }
+
+    /**
+     * After the claim: a call that got its slot before {@link ControlOp#LAST_CALL} did is sent before that, and any
+     * later one sees here that the server drains.
+     */
+    private void requireUsable(ShmClientCall call) {
+        if (!usable) {
+            giveBack(call);
+            throw Status.Code.UNAVAILABLE
+                    .with("channel %s: its server is shutting down; the call was not sent", spec.channel())
+                    .asException();
+        }
     }
 
     private ShmClientCall claim(long deadline) {
@@ -139,6 +155,7 @@ public final class ShmClientConnection extends ClientConnection
         awaitSending(method, deadline);
         try {
             ShmClientCall call = claim(deadline);
+            requireUsable(call);
             call.begin(service, method, deadline, headers, isolation, observer);
             call.maySend();
             return call;
@@ -524,10 +541,25 @@ public final class ShmClientConnection extends ClientConnection
             if (open && usable && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
                 usable = false;
                 onUnusable.run();
+                tellOfLastCall();
             }
         } catch (IllegalStateException e) {
             // Closed by another thread in the meantime, which wakes all callers; the end no longer uses the memory.
             usable = rethrowIfOpen(e);
+        }
+    }
+
+    /** The server does not end the connection before it knows that no request is on its way. */
+    private void tellOfLastCall() {
+        if (async.queue().isEmpty()) {
+            control(ControlOp.LAST_CALL, 0);
+        } else {
+            Thread.startVirtualThread(() -> {
+                while (open && !async.queue().isEmpty()) {
+                    LockSupport.parkNanos(QUEUE_POLL_NANOS);
+                }
+                control(ControlOp.LAST_CALL, 0);
+            });
         }
     }
 

@@ -35,7 +35,7 @@ public final class ControlLayout {
     /** "RACKCALL" in ASCII, little-endian. */
     static final long MAGIC = 0x4c4c41434b434152L;
 
-    public static final int VERSION = 7;
+    public static final int VERSION = 8;
 
     private static final long MAGIC_OFFSET = 0;
     private static final long VERSION_OFFSET = 8;

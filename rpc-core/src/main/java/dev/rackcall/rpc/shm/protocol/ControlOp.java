@@ -47,6 +47,12 @@ public final class ControlOp {
      */
     public static final int STREAM_PUSH = 11;
 
+    /**
+     * The client has seen that the server drains. It has begun its last call before this request; requests about calls
+     * may follow. The operand is 0.
+     */
+    public static final int LAST_CALL = 12;
+
     public static final byte MORE_FOLLOW = 0;
     public static final byte ALL_SENT = 1;
     public static final byte SENDING_FAILED = 2;

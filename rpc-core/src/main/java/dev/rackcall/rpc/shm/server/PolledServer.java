@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
@@ -19,6 +20,9 @@ import java.util.function.Supplier;
  */
 public abstract class PolledServer implements ServerEndpoint {
     private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** How long clients may take to notice that the server drains; a stopped one does not. */
+    private static final long NOTICE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
     protected final ServerSpec spec;
@@ -72,14 +76,18 @@ public abstract class PolledServer implements ServerEndpoint {
     @Override
     public final boolean awaitDrained(Duration bound) {
         long end = System.nanoTime() + bound.toNanos();
-        // Twice: a connection may have moved from one poller to another while the first round was made.
-        boolean once = areDrained(end);
-        return once && areDrained(end);
+        // Again at the end: a client may have begun a call before it noticed, and a connection may have moved from one
+        // poller to another.
+        boolean once = areAll(ShmServerConnection::isIdle, end);
+        if (once) {
+            areAll(ShmServerConnection::isLeft, Math.min(end, System.nanoTime() + NOTICE_NANOS));
+        }
+        return once && areAll(ShmServerConnection::isIdle, end);
     }
 
-    private boolean areDrained(long end) {
+    private boolean areAll(Predicate<ShmServerConnection> state, long end) {
         for (Poller poller : pollers()) {
-            while (!isDrained(poller, Math.max(1, end - System.nanoTime()))) {
+            while (!areAll(poller, state, Math.max(1, end - System.nanoTime()))) {
                 if (System.nanoTime() - end >= 0) {
                     return false;
                 }
@@ -156,12 +164,12 @@ public abstract class PolledServer implements ServerEndpoint {
     }
 
     /**
-     * Whether no request waits at a poller and no call is in flight. The poller's thread decides; false if it does not
-     * do so in time.
+     * Whether all connections of a poller are in that state. The poller's thread decides; false if it does not do so
+     * in time.
      */
-    static boolean isDrained(Poller poller, long nanos) {
+    static boolean areAll(Poller poller, Predicate<ShmServerConnection> state, long nanos) {
         CompletableFuture<Boolean> drained = new CompletableFuture<>();
-        poller.post(() -> drained.complete(poller.connections().stream().allMatch(ShmServerConnection::isIdle)));
+        poller.post(() -> drained.complete(poller.connections().stream().allMatch(state)));
         try {
             return drained.get(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {

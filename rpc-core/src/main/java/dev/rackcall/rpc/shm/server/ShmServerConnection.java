@@ -63,6 +63,8 @@ public final class ShmServerConnection implements Relief.Served {
     private int rests;
     /** Whether calls were served since the poller last checked for sleepers. Poller only. */
     private boolean answered;
+    /** Whether the client has seen that this server drains. */
+    private boolean hadLastCall;
     /**
      * For a client that has hung up, the requests that may still be served; otherwise {@link #CONNECTED}. Poller only.
      */
@@ -418,6 +420,16 @@ public final class ShmServerConnection implements Relief.Served {
     void drain() {
         ControlLayout.state(memory, ControlLayout.STATE_DRAINING);
         deliver();
+    }
+
+    /** The client begins no calls any more. */
+    void hadLastCall() {
+        hadLastCall = true;
+    }
+
+    /** Whether the client has noticed that this server drains. Only then an idle connection stays idle. */
+    boolean isLeft() {
+        return hadLastCall || isClosed();
     }
 
     boolean isIdle() {

@@ -24,7 +24,7 @@ class PollerFailureTest {
             });
             poller.post(after::countDown);
             assertThat(after.await(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(PolledServer.isDrained(poller, TimeUnit.SECONDS.toNanos(30)))
+            assertThat(PolledServer.areAll(poller, ShmServerConnection::isIdle, TimeUnit.SECONDS.toNanos(30)))
                     .isTrue();
         } finally {
             poller.stop(TimeUnit.SECONDS.toNanos(30), Duration.ofSeconds(1));
