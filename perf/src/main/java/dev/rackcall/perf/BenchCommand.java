@@ -81,7 +81,8 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Words.Time.class,
             description =
-                    "Length of one measurement, with its unit: 2s or 500ms (default: 1s; isolation or crowd alone 500ms).")
+                    "Length of one measurement, with its unit: 2s or 500ms (default: 1s; isolation alone 500ms, crowd"
+                            + " alone 2s).")
     private Optional<Long> duration = Optional.empty();
 
     @Option(
@@ -247,8 +248,9 @@ public final class BenchCommand implements Callable<Integer> {
                 return new Usual(500, 800, 1);
             }
             if (targets.stream().allMatch(BenchTarget.CROWD::equals)) {
-                // Some sixty results of up to 33 processes: some ten minutes.
-                return new Usual(500, 2_000, 5);
+                // Some sixty results of up to 33 processes: some twenty minutes. The kernel gives a thread its processor for
+                // some milliseconds at a time, so that each of many clients gets few turns in a shorter measurement.
+                return new Usual(2_000, 2_000, 5);
             }
             return new Usual(1_000, 3_000, shortRun ? 1 : 3);
         }
