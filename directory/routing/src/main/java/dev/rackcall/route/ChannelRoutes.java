@@ -188,6 +188,7 @@ final class ChannelRoutes implements Balancer {
         // Routes that have just failed are retried, because a call waits.
         endpoints.want(true);
         long begun = System.nanoTime();
+        long tried = begun;
         long ready = spec.waitForReady().toNanos();
         long end = begun
                 + Math.min(
@@ -201,6 +202,12 @@ final class ChannelRoutes implements Balancer {
             boolean hopeless = !endpoints.areTried() && System.nanoTime() - begun > Math.max(ready, NEWS_NANOS);
             if (nanos <= 0 || hopeless) {
                 throw unreachable();
+            }
+            if (System.nanoTime() - begun < ready && System.nanoTime() - tried > NEWS_NANOS) {
+                // A server may be back before its route is due again.
+                tried = System.nanoTime();
+                endpoints.want(true);
+                endpoints.pump();
             }
             try {
                 // Rounded up, because wait(0) has no time limit.

@@ -110,6 +110,13 @@ public final class RoutedConnection extends ClientConnection {
     }
 
     @Override
+    public void awaitReady(long deadline) {
+        if (!isReady()) {
+            routes.await(deadline);
+        }
+    }
+
+    @Override
     public void onUnusable(Runnable listener) {
         routes.onChange(listener);
     }

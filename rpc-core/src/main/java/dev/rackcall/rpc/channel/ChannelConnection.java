@@ -54,7 +54,7 @@ final class ChannelConnection {
     private HostBalancer hostServers;
     /** Former {@link #hostServers} that may still have calls in flight. */
     private final List<HostBalancer> retired = new CopyOnWriteArrayList<>();
-    /** Former connections of other channels that had calls in flight. */
+    /** Former connections of other channels, whose servers drained. */
     private final List<ClientConnection> left = new CopyOnWriteArrayList<>();
 
     /** The latest connections as the stubs of each definition use them. */
@@ -207,12 +207,28 @@ final class ChannelConnection {
      */
     ClientConnection usable(long deadline) {
         ClientConnection now = present;
-        return now.isUsable() ? now : anew(deadline != 0 ? deadline : defaultDeadline());
+        return now.isUsable() ? now : anew(orDefault(deadline));
     }
 
-    /** When a call that begins now without a deadline of its own ends; nanoTime. */
-    long defaultDeadline() {
-        return System.nanoTime() + spec.defaultTimeout().toNanos();
+    /** The deadline, or that of a call that begins now if it is 0; nanoTime. */
+    long orDefault(long deadline) {
+        return deadline != 0
+                ? deadline
+                : System.nanoTime() + spec.defaultTimeout().toNanos();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Whether asynchronous calls wait for a server. */
+    boolean hasQueued() {
+        return !connectingCalls.isEmpty();
+    }
+
+    /** Whether a call that has waited for a server since that nanoTime may wait no longer. */
+    boolean hasWaitedSince(long nanoTime) {
+        return System.nanoTime() - nanoTime >= spec.waitForReady().toNanos();
     }
 
     /**
@@ -264,7 +280,7 @@ final class ChannelConnection {
     /** A server that drains ends the connection by itself, when the calls in flight there have ended. */
     private void leave(ClientConnection former) {
         left.removeIf(ClientConnection::hasEnded);
-        if (former.callsUnderWay() == 0) {
+        if (former.hasEnded()) {
             former.close();
         } else {
             left.add(former);
@@ -303,8 +319,8 @@ final class ChannelConnection {
                 throw late().asException(e);
             }
             Status status = afterwards(e.status());
-            if (hasTime) {
-                // Threads with more time must not fail with this error.
+            if (hasTime && spec.waitForReady().isZero()) {
+                // Threads with more time must not fail with this error, nor those that have not waited as long.
                 lastFailure = new Failure(lastFailure.number + 1, Optional.of(status));
             }
             throw status.asException(e);

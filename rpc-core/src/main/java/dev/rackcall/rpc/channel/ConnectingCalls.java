@@ -1,10 +1,10 @@
 package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientSpec;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -37,7 +37,7 @@ final class ConnectingCalls {
         /** Sends the call over a connection that {@link #connect} made. Throws nothing. */
         void send();
 
-        /** Ends the call, which was not sent. Does not run the caller's code on this thread. */
+        /** Ends the call, which was not sent. Runs its observers, but no stages of its future. */
         void end(Status status);
     }
 
@@ -53,8 +53,16 @@ final class ConnectingCalls {
     /** Whether calls wait, or are being sent: later ones go behind them. Written under the lock. */
     private volatile boolean empty = true;
 
-    /** @param timer ends the call at its deadline unless completed before */
-    private record Waiting(Entry call, CompletableFuture<Void> timer) {}
+    /** Calls added so far. Guarded by this. */
+    private long added;
+    /** Whether the thread sends a call that has left {@link #waiting}. Guarded by this. */
+    private boolean sending;
+
+    /**
+     * @param since nanoTime
+     * @param timer ends the call at its deadline unless completed before
+     */
+    private record Waiting(Entry call, long since, CompletableFuture<Void> timer) {}
 
     ConnectingCalls(ClientSpec spec) {
         this.spec = spec;
@@ -78,9 +86,6 @@ final class ConnectingCalls {
         CompletableFuture<Void> timer = new CompletableFuture<>();
         synchronized (this) {
             requireRoom(call);
-            waiting.add(new Waiting(call, timer));
-            bytes += call.bytes();
-            empty = false;
             if (!connecting) {
                 // Not a virtual thread: connecting makes system calls that wait.
                 Thread.ofPlatform()
@@ -89,6 +94,10 @@ final class ConnectingCalls {
                         .start(this::sendAll);
                 connecting = true;
             }
+            waiting.add(new Waiting(call, System.nanoTime(), timer));
+            added++;
+            bytes += call.bytes();
+            empty = false;
         }
         var _ = timer.orTimeout(nanos, TimeUnit.NANOSECONDS).exceptionally(_ -> {
             expire(call);
@@ -123,9 +132,35 @@ final class ConnectingCalls {
             }
             waiting.remove(found);
             bytes -= call.bytes();
+            notifyAll();
         }
         found.timer.complete(null);
         return true;
+    }
+
+    /**
+     * Waits until the calls that were added before have left: a call that is not queued must not overtake them.
+     *
+     * @param deadline nanoTime
+     * @throws RpcException DEADLINE_EXCEEDED, or CANCELLED if the thread is interrupted
+     */
+    synchronized void awaitEarlier(MethodDescriptor method, long deadline) {
+        long before = added;
+        while (!empty && added - waiting.size() - (sending ? 1 : 0) < before) {
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                throw late(method).asException();
+            }
+            try {
+                // Rounded up, because wait(0) has no time limit.
+                wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw Status.Code.CANCELLED
+                        .with("%s: interrupted while channel %s had no server", method, spec.channel())
+                        .asException(e);
+            }
+        }
     }
 
     private void expire(Entry call) {
@@ -134,47 +169,83 @@ final class ConnectingCalls {
         }
     }
 
-    private Status late(Entry call) {
+    private Status late(Object call) {
         return Status.Code.DEADLINE_EXCEEDED.with(
                 "%s: its deadline passed while channel %s had no server", call, spec.channel());
     }
 
     /** Ends all calls that wait. */
     void endAll(Status status) {
-        List<Waiting> all;
+        endSince(System.nanoTime(), status);
+    }
+
+    /** Ends the calls that were added up to that nanoTime. */
+    private void endSince(long latest, Status status) {
+        List<Entry> ended;
         synchronized (this) {
-            all = new ArrayList<>(waiting);
-            waiting.clear();
-            bytes = 0;
+            ended = waiting.stream()
+                    .filter(each -> each.since - latest <= 0)
+                    .map(Waiting::call)
+                    .toList();
         }
-        for (Waiting each : all) {
-            each.timer.complete(null);
-            each.call.end(status);
+        for (Entry each : ended) {
+            end(each, status);
         }
     }
 
     // ---- the thread
 
     private void sendAll() {
+        boolean over = false;
+        try {
+            sendEach();
+            over = true;
+        } finally {
+            if (!over) {
+                failed();
+            }
+        }
+    }
+
+    /** The next call that is added starts another thread. */
+    private synchronized void failed() {
+        connecting = false;
+        sending = false;
+        notifyAll();
+    }
+
+    private void sendEach() {
         for (Entry first = first(); first != null; first = first()) {
             try {
                 first.connect();
             } catch (RpcException e) {
-                if (e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.CANCELLED) {
-                    endAll(e.status());
-                } else {
-                    // Later calls may have more time, or be to another service.
-                    end(first, e.status());
+                // Later calls may have more time, or be to another service.
+                end(first, e.status());
+                if (e.code() == Status.Code.UNAVAILABLE) {
+                    endSince(System.nanoTime() - spec.waitForReady().toNanos(), e.status());
                 }
                 continue;
             } catch (RuntimeException | Error e) {
                 end(first, Status.Code.INTERNAL.with("%s: cannot connect: %s", first, e));
                 continue;
             }
-            if (remove(first)) {
+            if (isTaken(first)) {
                 first.send();
+                sent();
             }
         }
+    }
+
+    private synchronized boolean isTaken(Entry call) {
+        sending = true;
+        boolean taken = remove(call);
+        sending = taken;
+        return taken;
+    }
+
+    private synchronized void sent() {
+        sending = false;
+        notifyAll();
     }
 
     private void end(Entry call, Status status) {
@@ -189,6 +260,7 @@ final class ConnectingCalls {
         if (first == null) {
             connecting = false;
             empty = true;
+            notifyAll();
             return null;
         }
         return first.call;

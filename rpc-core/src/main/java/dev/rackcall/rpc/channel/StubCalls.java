@@ -20,11 +20,15 @@ import dev.rackcall.shm.types.SharedObject;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.BaseStream;
 
 /** Begins the calls of one stub: picks the connection, computes deadline and headers, and calls the interceptors. */
 final class StubCalls implements ClientCalls {
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     private final ChannelConnection channel;
     private final ServiceDefinition<?> definition;
     private final ClientInterceptor[] interceptors;
@@ -101,22 +105,55 @@ final class StubCalls implements ClientCalls {
     }
 
     ClientCall begin(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
-        return method.kind().isAsynchronous() && channel.queues(checked)
-                ? queued(method, deadline != 0 ? deadline : channel.defaultDeadline(), sent, told)
-                : beginNow(method, deadline, sent, told);
-    }
-
-    private ClientCall beginNow(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
-        while (true) {
-            ClientConnection connection = usable(deadline);
+        boolean isAsynchronous = method.kind().isAsynchronous();
+        ClientConnection connection = checked;
+        if (isAsynchronous ? channel.queues(connection) : channel.hasQueued()) {
+            if (isAsynchronous) {
+                return queued(method, deadline, sent, told);
+            }
+            channel.connectingCalls().awaitEarlier(method, channel.orDefault(deadline));
+        }
+        if (connection.isUsable()) {
             try {
-                return connection.begin(method, deadline, sent, isolation.or(method.isolation()), told);
+                return begin(connection, method, deadline, sent, told);
             } catch (RpcException e) {
-                // If the server has begun to drain, nothing was sent.
-                if (connection.isUsable() || e.code() != Status.Code.UNAVAILABLE) {
+                if (!wasLeft(connection, e)) {
                     throw e;
                 }
             }
+        }
+        return isAsynchronous ? queued(method, deadline, sent, told) : connect(method, deadline, sent, told);
+    }
+
+    private ClientCall begin(
+            ClientConnection connection, MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
+        return connection.begin(method, deadline, sent, isolation.or(method.isolation()), told);
+    }
+
+    /** Whether nothing was sent because the server drains, or because the channel has another connection by now. */
+    private boolean wasLeft(ClientConnection connection, RpcException e) {
+        boolean isLost = e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.CANCELLED;
+        return isLost
+                && !connection.isUsable()
+                && !channel.isClosed()
+                && !Thread.currentThread().isInterrupted();
+    }
+
+    /** Begins a call over a new connection. */
+    private ClientCall connect(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
+        long end = channel.orDefault(deadline);
+        long begun = System.nanoTime();
+        while (true) {
+            ClientConnection connection = usable(end);
+            try {
+                return begin(connection, method, end, sent, told);
+            } catch (RpcException e) {
+                // It may end at once, too: some carriers connect to servers that are gone.
+                if (!wasLeft(connection, e) || channel.hasWaitedSince(begun)) {
+                    throw e;
+                }
+            }
+            LockSupport.parkNanos(RETRY_NANOS);
         }
     }
 
@@ -127,19 +164,20 @@ final class StubCalls implements ClientCalls {
 
     /** A call whose caller does not wait for a server. */
     private ClientCall queued(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
+        long end = channel.orDefault(deadline);
         ConnectingCall.Sender sender = new ConnectingCall.Sender() {
             @Override
             public void connect(long until) {
-                usable(until);
+                usable(until).awaitReady(until);
             }
 
             @Override
             public ClientCall begin(CallObserver observer) {
-                return beginNow(method, deadline, sent, observer);
+                return StubCalls.this.connect(method, end, sent, observer);
             }
         };
         return new ConnectingCall(
-                channel.connectingCalls(), method, deadline, KryoCodec.of(definition.registered()), sender, told);
+                channel.connectingCalls(), method, end, KryoCodec.of(definition.registered()), sender, told);
     }
 
     ClientInterceptor[] interceptors() {

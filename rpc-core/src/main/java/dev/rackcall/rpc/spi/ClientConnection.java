@@ -35,6 +35,14 @@ public abstract class ClientConnection implements AutoCloseable {
         return isUsable();
     }
 
+    /**
+     * Waits until it {@link #isReady}. A connection that is usable only with a server need not wait.
+     *
+     * @param deadline nanoTime
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if no server can be reached
+     */
+    public void awaitReady(long deadline) {}
+
     /** Whether the connection has ended, so that calls in flight have ended, too. */
     public boolean hasEnded() {
         return !isUsable();

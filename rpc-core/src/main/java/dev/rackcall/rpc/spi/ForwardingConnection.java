@@ -36,6 +36,11 @@ public abstract class ForwardingConnection extends ClientConnection {
     }
 
     @Override
+    public void awaitReady(long deadline) {
+        connection.awaitReady(deadline);
+    }
+
+    @Override
     public boolean hasEnded() {
         return connection.hasEnded();
     }

@@ -42,6 +42,9 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
         /** Polls for answers on behalf of a thread that waits for the future, at most until {@code end}, a nanoTime. */
         void help(PolledFuture<?> future, long end);
 
+        /** Called once for each call that began: it is in the queue now, or never will be. */
+        void queuedOrAbandoned();
+
         /** Lets the server skip the slots at which the calling thread encodes other calls. */
         void passOverOwn();
     }
@@ -63,6 +66,8 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
     private final Isolation asked;
     private final PayloadWriter writer;
     private boolean encoding;
+    /** Whether the connection waits for this call to enter the queue. */
+    private boolean counted = true;
     /** Null until the first shared argument. */
     private SentArguments shared;
     /** Null if the call is one-way. */
@@ -147,6 +152,14 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
             }
         }
         connection.queue().add(this);
+        leave();
+    }
+
+    private void leave() {
+        if (counted) {
+            counted = false;
+            connection.queuedOrAbandoned();
+        }
     }
 
     // ---- in the queue
@@ -237,6 +250,7 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
 
     @Override
     public RuntimeException abandon(Throwable cause) {
+        leave();
         RuntimeException thrown = switch (cause) {
             case PayloadException e -> rejected(e);
             case RuntimeException e -> e;

@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -68,6 +69,9 @@ public final class ShmClientConnection extends ClientConnection
     private final Semaphore sending;
     /** The streams that calls send now. */
     private final Set<OutgoingStream<?>> outgoing = ConcurrentHashMap.newKeySet();
+
+    /** Calls that began without a slot and are not in the queue yet. */
+    private final AtomicInteger toBeQueued = new AtomicInteger();
 
     /** False once the connection has ended. */
     private volatile boolean open = true;
@@ -109,8 +113,7 @@ public final class ShmClientConnection extends ClientConnection
         if (method.kind().isAsynchronous()) {
             call = claimUnlessQueued();
             if (call == null) {
-                async.queue().requireRoom(method.fullName(), 0);
-                return new QueuedCall(this, service, method, deadline, headers, isolation, observer);
+                return queued(service, method, deadline, headers, isolation, observer);
             }
         } else if (method.kind().sendsStream()) {
             return beginSending(service, method, deadline, headers, isolation, observer);
@@ -122,6 +125,31 @@ public final class ShmClientConnection extends ClientConnection
         return call;
     }
 
+    private QueuedCall queued(
+            CalledService service,
+            MethodDescriptor method,
+            long deadline,
+            Metadata headers,
+            Isolation isolation,
+            CallObserver observer) {
+        toBeQueued.incrementAndGet();
+        try {
+            if (!usable) {
+                throw notSent();
+            }
+            async.queue().requireRoom(method.fullName(), 0);
+            return new QueuedCall(this, service, method, deadline, headers, isolation, observer);
+        } catch (RuntimeException | Error e) {
+            toBeQueued.decrementAndGet();
+            throw e;
+        }
+    }
+
+    @Override
+    public void queuedOrAbandoned() {
+        toBeQueued.decrementAndGet();
+    }
+
     /**
      * After the claim: a call that got its slot before {@link ControlOp#LAST_CALL} did is sent before that, and any
      * later one sees here that the server drains.
@@ -129,10 +157,16 @@ public final class ShmClientConnection extends ClientConnection
     private void requireUsable(ShmClientCall call) {
         if (!usable) {
             giveBack(call);
-            throw Status.Code.UNAVAILABLE
-                    .with("channel %s: its server is shutting down; the call was not sent", spec.channel())
-                    .asException();
+            throw notSent();
         }
+    }
+
+    private RpcException notSent() {
+        return open
+                ? Status.Code.UNAVAILABLE
+                        .with("channel %s: its server is shutting down; the call was not sent", spec.channel())
+                        .asException()
+                : end.failure();
     }
 
     private ShmClientCall claim(long deadline) {
@@ -249,8 +283,11 @@ public final class ShmClientConnection extends ClientConnection
     @Override
     public void giveBack(ClientCall slot) {
         ShmClientCall call = (ShmClientCall) slot;
-        slots.skip(call, call.ticket());
-        call.releaseUntaken();
+        try {
+            slots.skip(call, call.ticket());
+        } finally {
+            call.releaseUntaken();
+        }
     }
 
     @Override
@@ -551,16 +588,21 @@ public final class ShmClientConnection extends ClientConnection
 
     /** The server does not end the connection before it knows that no request is on its way. */
     private void tellOfLastCall() {
-        if (async.queue().isEmpty()) {
+        if (areAllSent()) {
             control(ControlOp.LAST_CALL, 0);
         } else {
             Thread.startVirtualThread(() -> {
-                while (open && !async.queue().isEmpty()) {
+                while (open && !areAllSent()) {
                     LockSupport.parkNanos(QUEUE_POLL_NANOS);
                 }
                 control(ControlOp.LAST_CALL, 0);
             });
         }
+    }
+
+    private boolean areAllSent() {
+        // In this order: a call that is counted may enter the queue meanwhile.
+        return toBeQueued.get() == 0 && async.queue().isEmpty();
     }
 
     @Override

@@ -80,7 +80,8 @@ public abstract class PolledServer implements ServerEndpoint {
         // poller to another.
         boolean once = areAll(ShmServerConnection::isIdle, end);
         if (once) {
-            areAll(ShmServerConnection::isLeft, Math.min(end, System.nanoTime() + NOTICE_NANOS));
+            long now = System.nanoTime();
+            areAll(ShmServerConnection::isLeft, now + Math.min((end - now) / 2, NOTICE_NANOS));
         }
         return once && areAll(ShmServerConnection::isIdle, end);
     }

@@ -63,7 +63,7 @@ public final class ShmServerConnection implements Relief.Served {
     private int rests;
     /** Whether calls were served since the poller last checked for sleepers. Poller only. */
     private boolean answered;
-    /** Whether the client has seen that this server drains. */
+    /** Whether the client has seen that this server drains. Poller only. */
     private boolean hadLastCall;
     /**
      * For a client that has hung up, the requests that may still be served; otherwise {@link #CONNECTED}. Poller only.

@@ -108,6 +108,9 @@ class QueuedCallEndTest {
         public void help(PolledFuture<?> future, long end) {}
 
         @Override
+        public void queuedOrAbandoned() {}
+
+        @Override
         public void passOverOwn() {}
 
         @Override
