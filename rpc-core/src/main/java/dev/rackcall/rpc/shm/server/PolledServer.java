@@ -3,14 +3,13 @@ package dev.rackcall.rpc.shm.server;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.rpc.spi.Uninterrupted;
 import dev.rackcall.shm.waiting.SpinTime;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
@@ -19,7 +18,7 @@ import java.util.function.Supplier;
  */
 public abstract class PolledServer implements ServerEndpoint {
     private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
+    private static final long JOIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     protected final ServerSpec spec;
     protected final Handlers handlers;
@@ -72,18 +71,20 @@ public abstract class PolledServer implements ServerEndpoint {
     @Override
     public final boolean awaitDrained(Duration bound) {
         long end = System.nanoTime() + bound.toNanos();
-        // Twice: a connection may have moved from one poller to another while the first round was made.
-        boolean once = areDrained(end);
-        return once && areDrained(end);
+        try (Uninterrupted waits = new Uninterrupted()) {
+            // Twice: a connection may have moved from one poller to another while the first round was made.
+            boolean once = areDrained(end, waits);
+            return once && areDrained(end, waits);
+        }
     }
 
-    private boolean areDrained(long end) {
+    private boolean areDrained(long end, Uninterrupted waits) {
         for (Poller poller : pollers()) {
             while (!isDrained(poller, Math.max(1, end - System.nanoTime()))) {
                 if (System.nanoTime() - end >= 0) {
                     return false;
                 }
-                LockSupport.parkNanos(DRAIN_POLL_NANOS);
+                waits.rest(DRAIN_POLL_NANOS);
             }
         }
         return true;
@@ -160,15 +161,14 @@ public abstract class PolledServer implements ServerEndpoint {
      * do so in time.
      */
     static boolean isDrained(Poller poller, long nanos) {
-        CompletableFuture<Boolean> drained = new CompletableFuture<>();
-        poller.post(() -> drained.complete(poller.connections().stream().allMatch(ShmServerConnection::isIdle)));
-        try {
-            return drained.get(nanos, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } catch (ExecutionException | TimeoutException e) {
-            return false;
+        AtomicBoolean idle = new AtomicBoolean();
+        CountDownLatch decided = new CountDownLatch(1);
+        poller.post(() -> {
+            idle.set(poller.connections().stream().allMatch(ShmServerConnection::isIdle));
+            decided.countDown();
+        });
+        try (Uninterrupted waits = new Uninterrupted()) {
+            return waits.await(nanos, left -> decided.await(left, TimeUnit.NANOSECONDS)) && idle.get();
         }
     }
 
@@ -191,12 +191,14 @@ public abstract class PolledServer implements ServerEndpoint {
         connections.isReleased();
     }
 
-    /** Waits some seconds for a thread that was told to stop. */
+    /** Waits some seconds for a thread that was told to stop, also on an interrupted thread. */
     protected static void join(Thread thread) {
-        try {
-            thread.join(JOIN_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (thread.getState() == Thread.State.NEW) {
+            // The server did not start.
+            return;
+        }
+        try (Uninterrupted waits = new Uninterrupted()) {
+            waits.await(JOIN_NANOS, left -> thread.join(Duration.ofNanos(left)));
         }
     }
 }
