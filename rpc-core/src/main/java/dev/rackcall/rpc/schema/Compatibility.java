@@ -200,6 +200,13 @@ public final class Compatibility {
                         "parameter " + here.parameters().get(i).name() + " of " + here.name());
             }
             types.compare(here.result(), there.result(), "the result of " + here.name());
+            if (here.isolation() != there.isolation()) {
+                add(
+                        false,
+                        "the isolation of method '" + here.text() + "' is " + here.isolation() + " " + sides.here()
+                                + " and " + there.isolation() + " " + sides.there() + ": calls between the two use "
+                                + AdaptedMethod.stricter(here.isolation(), there.isolation()) + ", the stricter one");
+            }
         }
 
         private static String words(Method method) {
