@@ -68,16 +68,13 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
             interceptors[index].around(this, next);
         } catch (RpcException e) {
             throw e;
-        } catch (RuntimeException e) {
-            if (e == next.failure) {
-                throw e;
+        } catch (Throwable t) {
+            if (t == next.failure) {
+                throw t;
             }
-            throw threw(interceptor, e);
+            throw threw(interceptor, t);
         }
-        if (next.failure != null) {
-            // An interceptor cannot invent a result for a failed call.
-            throw next.failure;
-        }
+        next.rethrow();
         if (!next.ran) {
             throw Status.Code.INTERNAL
                     .with(
@@ -88,7 +85,7 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
         }
     }
 
-    private RpcException threw(Class<?> interceptor, RuntimeException thrown) {
+    private RpcException threw(Class<?> interceptor, Throwable thrown) {
         LOG.warn("{}: the interceptor {} threw", method, interceptor.getName(), thrown);
         return Status.Code.INTERNAL
                 .with("%s: the client's interceptor %s threw %s", method, interceptor.getName(), thrown)
@@ -131,7 +128,7 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
     private final class Next implements Runnable {
         private final int index;
         private boolean ran;
-        private RuntimeException failure;
+        private Throwable failure;
 
         Next(int index) {
             this.index = index;
@@ -146,9 +143,19 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
             ran = true;
             try {
                 proceed(index);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 failure = e;
                 throw e;
+            }
+        }
+
+        /** An interceptor cannot invent a result for a failed call. */
+        void rethrow() {
+            switch (failure) {
+                case null -> {}
+                case RuntimeException e -> throw e;
+                case Error e -> throw e;
+                default -> throw new AssertionError(failure);
             }
         }
     }
