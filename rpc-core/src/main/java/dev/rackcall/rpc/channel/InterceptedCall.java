@@ -11,6 +11,7 @@ import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.rpc.spi.LimitedLog;
+import java.util.List;
 import java.util.function.Function;
 
 /** One call inside its channel's interceptors. Confined to the caller's thread. */
@@ -28,6 +29,8 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
     private boolean begun;
 
     private T result;
+    /** Null unless this thread reads the result. */
+    private NotedCall noted;
 
     InterceptedCall(StubCalls calls, MethodDescriptor method, Function<ClientCalls, T> call) {
         this.calls = calls;
@@ -44,7 +47,7 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
             return result;
         } catch (RuntimeException | Error e) {
             if (begun) {
-                calls.discard(result);
+                calls.discard(result, noted == null ? List.of() : noted.shared());
             } else {
                 observers.onEnd(
                         e instanceof RpcException failed
@@ -96,7 +99,11 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
     public ClientCall begin(MethodDescriptor callee) {
         ClientCall started = calls.begin(callee, deadline, headers, observers);
         begun = true;
-        return started;
+        if (callee.kind() != MethodDescriptor.Kind.UNARY && callee.kind() != MethodDescriptor.Kind.CLIENT_STREAM) {
+            return started;
+        }
+        noted = new NotedCall(started);
+        return noted;
     }
 
     @Override

@@ -15,7 +15,6 @@ import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.types.SharedObject;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -119,13 +118,28 @@ final class StubCalls implements ClientCalls {
         return observer;
     }
 
-    /** Drops a result that the caller does not get. */
-    void discard(Object result) {
+    /**
+     * Drops a result that the caller does not get.
+     *
+     * @param shared the shared objects in it, if it is neither a future nor a stream
+     */
+    void discard(Object result, List<Object> shared) {
         switch (result) {
-            case Future<?> future -> future.cancel(true);
+            case Future<?> future -> drop(future);
             case BaseStream<?, ?> stream -> stream.close();
-            case SharedObject shared -> checked.release(shared);
-            case null, default -> {}
+            case null, default -> {
+                ClientConnection connection = checked;
+                // Any object of the result releases all of it; the others are arguments that came back.
+                for (int i = 0; i < shared.size() && !connection.release(shared.get(i)); i++) {}
+            }
+        }
+    }
+
+    private static void drop(Future<?> future) {
+        if (!future.cancel(true)
+                && future.state() == Future.State.SUCCESS
+                && future instanceof ClientCall.Pending answered) {
+            answered.drop(future.resultNow());
         }
     }
 
