@@ -92,10 +92,15 @@ final class ChannelConnection {
                 return connect(spec);
             } catch (RpcException e) {
                 boolean mayCome = e.code() == Status.Code.NOT_FOUND || e.code() == Status.Code.UNAVAILABLE;
-                if (!mayCome
-                        || System.nanoTime() - end >= 0
-                        || Thread.currentThread().isInterrupted()) {
+                if (!mayCome || System.nanoTime() - end >= 0) {
                     throw e;
+                }
+                if (Thread.currentThread().isInterrupted()) {
+                    throw Status.Code.CANCELLED
+                            .with(
+                                    "channel %s: interrupted while it waited for a server: %s",
+                                    spec.channel(), e.status().description())
+                            .asException(e);
                 }
             }
             LockSupport.parkNanos(Math.min(WAIT_POLL_NANOS, Math.max(1, end - System.nanoTime())));

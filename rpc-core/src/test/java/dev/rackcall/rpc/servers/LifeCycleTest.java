@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.RpcFixture;
@@ -19,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -195,6 +197,15 @@ class LifeCycleTest extends RpcFixture {
         server();
         assertThat(opened).succeedsWithin(BOUND);
         assertThat(keep(opened.join()).stub(Till.class).pid()).isPositive();
+    }
+
+    @Test
+    void shouldSayThatItWasInterruptedWhileItWaitedForAServer() {
+        Thread.currentThread().interrupt();
+        AbstractThrowableAssert<?, RpcException> failure =
+                assertFails(Status.Code.CANCELLED, channel(Till.class).waitForReady(BOUND)::open);
+        assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
+        failure.hasMessageContainingAll("/test/till", "interrupted while it waited for a server");
     }
 
     @Test
