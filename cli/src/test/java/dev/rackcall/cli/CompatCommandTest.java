@@ -138,6 +138,17 @@ class CompatCommandTest {
     }
 
     @Test
+    void shouldSayInWordsThatAHandlerMayStoreIntoItsArguments() throws Exception {
+        assertThat(compatWith("@Rpc long words", "@Rpc(writes = true) long words"))
+                .isEqualTo(1);
+        assertThat(out.toString())
+                .contains(
+                        "method 'long words(Cart.Page page)' is a call with an answer whose handler may store into its arguments"
+                                + " (@Rpc(writes = true)) in the new version and a call with an answer in the old version")
+                .doesNotContain("unary");
+    }
+
+    @Test
     void shouldRefuseAComponentThatIsNotOptional() throws Exception {
         assertThat(compatWith("Size size) {}", "Size size, String note) {}")).isEqualTo(1);
         assertThat(out.toString())

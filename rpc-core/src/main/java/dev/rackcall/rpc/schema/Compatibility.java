@@ -210,7 +210,7 @@ public final class Compatibility {
         }
 
         private static String words(Method method) {
-            return switch (method.shape()) {
+            String words = switch (method.shape().replace(Method.WRITES, "")) {
                 case "unary" -> "a call with an answer";
                 case "one_way" -> "one-way";
                 case "server_stream" -> "a stream";
@@ -218,6 +218,9 @@ public final class Compatibility {
                 case "bidi_stream" -> "a call that sends a stream and returns one";
                 default -> method.kind();
             };
+            return method.kind().endsWith(Method.WRITES)
+                    ? words + " whose handler may store into its arguments (@Rpc(writes = true))"
+                    : words;
         }
 
         private void compareRegistered() {

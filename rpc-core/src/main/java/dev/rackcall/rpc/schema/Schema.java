@@ -45,6 +45,9 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
      * @param isolation that it demands of shared arguments
      */
     record Method(int index, String kind, TypeName returns, String name, List<Part> parameters, Isolation isolation) {
+        /** Ends the kind of a method whose handler may store into arguments. */
+        static final String WRITES = "_writes";
+
         /** Tells overloads apart. */
         String key() {
             return name
