@@ -111,6 +111,9 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
                 },
                 trailers);
         if (failure != null) {
+            if (failure instanceof RpcException e) {
+                e.fromCall();
+            }
             super.completeExceptionally(failure);
         } else if (!super.complete(value)) {
             // The caller completed the future first.

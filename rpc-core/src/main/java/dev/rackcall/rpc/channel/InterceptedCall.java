@@ -55,6 +55,9 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
                                 : Status.Code.INTERNAL.with("%s: the call could not begin: %s", method, e),
                         Metadata.EMPTY);
             }
+            if (e instanceof RpcException failed) {
+                failed.fromCall();
+            }
             throw e;
         }
     }

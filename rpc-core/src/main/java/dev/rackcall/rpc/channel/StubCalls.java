@@ -72,19 +72,15 @@ final class StubCalls implements ClientCalls {
 
     @Override
     public ClientCall begin(MethodDescriptor method) {
-        if (observer == CallObserver.NONE) {
-            return begin(method, deadline(), headers, CallObserver.NONE);
-        }
         try {
             return begin(method, deadline(), headers, observer);
-        } catch (RuntimeException | Error e) {
+        } catch (RpcException e) {
             // The transport tells the observer of calls that have begun only.
+            EndObservers.tell(observer, e.status(), Metadata.EMPTY);
+            throw e.fromCall();
+        } catch (RuntimeException | Error e) {
             EndObservers.tell(
-                    observer,
-                    e instanceof RpcException failed
-                            ? failed.status()
-                            : Status.Code.INTERNAL.with("%s: the call could not begin: %s", method, e),
-                    Metadata.EMPTY);
+                    observer, Status.Code.INTERNAL.with("%s: the call could not begin: %s", method, e), Metadata.EMPTY);
             throw e;
         }
     }
