@@ -124,6 +124,31 @@ class CompatCommandTest {
     }
 
     @Test
+    void shouldReportAnotherIsolationOfSharedArguments() throws Exception {
+        assertThat(compatWith(
+                        "@RpcService(\"/shop/cart\")",
+                        "@RpcService(value = \"/shop/cart\", isolation = Isolation.SNAPSHOT)"))
+                .isZero();
+        assertThat(out.toString())
+                .contains("/shop/cart (shop.Cart): compatible")
+                .contains(
+                        "the isolation of method 'long words(Cart.Page page)' is SNAPSHOT in the new version and TRUSTED in"
+                                + " the old version: calls between the two use SNAPSHOT, the stricter one")
+                .doesNotContain("'void add", "breaks");
+    }
+
+    @Test
+    void shouldSayInWordsThatAHandlerMayStoreIntoItsArguments() throws Exception {
+        assertThat(compatWith("@Rpc long words", "@Rpc(writes = true) long words"))
+                .isEqualTo(1);
+        assertThat(out.toString())
+                .contains(
+                        "method 'long words(Cart.Page page)' is a call with an answer whose handler may store into its arguments"
+                                + " (@Rpc(writes = true)) in the new version and a call with an answer in the old version")
+                .doesNotContain("unary");
+    }
+
+    @Test
     void shouldRefuseAComponentThatIsNotOptional() throws Exception {
         assertThat(compatWith("Size size) {}", "Size size, String note) {}")).isEqualTo(1);
         assertThat(out.toString())

@@ -9,6 +9,7 @@ public final class RpcException extends RuntimeException {
 
     private final transient Status status;
     private final transient Metadata trailers;
+    private transient boolean fromCall;
 
     /** @throws IllegalArgumentException if the status is OK, which is not a failure */
     public RpcException(Status status) {
@@ -43,5 +44,20 @@ public final class RpcException extends RuntimeException {
     /** Details from the server; empty if none. */
     public Metadata trailers() {
         return trailers;
+    }
+
+    /**
+     * Whether a call that this process made failed with it. If a handler lets such an exception out, its caller gets
+     * UNKNOWN without the trailers, because the status is not about the handler's own server. To pass the status on, the
+     * handler throws {@code e.status().asException()}.
+     */
+    public boolean isFromCall() {
+        return fromCall;
+    }
+
+    /** Marks this as the failure of a call; for stubs. Returns this exception. */
+    public RpcException fromCall() {
+        fromCall = true;
+        return this;
     }
 }

@@ -66,6 +66,13 @@ record RpcMethod(
         }
     }
 
+    /** Whether it demands that its shared arguments are kept from changing, if it has any. */
+    boolean isIsolated() {
+        return !isolation.equals("DEFAULT")
+                && !isolation.equals("TRUSTED")
+                && parameters.stream().anyMatch(parameter -> parameter.value().mentionsShared());
+    }
+
     /** What a request contains. */
     List<Parameter> arguments() {
         return parameters.stream().filter(each -> !each.streamed()).toList();

@@ -12,6 +12,7 @@ final class RpcNames {
     static final String DEFAULT = "dev.rackcall.rpc.Default";
 
     static final ClassName ISOLATION = ClassName.get("dev.rackcall.rpc", "Isolation");
+    static final ClassName RPC_EXCEPTION = ClassName.get("dev.rackcall.rpc", "RpcException");
     static final ClassName SERVICE_DEFINITION = spi("ServiceDefinition");
     static final ClassName METHOD_DESCRIPTOR = ClassName.get("dev.rackcall.rpc", "MethodDescriptor");
     static final ClassName METHOD_KIND = METHOD_DESCRIPTOR.nestedClass("Kind");

@@ -52,7 +52,8 @@ record ServiceModel(
     }
 
     /**
-     * The contract of both ends: a line for the channel, for each method, and for each type that the methods mention.
+     * The contract of both ends: a line for the channel, for each method, for the isolation of shared arguments, and for
+     * each type that the methods mention.
      * People read it, and so does the run time ({@code Schema} in {@code dev.rackcall.rpc.schema}) to compare versions.
      */
     String description() {
@@ -63,6 +64,12 @@ record ServiceModel(
             // Both ends must agree on stores: they change the scope of a caller that does not expect them.
             String kind = method.style().name().toLowerCase(Locale.ROOT) + (method.writes() ? "_writes" : "");
             lines.add(i + " " + kind + " " + describe(method));
+        }
+        for (int i = 0; i < methods.size(); i++) {
+            // A line of its own: ends that differ in it can call each other.
+            if (methods.get(i).isIsolated()) {
+                lines.add("isolation " + i + " " + methods.get(i).isolation());
+            }
         }
         describedTypes().values().forEach(lines::add);
         for (int i = 0; i < registered.size(); i++) {

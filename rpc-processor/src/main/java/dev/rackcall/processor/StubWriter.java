@@ -181,7 +181,9 @@ final class StubWriter {
         }
         String exception = locals.newName("e");
         stub.nextControlFlow("catch ($T $L)", RpcNames.PAYLOAD_EXCEPTION, exception)
-                .addStatement("throw $L.rejected($L)", call, exception)
+                .addStatement("throw $T.failed($L.rejected($L))", RpcNames.CLIENT_CALL, call, exception)
+                .nextControlFlow("catch ($T $L)", RpcNames.RPC_EXCEPTION, exception)
+                .addStatement("throw $T.failed($L)", RpcNames.CLIENT_CALL, exception)
                 .nextControlFlow("finally")
                 .addStatement("$L.close()", call)
                 .endControlFlow();
@@ -195,7 +197,7 @@ final class StubWriter {
         }
         String exception = locals.newName("t");
         stub.nextControlFlow("catch ($T $L)", Throwable.class, exception)
-                .addStatement("throw $L.abandon($L)", call, exception)
+                .addStatement("throw $T.failed($L.abandon($L))", RpcNames.CLIENT_CALL, call, exception)
                 .endControlFlow();
     }
 }

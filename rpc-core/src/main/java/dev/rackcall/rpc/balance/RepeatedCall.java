@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** The future of an asynchronous call that is sent again if its subchannel fails and the call may be repeated. */
-final class RepeatedCall<T> extends CompletableFuture<T> {
+final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.Pending {
     /** Sends the call, once for each attempt. */
     interface Attempts {
         /**
@@ -94,7 +94,8 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
         }
     }
 
-    private boolean wasNeverBegun() {
+    @Override
+    public boolean wasNeverBegun() {
         return attempt instanceof ClientCall.Pending pending && pending.wasNeverBegun();
     }
 
@@ -110,9 +111,19 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
                 },
                 trailers);
         if (failure != null) {
+            if (failure instanceof RpcException e) {
+                e.fromCall();
+            }
             super.completeExceptionally(failure);
-        } else if (!super.complete(value) && attempt instanceof ClientCall.Pending pending) {
+        } else if (!super.complete(value)) {
             // The caller completed the future first.
+            drop(value);
+        }
+    }
+
+    @Override
+    public void drop(Object value) {
+        if (attempt instanceof ClientCall.Pending pending) {
             pending.drop(value);
         }
     }

@@ -95,11 +95,15 @@ final class ChannelConnection {
                 return connect(hasTime ? spec : spec.within(Duration.ofNanos(Math.max(1, left))));
             } catch (RpcException e) {
                 boolean mayCome = e.code() == Status.Code.NOT_FOUND || e.code() == Status.Code.UNAVAILABLE;
-                if (!mayCome
-                        || closed
-                        || System.nanoTime() - begun >= wait
-                        || Thread.currentThread().isInterrupted()) {
+                if (!mayCome || closed || System.nanoTime() - begun >= wait) {
                     throw e;
+                }
+                if (Thread.currentThread().isInterrupted()) {
+                    throw Status.Code.CANCELLED
+                            .with(
+                                    "channel %s: interrupted while it waited for a server: %s",
+                                    spec.channel(), e.status().description())
+                            .asException(e);
                 }
             }
             LockSupport.parkNanos(Math.min(WAIT_POLL_NANOS, Math.max(1, wait - (System.nanoTime() - begun))));

@@ -11,6 +11,7 @@ import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.rpc.spi.LimitedLog;
+import java.util.List;
 import java.util.function.Function;
 
 /** One call inside its channel's interceptors. Confined to the caller's thread. */
@@ -28,6 +29,8 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
     private boolean begun;
 
     private T result;
+    /** Null unless this thread reads the result. */
+    private NotedCall noted;
 
     InterceptedCall(StubCalls calls, MethodDescriptor method, Function<ClientCalls, T> call) {
         this.calls = calls;
@@ -44,13 +47,16 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
             return result;
         } catch (RuntimeException | Error e) {
             if (begun) {
-                calls.discard(result);
+                calls.discard(result, noted == null ? List.of() : noted.shared());
             } else {
                 observers.onEnd(
                         e instanceof RpcException failed
                                 ? failed.status()
                                 : Status.Code.INTERNAL.with("%s: the call could not begin: %s", method, e),
                         Metadata.EMPTY);
+            }
+            if (e instanceof RpcException failed) {
+                failed.fromCall();
             }
             throw e;
         }
@@ -68,16 +74,13 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
             interceptors[index].around(this, next);
         } catch (RpcException e) {
             throw e;
-        } catch (RuntimeException e) {
-            if (e == next.failure) {
-                throw e;
+        } catch (Throwable t) {
+            if (t == next.failure) {
+                throw t;
             }
-            throw threw(interceptor, e);
+            throw threw(interceptor, t);
         }
-        if (next.failure != null) {
-            // An interceptor cannot invent a result for a failed call.
-            throw next.failure;
-        }
+        next.rethrow();
         if (!next.ran) {
             throw Status.Code.INTERNAL
                     .with(
@@ -88,7 +91,7 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
         }
     }
 
-    private RpcException threw(Class<?> interceptor, RuntimeException thrown) {
+    private RpcException threw(Class<?> interceptor, Throwable thrown) {
         LOG.warn("{}: the interceptor {} threw", method, interceptor.getName(), thrown);
         return Status.Code.INTERNAL
                 .with("%s: the client's interceptor %s threw %s", method, interceptor.getName(), thrown)
@@ -99,7 +102,11 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
     public ClientCall begin(MethodDescriptor callee) {
         ClientCall started = calls.begin(callee, deadline, headers, observers);
         begun = true;
-        return started;
+        if (callee.kind() != MethodDescriptor.Kind.UNARY && callee.kind() != MethodDescriptor.Kind.CLIENT_STREAM) {
+            return started;
+        }
+        noted = new NotedCall(started);
+        return noted;
     }
 
     @Override
@@ -131,7 +138,7 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
     private final class Next implements Runnable {
         private final int index;
         private boolean ran;
-        private RuntimeException failure;
+        private Throwable failure;
 
         Next(int index) {
             this.index = index;
@@ -146,9 +153,19 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
             ran = true;
             try {
                 proceed(index);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 failure = e;
                 throw e;
+            }
+        }
+
+        /** An interceptor cannot invent a result for a failed call. */
+        void rethrow() {
+            switch (failure) {
+                case null -> {}
+                case RuntimeException e -> throw e;
+                case Error e -> throw e;
+                default -> throw new AssertionError(failure);
             }
         }
     }

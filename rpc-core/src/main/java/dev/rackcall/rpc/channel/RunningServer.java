@@ -3,6 +3,7 @@ package dev.rackcall.rpc.channel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServerEndpoint;
+import dev.rackcall.rpc.spi.Uninterrupted;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -112,6 +113,14 @@ final class RunningServer implements RpcServer {
         if (!closed.compareAndSet(false, true)) {
             return isTerminatedWithin(bound) && drained;
         }
+        // An interrupted thread, such as one of an executor that was told to stop, can shut a server down, too.
+        try (Uninterrupted whole = new Uninterrupted()) {
+            end();
+        }
+        return drained;
+    }
+
+    private void end() {
         try {
             announcement.ifPresent(Router.Announcement::close);
             endpoint.drain();
@@ -121,7 +130,6 @@ final class RunningServer implements RpcServer {
             terminated.countDown();
             forgetExitHook();
         }
-        return drained;
     }
 
     /**
@@ -182,11 +190,8 @@ final class RunningServer implements RpcServer {
     }
 
     private boolean isTerminatedWithin(Duration bound) {
-        try {
-            return awaitTermination(bound);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
+        try (Uninterrupted waits = new Uninterrupted()) {
+            return waits.await(bound.toNanos(), left -> terminated.await(left, TimeUnit.NANOSECONDS));
         }
     }
 

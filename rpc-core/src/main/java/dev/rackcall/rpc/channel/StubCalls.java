@@ -16,7 +16,6 @@ import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.types.SharedObject;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -78,19 +77,15 @@ final class StubCalls implements ClientCalls {
 
     @Override
     public ClientCall begin(MethodDescriptor method) {
-        if (observer == CallObserver.NONE) {
-            return begin(method, deadline(), headers, CallObserver.NONE);
-        }
         try {
             return begin(method, deadline(), headers, observer);
-        } catch (RuntimeException | Error e) {
+        } catch (RpcException e) {
             // The transport tells the observer of calls that have begun only.
+            EndObservers.tell(observer, e.status(), Metadata.EMPTY);
+            throw e.fromCall();
+        } catch (RuntimeException | Error e) {
             EndObservers.tell(
-                    observer,
-                    e instanceof RpcException failed
-                            ? failed.status()
-                            : Status.Code.INTERNAL.with("%s: the call could not begin: %s", method, e),
-                    Metadata.EMPTY);
+                    observer, Status.Code.INTERNAL.with("%s: the call could not begin: %s", method, e), Metadata.EMPTY);
             throw e;
         }
     }
@@ -192,13 +187,28 @@ final class StubCalls implements ClientCalls {
         return observer;
     }
 
-    /** Drops a result that the caller does not get. */
-    void discard(Object result) {
+    /**
+     * Drops a result that the caller does not get.
+     *
+     * @param shared the shared objects in it, if it is neither a future nor a stream
+     */
+    void discard(Object result, List<Object> shared) {
         switch (result) {
-            case Future<?> future -> future.cancel(true);
+            case Future<?> future -> drop(future);
             case BaseStream<?, ?> stream -> stream.close();
-            case SharedObject shared -> checked.release(shared);
-            case null, default -> {}
+            case null, default -> {
+                ClientConnection connection = checked;
+                // Any object of the result releases all of it; the others are arguments that came back.
+                for (int i = 0; i < shared.size() && !connection.release(shared.get(i)); i++) {}
+            }
+        }
+    }
+
+    private static void drop(Future<?> future) {
+        if (!future.cancel(true)
+                && future.state() == Future.State.SUCCESS
+                && future instanceof ClientCall.Pending answered) {
+            answered.drop(future.resultNow());
         }
     }
 

@@ -16,7 +16,7 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 
 /**
  * A connection as the stubs of one definition use it, to a server of another version. Calls of methods that did not
- * change only get the server's method number; other calls are converted. Thread-safe.
+ * change only get the server's method number and the stricter isolation of both; other calls are converted. Thread-safe.
  */
 final class AdaptedConnection extends ForwardingConnection {
     private static final int KEPT_CONVERSIONS = 64;
@@ -58,7 +58,9 @@ final class AdaptedConnection extends ForwardingConnection {
                             method.fullName(), method.signature())
                     .asException();
         }
-        ClientCall call = connection.begin(adapted.there(), deadline, headers, isolation, observer);
+        // A server that demands more would refuse the call.
+        Isolation stricter = AdaptedMethod.stricter(isolation, adapted.there().isolation());
+        ClientCall call = connection.begin(adapted.there(), deadline, headers, stricter, observer);
         return adapted.isEncodedAlike() ? call : new AdaptedCall(this, adapted, call);
     }
 }

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.schema;
 
+import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.MethodDescriptor;
 import java.util.Optional;
 
@@ -22,12 +23,17 @@ record AdaptedMethod(MethodDescriptor there, Converter arguments, Converter elem
                                 found.there().index(),
                                 method.kind(),
                                 method.idempotent(),
-                                method.isolation(),
+                                stricter(method.isolation(), found.there().isolation()),
                                 method.writes()),
                         found.arguments().orElse(null),
                         found.elements().orElse(null),
                         found.result().orElse(null)))
                 .orElseGet(() -> new AdaptedMethod(null, null, null, null));
+    }
+
+    /** The mode that trusts the caller less: a server that demands one of the two accepts it. */
+    static Isolation stricter(Isolation one, Isolation other) {
+        return one.compareTo(other) >= 0 ? one : other;
     }
 
     boolean isMissing() {

@@ -200,10 +200,17 @@ public final class Compatibility {
                         "parameter " + here.parameters().get(i).name() + " of " + here.name());
             }
             types.compare(here.result(), there.result(), "the result of " + here.name());
+            if (here.isolation() != there.isolation()) {
+                add(
+                        false,
+                        "the isolation of method '" + here.text() + "' is " + here.isolation() + " " + sides.here()
+                                + " and " + there.isolation() + " " + sides.there() + ": calls between the two use "
+                                + AdaptedMethod.stricter(here.isolation(), there.isolation()) + ", the stricter one");
+            }
         }
 
         private static String words(Method method) {
-            return switch (method.shape()) {
+            String words = switch (method.shape().replace(Method.WRITES, "")) {
                 case "unary" -> "a call with an answer";
                 case "one_way" -> "one-way";
                 case "server_stream" -> "a stream";
@@ -211,6 +218,9 @@ public final class Compatibility {
                 case "bidi_stream" -> "a call that sends a stream and returns one";
                 default -> method.kind();
             };
+            return method.kind().endsWith(Method.WRITES)
+                    ? words + " whose handler may store into its arguments (@Rpc(writes = true))"
+                    : words;
         }
 
         private void compareRegistered() {

@@ -1,8 +1,10 @@
 package dev.rackcall.rpc.schema;
 
+import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.spi.ServedInterface;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -40,8 +42,12 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
      *
      * @param kind the constant of {@code MethodDescriptor.Kind}, in lower case, with {@code _writes} if its handler may
      *     store into arguments
+     * @param isolation that it demands of shared arguments
      */
-    record Method(int index, String kind, TypeName returns, String name, List<Part> parameters) {
+    record Method(int index, String kind, TypeName returns, String name, List<Part> parameters, Isolation isolation) {
+        /** Ends the kind of a method whose handler may store into arguments. */
+        static final String WRITES = "_writes";
+
         /** Tells overloads apart. */
         String key() {
             return name
@@ -70,6 +76,10 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
         private static boolean isStream(TypeName type) {
             return type.name().equals("java.util.stream.Stream")
                     && type.arguments().size() == 1;
+        }
+
+        private Method with(Isolation demanded) {
+            return new Method(index, kind, returns, name, parameters, demanded);
         }
 
         /** How its calls travel; a synchronous and an asynchronous call look alike to the other end. */
@@ -159,6 +169,7 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
 
     static Schema parse(String description) {
         Map<String, Method> methods = new LinkedHashMap<>();
+        List<String> keys = new ArrayList<>();
         Map<String, Described> types = new LinkedHashMap<>();
         List<String> registered = new ArrayList<>();
         List<String> lines = description.lines().limit(MAX_LINES + 1L).toList();
@@ -172,6 +183,15 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
                 if (method.index() != methods.size() || methods.put(method.key(), method) != null) {
                     throw in.malformed("the number or the name of a method comes twice");
                 }
+                keys.add(method.key());
+            } else if (in.take("isolation ")) {
+                int index = in.number();
+                if (index >= keys.size()) {
+                    throw in.malformed("there is no such method");
+                }
+                in.expect(" ");
+                Isolation demanded = isolation(in.rest());
+                methods.computeIfPresent(keys.get(index), (_, method) -> method.with(demanded));
             } else if (in.take("record ")) {
                 String name = in.type().toString();
                 types.put(name, new RecordType(line, in.parts()));
@@ -204,7 +224,15 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
         TypeName returns = in.type();
         in.expect(" ");
         String name = in.name();
-        return new Method(index, kind, returns, name, in.parts());
+        return new Method(index, kind, returns, name, in.parts(), Isolation.TRUSTED);
+    }
+
+    /** A mode that this release does not know is safe: {@link Isolation#AUTO} is accepted where any of those is. */
+    private static Isolation isolation(String name) {
+        return Arrays.stream(Isolation.values())
+                .filter(mode -> mode.isSafe() && mode.name().equals(name))
+                .findFirst()
+                .orElse(Isolation.AUTO);
     }
 
     /** The described types that a type mentions, directly and through others. Not recursive: a peer chose the depth. */

@@ -25,7 +25,9 @@ import java.util.stream.Stream;
  *     out.writeString(key, "key");
  *     return call.invoke().readLong();
  * } catch (PayloadException e) {
- *     throw call.rejected(e);
+ *     throw ClientCall.failed(call.rejected(e));
+ * } catch (RpcException e) {
+ *     throw ClientCall.failed(e);
  * } finally {
  *     call.close();
  * }
@@ -35,7 +37,7 @@ import java.util.stream.Stream;
  *     ...
  *     return call.invokeAsync(READ_FIND);                    // the call ends itself when the reply is decoded
  * } catch (Throwable t) {
- *     throw call.abandon(t);                                 // nothing was sent: the slot goes back
+ *     throw ClientCall.failed(call.abandon(t));              // nothing was sent: the slot goes back
  * }
  * }</pre>
  */
@@ -108,6 +110,11 @@ public abstract class ClientCall {
 
     /** Ends a call that was not sent because {@code cause} came up while encoding; returns what to throw. */
     public abstract RuntimeException abandon(Throwable cause);
+
+    /** Marks what a call throws: see {@link RpcException#isFromCall}. Returns it. */
+    public static RuntimeException failed(RuntimeException thrown) {
+        return thrown instanceof RpcException e ? e.fromCall() : thrown;
+    }
 
     /** The future of a call that a transport sends. */
     public interface Pending {

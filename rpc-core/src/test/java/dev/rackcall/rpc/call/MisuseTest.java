@@ -18,10 +18,13 @@ import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -204,6 +207,42 @@ class MisuseTest extends RpcFixture {
             // The first and the last interceptor hear of it, although the one between them throws.
             Await.equal("observers that heard", Collections.nCopies(8, Status.Code.OK), () -> List.copyOf(told));
         }
+    }
+
+    private static final class Broken extends AbstractList<Double> {
+        @Override
+        public Double get(int index) {
+            throw new StackOverflowError("an argument's mistake");
+        }
+
+        @Override
+        public int size() {
+            return 1;
+        }
+    }
+
+    @Test
+    void shouldNameAClientInterceptorThatThrowsAnErrorAndThrowWhatItHides() {
+        serve(server());
+        Echo echo = open(channel(Echo.class).interceptor((call, next) -> {
+                    if (call.method().name().equals("nothing")) {
+                        throw new AssertionError("an interceptor's mistake");
+                    }
+                    try {
+                        next.run();
+                    } catch (Throwable hidden) {
+                        told.add(Status.Code.UNKNOWN);
+                    }
+                }))
+                .stub(Echo.class);
+        assertFails(Status.Code.INTERNAL, echo::nothing)
+                .hasMessageContainingAll("/test/echo/nothing", getClass().getName(), "an interceptor's mistake");
+        assertThrown(
+                StackOverflowError.class,
+                () -> echo.parcel(new Echo.Parcel("name", 1, Echo.Kind.BOX, new Broken(), Map.of(), Optional.empty())),
+                "an argument's mistake");
+        assertThat(told).containsExactly(Status.Code.UNKNOWN);
+        assertThat(echo.add(1, 2)).isEqualTo(3);
     }
 
     // ---- quotas

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.RpcFixture;
@@ -18,6 +19,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -136,6 +139,56 @@ class LifeCycleTest extends RpcFixture {
     }
 
     @Test
+    void shouldShutDownOnAnInterruptedThread() throws Exception {
+        TwoHosts hosts = keep(TwoHosts.create());
+        assertShutsDownInterrupted(serving(Till.class, new TillServer()), channel(Till.class));
+        assertShutsDownInterrupted(
+                serving(Till.class, new TillServer()).pool(hosts.first()),
+                RpcChannel.builder("/test/till").pool(hosts.second()));
+    }
+
+    private void assertShutsDownInterrupted(RpcServer.Builder serving, RpcChannel.Builder opening) {
+        RpcServer server = serve(serving);
+        assertThat(open(opening).stub(Till.class, within(BOUND)).pid()).isPositive();
+        Thread.currentThread().interrupt();
+        boolean drained = server.shutdown(Duration.ofSeconds(10));
+        assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
+        assertThat(drained).isTrue();
+        assertThat(server.state()).isEqualTo(RpcServer.State.CLOSED);
+    }
+
+    /** It once took the interrupt for the end of the other thread's shutdown. */
+    @Test
+    void shouldWaitForAShutdownOnAnInterruptedThread() throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        RpcServer server = serve(serving(Till.class, new TillServer()).interceptor((_, next) -> {
+            inside.countDown();
+            Await.latch(end);
+            next.run();
+        }));
+        Till till = open(channel(Till.class)).stub(Till.class, within(BOUND));
+        CompletableFuture<Long> call = Concurrently.start(till::pid);
+        Await.latch(inside);
+        CompletableFuture<Boolean> first = Concurrently.start(() -> server.shutdown(BOUND));
+        Await.until("it drains", () -> server.state() != RpcServer.State.SERVING);
+        AtomicReference<Thread> waiting = new AtomicReference<>();
+        CompletableFuture<Boolean> second = Concurrently.start(() -> {
+            waiting.set(Thread.currentThread());
+            Thread.currentThread().interrupt();
+            return server.shutdown(BOUND);
+        });
+        Await.until(
+                "the second waits",
+                () -> waiting.get() != null
+                        && (second.isDone() || waiting.get().getState() == Thread.State.TIMED_WAITING));
+        end.countDown();
+        assertThat(first).succeedsWithin(BOUND).isEqualTo(true);
+        assertThat(second).succeedsWithin(BOUND).isEqualTo(true);
+        assertThat(call).succeedsWithin(BOUND);
+    }
+
+    @Test
     void shouldWaitForAServer() throws Exception {
         assertFails(Status.Code.NOT_FOUND, channel(Till.class)::open);
         assertFails(Status.Code.NOT_FOUND, channel(Till.class).waitForReady(Duration.ofMillis(50))::open);
@@ -144,6 +197,15 @@ class LifeCycleTest extends RpcFixture {
         server();
         assertThat(opened).succeedsWithin(BOUND);
         assertThat(keep(opened.join()).stub(Till.class).pid()).isPositive();
+    }
+
+    @Test
+    void shouldSayThatItWasInterruptedWhileItWaitedForAServer() {
+        Thread.currentThread().interrupt();
+        AbstractThrowableAssert<?, RpcException> failure =
+                assertFails(Status.Code.CANCELLED, channel(Till.class).waitForReady(BOUND)::open);
+        assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
+        failure.hasMessageContainingAll("/test/till", "interrupted while it waited for a server");
     }
 
     @Test

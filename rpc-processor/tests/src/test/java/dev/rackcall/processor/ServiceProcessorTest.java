@@ -471,7 +471,7 @@ class ServiceProcessorTest {
                                 out.writeString(what, "what");
                                 call.invokeOneWay();
                             } catch (Throwable t) {
-                                throw call.abandon(t);
+                                throw ClientCall.failed(call.abandon(t));
                             }
                         }
                 """);

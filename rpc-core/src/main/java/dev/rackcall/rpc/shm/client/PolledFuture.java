@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.client;
 
+import dev.rackcall.rpc.RpcException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
@@ -90,6 +91,9 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
 
     /** Completes the future with the call's failure, unless it has ended. */
     final void settleFailure(Throwable failure) {
+        if (failure instanceof RpcException e) {
+            e.fromCall();
+        }
         super.completeExceptionally(failure);
         hasEnded();
     }

@@ -365,7 +365,11 @@ final class ShmClientCall extends ClientSlot {
     }
 
     private PayloadReader awaitAnswer() {
-        return open(connection.waiting.await(this));
+        try {
+            return open(connection.waiting.await(this));
+        } catch (RpcException e) {
+            throw e.fromCall();
+        }
     }
 
     private PayloadReader open(long word) {

@@ -90,7 +90,8 @@ public final class ShmClientConnection extends ClientConnection
         this.slots = ClientSlots.of(this);
         this.sending = new Semaphore(mostSending());
         this.waiting = new AnswerWaiting(this);
-        this.unreleased = new UnreleasedResults(spec.channel());
+        this.unreleased =
+                new UnreleasedResults(spec.channel(), arenas.replyMemory().byteSize());
         this.async = new AsyncCalls(this, slots.all());
         arenas.releaseBy(this::release);
     }

@@ -39,6 +39,7 @@ record Failure(Status status, Metadata trailers) {
 
     private static Failure judge(Throwable cause, String method, boolean encoding, boolean isolated) {
         return switch (cause) {
+            case RpcException e when e.isFromCall() -> plain(ofNestedCall(method, e.status()));
             case RpcException e -> new Failure(e.status(), e.trailers());
             case CompletionException e when e.getCause() != null -> judge(e.getCause(), method, encoding, isolated);
             case PayloadException e
@@ -73,6 +74,19 @@ record Failure(Status status, Metadata trailers) {
         };
     }
 
+    /**
+     * The status of another server, which the handler called, would mislead the caller: this server is not unavailable,
+     * and the arguments that are wrong are not the caller's. As in gRPC, a handler passes a status on explicitly.
+     */
+    private static Status ofNestedCall(String method, Status status) {
+        Status.Code code = switch (status.code()) {
+            // A nested call has its caller's deadline.
+            case DEADLINE_EXCEEDED, CANCELLED -> status.code();
+            default -> Status.Code.UNKNOWN;
+        };
+        return code.with("%s: a call that its handler made failed: %s", method, status);
+    }
+
     /** The handler has stored or allocated where it may not. */
     private static Failure misuse(String method, RuntimeException cause) {
         LOG.warn("{}: the handler misused a shared object", method, cause);
@@ -100,7 +114,7 @@ record Failure(Status status, Metadata trailers) {
     /** The status of a failure that was reported before. */
     static Status statusOf(Throwable cause, String method) {
         return cause instanceof RpcException e
-                ? e.status()
+                ? e.isFromCall() ? ofNestedCall(method, e.status()) : e.status()
                 : Status.Code.UNKNOWN.with(
                         "%s: the handler threw %s", method, cause.getClass().getName());
     }

@@ -3,14 +3,13 @@ package dev.rackcall.rpc.shm.server;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.rpc.spi.Uninterrupted;
 import dev.rackcall.shm.waiting.SpinTime;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -23,7 +22,7 @@ public abstract class PolledServer implements ServerEndpoint {
     /** How long clients may take to notice that the server drains; a stopped one does not. */
     private static final long NOTICE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
+    private static final long JOIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     protected final ServerSpec spec;
     protected final Handlers handlers;
@@ -76,23 +75,25 @@ public abstract class PolledServer implements ServerEndpoint {
     @Override
     public final boolean awaitDrained(Duration bound) {
         long end = System.nanoTime() + bound.toNanos();
-        // Again at the end: a client may have begun a call before it noticed, and a connection may have moved from one
-        // poller to another.
-        boolean once = areAll(ShmServerConnection::isIdle, end);
-        if (once) {
-            long now = System.nanoTime();
-            areAll(ShmServerConnection::isLeft, now + Math.min((end - now) / 2, NOTICE_NANOS));
+        try (Uninterrupted waits = new Uninterrupted()) {
+            // Again at the end: a client may have begun a call before it noticed, and a connection may have moved from
+            // one poller to another.
+            boolean once = areAll(ShmServerConnection::isIdle, end, waits);
+            if (once) {
+                long now = System.nanoTime();
+                areAll(ShmServerConnection::isLeft, now + Math.min((end - now) / 2, NOTICE_NANOS), waits);
+            }
+            return once && areAll(ShmServerConnection::isIdle, end, waits);
         }
-        return once && areAll(ShmServerConnection::isIdle, end);
     }
 
-    private boolean areAll(Predicate<ShmServerConnection> state, long end) {
+    private boolean areAll(Predicate<ShmServerConnection> state, long end, Uninterrupted waits) {
         for (Poller poller : pollers()) {
             while (!areAll(poller, state, Math.max(1, end - System.nanoTime()))) {
                 if (System.nanoTime() - end >= 0) {
                     return false;
                 }
-                LockSupport.parkNanos(DRAIN_POLL_NANOS);
+                waits.rest(DRAIN_POLL_NANOS);
             }
         }
         return true;
@@ -169,15 +170,14 @@ public abstract class PolledServer implements ServerEndpoint {
      * in time.
      */
     static boolean areAll(Poller poller, Predicate<ShmServerConnection> state, long nanos) {
-        CompletableFuture<Boolean> drained = new CompletableFuture<>();
-        poller.post(() -> drained.complete(poller.connections().stream().allMatch(state)));
-        try {
-            return drained.get(nanos, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } catch (ExecutionException | TimeoutException e) {
-            return false;
+        AtomicBoolean are = new AtomicBoolean();
+        CountDownLatch decided = new CountDownLatch(1);
+        poller.post(() -> {
+            are.set(poller.connections().stream().allMatch(state));
+            decided.countDown();
+        });
+        try (Uninterrupted waits = new Uninterrupted()) {
+            return waits.await(nanos, left -> decided.await(left, TimeUnit.NANOSECONDS)) && are.get();
         }
     }
 
@@ -200,12 +200,14 @@ public abstract class PolledServer implements ServerEndpoint {
         connections.isReleased();
     }
 
-    /** Waits some seconds for a thread that was told to stop. */
+    /** Waits some seconds for a thread that was told to stop, also on an interrupted thread. */
     protected static void join(Thread thread) {
-        try {
-            thread.join(JOIN_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (thread.getState() == Thread.State.NEW) {
+            // The server did not start.
+            return;
+        }
+        try (Uninterrupted waits = new Uninterrupted()) {
+            waits.await(JOIN_NANOS, left -> thread.join(Duration.ofNanos(left)));
         }
     }
 }

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.LimitedLog;
+import dev.rackcall.rpc.spi.Uninterrupted;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -199,11 +200,8 @@ final class Relief<C extends Relief.Served> {
         if (thread == null || thread == Thread.currentThread()) {
             return true;
         }
-        try {
-            return thread.join(bound);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return true;
+        try (Uninterrupted waits = new Uninterrupted()) {
+            return waits.await(bound.toNanos(), left -> thread.join(Duration.ofNanos(left)));
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.testkit.Await;
+import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -71,6 +72,19 @@ class ReliefTest {
         third.countDown();
         Await.equal("threads that came back", 3, returned::get);
         handlers.poll(20, TimeUnit.SECONDS).countDown();
+    }
+
+    @Test
+    void shouldNotTakeAnInterruptForTheEndOfTheThread() throws InterruptedException {
+        CountDownLatch end = new CountDownLatch(1);
+        Relief<Relief.Served> relief = new Relief<>(() -> await(end), "relief-test", back -> {});
+        relief.start();
+        Thread.currentThread().interrupt();
+        boolean ended = relief.join(Duration.ofMillis(1));
+        assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
+        assertThat(ended).isFalse();
+        end.countDown();
+        assertThat(relief.join(Duration.ofSeconds(20))).isTrue();
     }
 
     /** As where a container's limit of processes is reached. */

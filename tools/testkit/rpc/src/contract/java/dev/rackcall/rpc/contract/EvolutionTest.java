@@ -64,6 +64,7 @@ public abstract class EvolutionTest extends RpcFixture {
                 @Rpc(idempotent = true) long plain(long value);
                 @Rpc String former(String value);
                 @Rpc String read(Note note);
+                @Rpc String guarded(Note note);
                 @Rpc Page<Shape> shapes(Page<Shape> page);
                 @Rpc Stream<Page<Shape>> pages(int count);
                 @Rpc Shape odd(int number);
@@ -109,6 +110,10 @@ public abstract class EvolutionTest extends RpcFixture {
                     "Note color(Color value);"
                             + " @Since(2) int pages(); Note pages(int value);"
                             + " @Since(3) String author(); Note author(String value); }")
+            // Its server refuses the calls of a client that does not learn of it.
+            .replace(
+                    "@Rpc String guarded(Note note);",
+                    "@Rpc(isolation = Isolation.SNAPSHOT) String guarded(Note note);")
             .replace(
                     "@Rpc String former(String value);", "@Rpc String newest(Item item); @Rpc long about(long value);");
 
@@ -137,6 +142,7 @@ public abstract class EvolutionTest extends RpcFixture {
                     public long plain(long value) { return value + 1; }
                     public String former(String value) { return "former " + value; }
                     public String read(Note note) { return note.id() + note.text() + note.color(); }
+                    public String guarded(Note note) { return note.text() + note.id(); }
                     public Page<Shape> shapes(Page<Shape> page) { return page; }
                     public Stream<Page<Shape>> pages(int count) {
                         return IntStream.range(0, count).mapToObj(i -> page(List.of(new Circle(i))));
@@ -192,6 +198,10 @@ public abstract class EvolutionTest extends RpcFixture {
                                 try (Scope scope = channel.newScope()) {
                                     Note note = scope.create(Note.class).id(number).text("text").color(Color.GREEN);
                                     return shop.read(note);
+                                }
+                            case "guarded":
+                                try (Scope scope = channel.newScope()) {
+                                    return shop.guarded(scope.create(Note.class).id(number).text("guarded"));
                                 }
                             case "shapes": return "" + shop.shapes(page(List.of(new Circle(number), new Square(2)))).items();
                             case "pages":
@@ -360,6 +370,7 @@ public abstract class EvolutionTest extends RpcFixture {
         Generation.Client client = older.client(openChannel());
         assertCommonCalls(client, 3);
         assertThat(client.call("read", 5)).isEqualTo("5textGREEN0");
+        assertThat(client.call("guarded", 5)).isEqualTo("guarded5");
         client.call("tell", 1);
         Await.until("the one-way call", () -> client.call("add", 3).equals("out!4RED2GREEN"));
         assertFails(Status.Code.UNIMPLEMENTED, () -> client.call("former", 1))
@@ -373,6 +384,7 @@ public abstract class EvolutionTest extends RpcFixture {
         Generation.Client client = newer.client(openChannel());
         assertCommonCalls(client, 3);
         assertThat(client.call("read", 5)).isEqualTo("5textGREEN");
+        assertThat(client.call("guarded", 5)).isEqualTo("guarded5");
         assertFails(Status.Code.UNIMPLEMENTED, () -> client.call("newest", 1)).hasMessageContaining("newest");
         assertFails(Status.Code.UNIMPLEMENTED, () -> client.call("about", 1)).hasMessageContaining("about");
         assertCommonCalls(client, 7);
