@@ -24,7 +24,9 @@ public interface ServerInterceptor {
      *     method throws. It throws the {@link RpcException} with which the call will fail. If the handler returns a
      *     {@code CompletableFuture}, {@code next} returns when the handler does, and {@link RpcContext#onEnd} observes
      *     the end. If the handler returns a {@code Stream}, {@code next} also reads its elements, on a thread that
-     *     serves no other call, and returns when the stream is over
+     *     serves no other call, and returns when the stream is over. A stream that the caller sends is read inside
+     *     {@code next}. For a one-way method {@code next} returns when the handler does; only observers and the log
+     *     learn of its failure
      */
     void around(RpcContext call, Runnable next);
 }

@@ -14,6 +14,9 @@ import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.CapturedErr;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.net.URI;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -23,6 +26,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a handler leaves behind does not reach the next caller. */
 class LeftBehindTest extends RpcFixture {
+    /** In so many looks in a row, a thread that spins has had a processor. */
+    private static final int LOOKS = 50;
+
     static List<Dispatch> dispatches() {
         return List.of(Dispatch.direct(), Dispatch.workers(1), Dispatch.virtualThreads());
     }
@@ -69,6 +75,34 @@ class LeftBehindTest extends RpcFixture {
         assertThat(echo.add(1, 2)).isEqualTo(3);
     }
 
+    @Test
+    void shouldLetAPollerSleepThatWasInterruptedAfterItsHandlerHadReturned() {
+        Interrupted service = new Interrupted();
+        serve(serving(Echo.class, service).dispatch(Dispatch.direct()));
+        Echo echo = connect(Echo.class);
+        echo.nothing();
+        Thread poller = service.handler.get();
+        assertThat(poller.getName()).startsWith("rackcall-poll-");
+        awaitRest(poller);
+        poller.interrupt();
+        awaitRest(poller);
+        assertThat(echo.add(1, 2)).isEqualTo(3);
+        assertThat(poller.isInterrupted()).isFalse();
+        awaitRest(poller);
+    }
+
+    /** A thread that waits natively is RUNNABLE, as one that spins: only the latter takes time. */
+    private static void awaitRest(Thread thread) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long[] last = {-1, 0};
+        Await.until("the thread takes no processor", () -> {
+            long now = threads.getThreadCpuTime(thread.threadId());
+            last[1] = now == last[0] ? last[1] + 1 : 0;
+            last[0] = now;
+            return last[1] == LOOKS;
+        });
+    }
+
     /** Tells on which thread it runs. */
     private static final class Named extends EchoService {
         private final AtomicReference<String> streaming = new AtomicReference<>();
@@ -107,8 +141,14 @@ class LeftBehindTest extends RpcFixture {
             }
             return List.of(forbidden.pages().get(0).text());
         }
+
+        @Override
+        public List<String> kept() {
+            return List.of(forbidden.pages().get(0).text());
+        }
     }
 
+    /** The new argument has the memory of the kept one: only assertions tell them apart. */
     @ParameterizedTest
     @MethodSource("dispatches")
     void shouldBlameTheHandlerForAnArgumentThatItKeptAndNotTheNextCaller(Dispatch dispatch) {
@@ -127,6 +167,73 @@ class LeftBehindTest extends RpcFixture {
                 return log.text().contains("RpcContext.adopt");
             });
             assertThat(log.text()).contains("/test/library/texts", "Book at Ref(");
+        }
+    }
+
+    /** Also without assertions: no other object has the memory yet. */
+    @Test
+    void shouldRefuseARefOfAKeptArgumentOnceItsOwnerHasFreedIt() {
+        serve(Library.class, new Keeper());
+        RpcChannel channel = open(Library.class);
+        Library library = channel.stub(Library.class);
+        try (Scope freed = channel.newScope()) {
+            assertThat(library.texts(LibraryService.fill(freed, "kept", 1))).isEmpty();
+            assertThat(library.kept()).containsExactly("kept 0");
+        }
+        assertFails(Status.Code.INTERNAL, library::kept).hasMessageContaining("/test/library/kept");
+    }
+
+    /** Reads a number of its kept argument: checked while assertions are enabled, as in tests. */
+    private static final class NumberKeeper extends LibraryService {
+        private Book kept;
+
+        @Override
+        public List<String> texts(Book book) {
+            if (kept == null) {
+                kept = book;
+            }
+            return List.of("" + kept.imprint().year());
+        }
+    }
+
+    @Test
+    void shouldCheckAlsoNumbersOfAKeptArgumentWhileAssertionsAreEnabled() {
+        serve(Library.class, new NumberKeeper());
+        assertReadOfKeptNumberFails(open(Library.class));
+    }
+
+    @Test
+    void shouldBlameTheHandlerForAnArgumentThatItKeptInAMirror() {
+        URI address = URI.create("copy://left-behind");
+        serve(serving(Library.class, new Keeper()).listen(address));
+        RpcChannel channel = open(channel(Library.class).address(address));
+        Library library = channel.stub(Library.class);
+        try (Scope freed = channel.newScope()) {
+            assertThat(library.texts(LibraryService.fill(freed, "kept", 1))).isEmpty();
+        }
+        try (Scope mine = channel.newScope()) {
+            assertFails(Status.Code.INTERNAL, () -> library.texts(LibraryService.fill(mine, "mine", 1)))
+                    .hasMessageContainingAll("/test/library/texts", "memory was freed");
+        }
+    }
+
+    @Test
+    void shouldCheckNumbersOfAKeptArgumentInAMirror() {
+        URI address = URI.create("copy://left-numbers");
+        serve(serving(Library.class, new NumberKeeper()).listen(address));
+        assertReadOfKeptNumberFails(open(channel(Library.class).address(address)));
+    }
+
+    private static void assertReadOfKeptNumberFails(RpcChannel channel) {
+        Library library = channel.stub(Library.class);
+        try (Scope freed = channel.newScope()) {
+            Library.Book book = LibraryService.fill(freed, "kept", 1);
+            book.imprint().year(1984);
+            assertThat(library.texts(book)).containsExactly("1984");
+        }
+        try (Scope mine = channel.newScope()) {
+            assertFails(Status.Code.INTERNAL, () -> library.texts(LibraryService.fill(mine, "mine", 1)))
+                    .hasMessageContainingAll("/test/library/texts", "memory was freed");
         }
     }
 

@@ -48,7 +48,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The contract of every transport, for each kind of dispatch and waiting. */
-public class CallContractTest extends StreamContract {
+public class CallContractTest extends ContextContract {
     /** Calls of each of six concurrent threads. */
     private static final int CALLS = Integer.getInteger("rackcall.contract.calls", 200);
 

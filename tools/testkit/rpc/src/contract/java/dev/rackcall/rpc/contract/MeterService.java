@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /** Remembers how its handlers ended. */
-public final class MeterService implements Meter {
+public class MeterService implements Meter {
     /** How a handler's reading ended, for the test. */
     final BlockingQueue<Status> ends = new LinkedBlockingQueue<>();
 
