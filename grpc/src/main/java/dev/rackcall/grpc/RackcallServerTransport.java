@@ -37,6 +37,8 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
     private final Map<Integer, RackcallServerStream> streams = new ConcurrentHashMap<>();
     private ServerTransportListener listener;
     private Attributes attributes = Attributes.EMPTY;
+    /** Null without limits. */
+    private ConnectionLimits.Timers timers;
 
     /** Guards what follows. */
     private final Object lock = new Object();
@@ -60,6 +62,13 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         attributes = given.transportReady(
                 RackcallAttributes.of(connection, server.getListenSocketAddress(), PeerAddress.ofPeer(connection))
                         .build());
+    }
+
+    /** Starts the timers, if there are any: they may end the connection. Called on the accepting thread, at last. */
+    void startTimers() {
+        if (!server.limits().equals(ConnectionLimits.NONE)) {
+            timers = server.limits().start(this, server.scheduler());
+        }
     }
 
     PipeConnection connection() {
@@ -120,6 +129,9 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
             // After its GOAWAY, the client refuses the call itself.
             return;
         }
+        if (timers != null) {
+            timers.callBegins();
+        }
         Status failure = null;
         StatsTraceContext stats = StatsTraceContext.NOOP;
         try {
@@ -150,6 +162,9 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         if (streams.remove(number) == null) {
             return;
         }
+        if (timers != null) {
+            timers.callEnds();
+        }
         boolean last;
         synchronized (lock) {
             last = --open == 0 && draining;
@@ -176,6 +191,9 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
     public void closed(String reason) {
         synchronized (lock) {
             draining = true;
+        }
+        if (timers != null) {
+            timers.stop();
         }
         Status status = Status.CANCELLED.withDescription("the client's connection has ended: " + reason);
         for (RackcallServerStream stream : liveStreams()) {
