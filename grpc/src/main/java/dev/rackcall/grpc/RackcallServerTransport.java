@@ -4,6 +4,7 @@ import com.google.common.util.concurrent.Futures;
 import com.google.common.util.concurrent.ListenableFuture;
 import dev.rackcall.grpc.wire.Frame;
 import dev.rackcall.grpc.wire.FrameBreachException;
+import dev.rackcall.grpc.wire.OutboundStream;
 import dev.rackcall.grpc.wire.PipeConnection;
 import dev.rackcall.rpc.spi.LimitedLog;
 import io.grpc.Attributes;
@@ -30,10 +31,17 @@ import java.util.concurrent.ScheduledExecutorService;
 final class RackcallServerTransport implements ServerTransport, PipeConnection.Receiver {
     private static final LimitedLog LOG = LimitedLog.of(RackcallServerTransport.class);
 
+    /** More open streams than an honest client has, and some 50 MB of the server's heap. */
+    private static final int MOST_OPEN_STREAMS = 16_384;
+
+    private static final byte[] TOO_MANY = ("the connection has " + MOST_OPEN_STREAMS + " open calls")
+            .getBytes(StandardCharsets.UTF_8);
+
     private final InternalLogId logId;
     private final RackcallServer server;
     private final PipeConnection connection;
     private final TransportTracer tracer = new TransportTracer();
+    private final InboundBudget budget = new InboundBudget();
     private final Map<Integer, RackcallServerStream> streams = new ConcurrentHashMap<>();
     private ServerTransportListener listener;
     private Attributes attributes = Attributes.EMPTY;
@@ -73,6 +81,10 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
 
     PipeConnection connection() {
         return connection;
+    }
+
+    InboundBudget budget() {
+        return budget;
     }
 
     Attributes attributes() {
@@ -118,15 +130,23 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         long size = MetadataFrames.size(payload);
         Metadata headers = MetadataFrames.decode(payload);
         boolean refused;
+        boolean full;
         synchronized (lock) {
             refused = draining;
             lastAccepted = number;
-            if (!refused) {
+            full = open == MOST_OPEN_STREAMS;
+            if (!refused && !full) {
                 open++;
             }
         }
         if (refused) {
             // After its GOAWAY, the client refuses the call itself.
+            return;
+        }
+        if (full) {
+            OutboundStream never = new NeverOpened();
+            connection.sender().adopt(never, number);
+            connection.sender().reset(never, Status.Code.UNAVAILABLE.value(), true, TOO_MANY);
             return;
         }
         if (timers != null) {
@@ -156,6 +176,27 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         connection.sender().reset(stream.out(), failure.getCode().value(), false, description);
         stats.streamClosed(failure);
         ended(number);
+    }
+
+    /** The sending half of a stream that is refused. */
+    private static final class NeverOpened extends OutboundStream {
+        @Override
+        protected void opening(int given) {
+            throw new IllegalStateException("servers open no streams");
+        }
+
+        @Override
+        protected void queued(int bytes) {
+            throw new IllegalStateException("a refused stream carries no messages");
+        }
+
+        @Override
+        protected void left(int bytes) {
+            throw new IllegalStateException("a refused stream carries no messages");
+        }
+
+        @Override
+        protected void ended() {}
     }
 
     void ended(int number) {
