@@ -34,8 +34,8 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
     /** More open streams than an honest client has, and some 50 MB of the server's heap. */
     private static final int MOST_OPEN_STREAMS = 16_384;
 
-    private static final byte[] TOO_MANY = ("the connection has " + MOST_OPEN_STREAMS + " open calls")
-            .getBytes(StandardCharsets.UTF_8);
+    private static final byte[] TOO_MANY =
+            ("the connection has " + MOST_OPEN_STREAMS + " open calls").getBytes(StandardCharsets.UTF_8);
 
     private final InternalLogId logId;
     private final RackcallServer server;
