@@ -78,9 +78,12 @@ abstract class SourceTreeCommand implements Callable<Integer> {
             description =
                     "Puts rackcall-core and rackcall-processor into the local Maven repository, with sources and Javadoc, for applications to compile against.")
     static final class Install extends SourceTreeCommand {
+        @Option(names = "--all", description = "All artifacts, and rackcall-bom with their versions; takes minutes.")
+        private boolean all;
+
         @Override
         List<String> arguments() {
-            return List.of();
+            return all ? List.of("--all") : List.of();
         }
     }
 }

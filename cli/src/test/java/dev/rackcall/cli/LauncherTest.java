@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the launcher says where it finds no JDK 25. */
+/** What the launcher says where it finds no JDK 25, and what it lets Maven install. */
 class LauncherTest {
     /** Where the launcher looks for JDKs of this machine. */
     private static final List<Path> FOLDERS = Stream.of(
@@ -44,7 +44,7 @@ class LauncherTest {
         Path output = folder.resolve("output");
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("HOME", folder.toString());
-        builder.environment().put("PATH", "/usr/bin:/bin");
+        builder.environment().put("PATH", folder.resolve("bin") + ":/usr/bin:/bin");
         builder.environment().keySet().removeAll(List.of("RACKCALL_JAVA_HOME", "JAVA_HOME", "SDKMAN_DIR"));
         if (!named.isEmpty()) {
             builder.environment().put("RACKCALL_JAVA_HOME", named);
@@ -120,5 +120,44 @@ class LauncherTest {
         assertThat(runAlone().said())
                 .containsPattern("rackcall: (building|needs Maven)")
                 .doesNotContain("found none");
+    }
+
+    /** What Maven is asked for by the launcher with these arguments, without being run. */
+    private String askedOfMaven(String... arguments) throws IOException, InterruptedException {
+        Files.createDirectories(folder.resolve("bin"));
+        Files.createDirectories(folder.resolve("bom"));
+        for (String file : List.of("pom.xml", "bom/pom.xml")) {
+            Files.copy(Path.of("..").resolve(file), folder.resolve(file), StandardCopyOption.REPLACE_EXISTING);
+        }
+        Path asked = folder.resolve("asked");
+        Path maven = folder.resolve("bin").resolve("mvn");
+        Files.writeString(maven, "#!/bin/sh\necho \"$@\" >'" + asked + "'\n");
+        assertThat(maven.toFile().setExecutable(true)).isTrue();
+        List<String> command = Stream.concat(Stream.of(launcher().toString()), Stream.of(arguments))
+                .toList();
+        Outcome outcome = run(jdk("25.0.1").toString(), "", command);
+        assertThat(outcome.status()).as(outcome.said()).isZero();
+        assertThat(outcome.said()).contains("installed dev.rackcall:");
+        return Files.readString(asked);
+    }
+
+    @Test
+    void shouldInstallWhatTheQuickStartNeeds() throws Exception {
+        assertThat(askedOfMaven("install", "-o"))
+                .contains(" -pl :rackcall-core,:rackcall-processor -am ", " install -o");
+    }
+
+    @Test
+    void shouldInstallAllThatTheBomNames() throws Exception {
+        assertThat(askedOfMaven("install", "--all", "-o"))
+                .contains(
+                        " -pl :rackcall-bom,:rackcall-core,:rackcall-processor,",
+                        ",:rackcall-rdma,",
+                        ",:rackcall-routing,",
+                        ",:rackcall-control-plane,",
+                        ",:rackcall-directory-zookeeper,",
+                        ",:rackcall-junit,",
+                        " install -o")
+                .doesNotContain("--all");
     }
 }

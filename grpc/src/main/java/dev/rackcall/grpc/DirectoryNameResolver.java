@@ -152,7 +152,8 @@ final class DirectoryNameResolver extends NameResolver {
         }
         try {
             tellServers();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // Errors, too: a carrier's provider or its native library may be broken, and later looks may succeed.
             fail("the servers of channel " + channel + " at " + address + " could not be looked at: " + e);
         }
     }

@@ -1,6 +1,7 @@
 package dev.rackcall.grpc;
 
 import com.google.errorprone.annotations.DoNotCall;
+import io.grpc.CallCredentials;
 import io.grpc.ChannelCredentials;
 import io.grpc.ChannelLogger;
 import io.grpc.ForwardingChannelBuilder2;
@@ -37,7 +38,12 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
     private int maxInboundMetadataSize = GrpcUtil.DEFAULT_MAX_HEADER_LIST_SIZE;
 
     private RackcallChannelBuilder(String target) {
-        builder = new ManagedChannelImplBuilder(target, this::factory, null);
+        this(target, null);
+    }
+
+    /** The call credentials, which may be null, are those of every call. */
+    private RackcallChannelBuilder(String target, CallCredentials credentials) {
+        builder = new ManagedChannelImplBuilder(target, null, credentials, this::factory, null);
     }
 
     /**
@@ -61,6 +67,11 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
      */
     public static RackcallChannelBuilder forTarget(String target) {
         return new RackcallChannelBuilder(target);
+    }
+
+    /** As {@link #forTarget(String)}, with these credentials for every call, unless they are null. */
+    static RackcallChannelBuilder forTarget(String target, CallCredentials credentials) {
+        return new RackcallChannelBuilder(target, credentials);
     }
 
     /**

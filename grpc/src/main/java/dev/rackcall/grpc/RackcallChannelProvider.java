@@ -1,6 +1,9 @@
 package dev.rackcall.grpc;
 
+import io.grpc.CallCredentials;
 import io.grpc.ChannelCredentials;
+import io.grpc.CompositeCallCredentials;
+import io.grpc.CompositeChannelCredentials;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ManagedChannelProvider;
@@ -36,11 +39,22 @@ public final class RackcallChannelProvider extends ManagedChannelProvider {
 
     @Override
     protected NewChannelBuilderResult newChannelBuilder(String target, ChannelCredentials credentials) {
-        if (!(credentials instanceof InsecureChannelCredentials)) {
-            return NewChannelBuilderResult.error("Rackcall needs no credentials inside a host, such as "
-                    + credentials.getClass().getSimpleName() + "; use InsecureChannelCredentials");
+        ChannelCredentials own = credentials;
+        CallCredentials ofCalls = null;
+        while (own instanceof CompositeChannelCredentials composite) {
+            // The outer ones are added to those inside.
+            ofCalls = ofCalls == null
+                    ? composite.getCallCredentials()
+                    : new CompositeCallCredentials(composite.getCallCredentials(), ofCalls);
+            own = composite.getChannelCredentials();
         }
-        return NewChannelBuilderResult.channelBuilder(RackcallChannelBuilder.forTarget(target));
+        if (!(own instanceof InsecureChannelCredentials)) {
+            return NewChannelBuilderResult.error(
+                    "Rackcall takes no " + own.getClass().getSimpleName()
+                            + "; use InsecureChannelCredentials, with call credentials if you need them (memory needs no TLS;"
+                            + " RdmaSettings.tls serves targets with ?address= or ?directory=)");
+        }
+        return NewChannelBuilderResult.channelBuilder(RackcallChannelBuilder.forTarget(target, ofCalls));
     }
 
     @Override

@@ -37,6 +37,7 @@ final class RackcallServer implements InternalServer {
     private final List<URI> listens;
     private final boolean insecure;
     private final Optional<URI> directory;
+    private final ConnectionLimits limits;
     private final int maxInboundMessageSize;
     private final int maxInboundMetadataSize;
     private final List<? extends ServerStreamTracer.Factory> tracerFactories;
@@ -66,6 +67,7 @@ final class RackcallServer implements InternalServer {
             List<URI> listens,
             boolean insecure,
             Optional<URI> directory,
+            ConnectionLimits limits,
             int maxInboundMessageSize,
             int maxInboundMetadataSize,
             List<? extends ServerStreamTracer.Factory> tracerFactories) {
@@ -73,6 +75,7 @@ final class RackcallServer implements InternalServer {
         this.listens = listens;
         this.insecure = insecure;
         this.directory = directory;
+        this.limits = limits;
         this.maxInboundMessageSize = maxInboundMessageSize;
         this.maxInboundMetadataSize = maxInboundMetadataSize;
         this.tracerFactories = tracerFactories;
@@ -179,6 +182,7 @@ final class RackcallServer implements InternalServer {
             }
             transport.begin(created);
             connection.begin(transport);
+            transport.startTimers();
         } catch (RuntimeException | Error e) {
             // A filter of the application failed. gRPC's server ends only after all its transports.
             refuse(transport, created, e);
@@ -267,6 +271,10 @@ final class RackcallServer implements InternalServer {
 
     ScheduledExecutorService scheduler() {
         return scheduler;
+    }
+
+    ConnectionLimits limits() {
+        return limits;
     }
 
     int maxInboundMessageSize() {

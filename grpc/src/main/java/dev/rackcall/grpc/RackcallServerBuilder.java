@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Builds a gRPC server that clients of this host call over shared memory, and others over RDMA ({@link #listen}):
@@ -28,6 +29,7 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
     private final List<URI> listens = new ArrayList<>();
     private boolean insecure;
     private URI directory;
+    private ConnectionLimits limits = ConnectionLimits.NONE;
     private int maxInboundMessageSize = GrpcUtil.DEFAULT_MAX_MESSAGE_SIZE;
     private int maxInboundMetadataSize = GrpcUtil.DEFAULT_MAX_HEADER_LIST_SIZE;
 
@@ -37,6 +39,7 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
                 List.copyOf(listens),
                 insecure,
                 Optional.ofNullable(directory),
+                limits,
                 maxInboundMessageSize,
                 maxInboundMetadataSize,
                 tracerFactories));
@@ -123,6 +126,61 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
         }
         maxInboundMetadataSize = bytes;
         return this;
+    }
+
+    /** Does nothing: the kernel reports a dead client at once. */
+    @Override
+    public RackcallServerBuilder keepAliveTime(long keepAliveTime, TimeUnit timeUnit) {
+        return this;
+    }
+
+    /** Does nothing, as {@link #keepAliveTime}. */
+    @Override
+    public RackcallServerBuilder keepAliveTimeout(long keepAliveTimeout, TimeUnit timeUnit) {
+        return this;
+    }
+
+    /** Does nothing: clients send nothing to keep a connection alive. */
+    @Override
+    public RackcallServerBuilder permitKeepAliveTime(long keepAliveTime, TimeUnit timeUnit) {
+        return this;
+    }
+
+    /** Does nothing, as {@link #permitKeepAliveTime}. */
+    @Override
+    public RackcallServerBuilder permitKeepAliveWithoutCalls(boolean permit) {
+        return this;
+    }
+
+    /** Closes connections that have had no call for that time; their clients connect again when they call. */
+    @Override
+    public RackcallServerBuilder maxConnectionIdle(long maxConnectionIdle, TimeUnit timeUnit) {
+        limits = limits.withIdle(positive("maxConnectionIdle", maxConnectionIdle, timeUnit));
+        return this;
+    }
+
+    /** Lets new calls of a connection that old go over a new one; see {@link #maxConnectionAgeGrace}. */
+    @Override
+    public RackcallServerBuilder maxConnectionAge(long maxConnectionAge, TimeUnit timeUnit) {
+        limits = limits.withAge(positive("maxConnectionAge", maxConnectionAge, timeUnit));
+        return this;
+    }
+
+    /** Cancels calls that have not ended that long after {@link #maxConnectionAge}; the default lets them end. */
+    @Override
+    public RackcallServerBuilder maxConnectionAgeGrace(long maxConnectionAgeGrace, TimeUnit timeUnit) {
+        if (maxConnectionAgeGrace < 0) {
+            throw new IllegalArgumentException("maxConnectionAgeGrace of " + maxConnectionAgeGrace + " " + timeUnit);
+        }
+        limits = limits.withGrace(timeUnit.toNanos(maxConnectionAgeGrace));
+        return this;
+    }
+
+    private static long positive(String name, long value, TimeUnit unit) {
+        if (value <= 0) {
+            throw new IllegalArgumentException(name + " of " + value + " " + unit + "; it must be positive");
+        }
+        return unit.toNanos(value);
     }
 
     /** Not supported: inside a host there is no need, and {@code RdmaSettings.tls} serves {@link #listen}. */

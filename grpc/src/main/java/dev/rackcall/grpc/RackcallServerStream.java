@@ -83,6 +83,11 @@ final class RackcallServerStream extends AbstractServerStream {
 
     void data(byte[] bytes, boolean end) {
         inbound.came(bytes.length);
+        if (!transport.budget().take(bytes.length)) {
+            Status status = Status.RESOURCE_EXHAUSTED.withDescription("the server has not consumed "
+                    + InboundBudget.MOST_BYTES + " bytes of the calls on this connection");
+            fail(status, status);
+        }
         tasks.execute(() -> state.data(bytes, end));
     }
 
@@ -179,6 +184,8 @@ final class RackcallServerStream extends AbstractServerStream {
     final class State extends AbstractServerStream.TransportState {
         private boolean done;
         private boolean endCame;
+        /** Bytes of the connection's budget that this stream occupies. */
+        private long held;
 
         State(StatsTraceContext stats, TransportTracer tracer, int maxInboundMessageSize) {
             super(maxInboundMessageSize, stats, tracer);
@@ -186,8 +193,10 @@ final class RackcallServerStream extends AbstractServerStream {
 
         private void data(byte[] bytes, boolean end) {
             if (done) {
+                transport.budget().release(bytes.length);
                 return;
             }
+            held += bytes.length;
             if (endCame) {
                 failed(Status.INTERNAL
                         .withDescription("the client sent more after its end")
@@ -205,7 +214,7 @@ final class RackcallServerStream extends AbstractServerStream {
         /** Trailers are in the pipe: the call is complete. */
         private void sentAll() {
             if (!done) {
-                done = true;
+                end();
                 transport.ended(number);
                 complete();
             }
@@ -213,11 +222,17 @@ final class RackcallServerStream extends AbstractServerStream {
 
         private void abort(Status status) {
             if (!done) {
-                done = true;
+                end();
                 transport.connection().sender().abandonUnlessReset(out);
                 transport.ended(number);
                 transportReportStatus(status);
             }
+        }
+
+        private void end() {
+            done = true;
+            transport.budget().release(held);
+            held = 0;
         }
 
         @Override
@@ -227,6 +242,10 @@ final class RackcallServerStream extends AbstractServerStream {
 
         @Override
         public void bytesRead(int bytes) {
+            if (!done) {
+                held -= bytes;
+                transport.budget().release(bytes);
+            }
             if (inbound.consume(bytes) && !done && !endCame) {
                 transport.connection().sender().consumed(out, inbound.consumed());
             }

@@ -4,6 +4,7 @@ import com.google.common.util.concurrent.Futures;
 import com.google.common.util.concurrent.ListenableFuture;
 import dev.rackcall.grpc.wire.Frame;
 import dev.rackcall.grpc.wire.FrameBreachException;
+import dev.rackcall.grpc.wire.OutboundStream;
 import dev.rackcall.grpc.wire.PipeConnection;
 import dev.rackcall.rpc.spi.LimitedLog;
 import io.grpc.Attributes;
@@ -30,13 +31,22 @@ import java.util.concurrent.ScheduledExecutorService;
 final class RackcallServerTransport implements ServerTransport, PipeConnection.Receiver {
     private static final LimitedLog LOG = LimitedLog.of(RackcallServerTransport.class);
 
+    /** More open streams than an honest client has, and some 50 MB of the server's heap. */
+    private static final int MOST_OPEN_STREAMS = 16_384;
+
+    private static final byte[] TOO_MANY =
+            ("the connection has " + MOST_OPEN_STREAMS + " open calls").getBytes(StandardCharsets.UTF_8);
+
     private final InternalLogId logId;
     private final RackcallServer server;
     private final PipeConnection connection;
     private final TransportTracer tracer = new TransportTracer();
+    private final InboundBudget budget = new InboundBudget();
     private final Map<Integer, RackcallServerStream> streams = new ConcurrentHashMap<>();
     private ServerTransportListener listener;
     private Attributes attributes = Attributes.EMPTY;
+    /** Null without limits. */
+    private ConnectionLimits.Timers timers;
 
     /** Guards what follows. */
     private final Object lock = new Object();
@@ -62,8 +72,19 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
                         .build());
     }
 
+    /** Starts the timers, if there are any: they may end the connection. Called on the accepting thread, at last. */
+    void startTimers() {
+        if (!server.limits().equals(ConnectionLimits.NONE)) {
+            timers = server.limits().start(this, server.scheduler());
+        }
+    }
+
     PipeConnection connection() {
         return connection;
+    }
+
+    InboundBudget budget() {
+        return budget;
     }
 
     Attributes attributes() {
@@ -109,16 +130,27 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         long size = MetadataFrames.size(payload);
         Metadata headers = MetadataFrames.decode(payload);
         boolean refused;
+        boolean full;
         synchronized (lock) {
             refused = draining;
             lastAccepted = number;
-            if (!refused) {
+            full = open == MOST_OPEN_STREAMS;
+            if (!refused && !full) {
                 open++;
             }
         }
         if (refused) {
             // After its GOAWAY, the client refuses the call itself.
             return;
+        }
+        if (full) {
+            OutboundStream never = new NeverOpened();
+            connection.sender().adopt(never, number);
+            connection.sender().reset(never, Status.Code.UNAVAILABLE.value(), true, TOO_MANY);
+            return;
+        }
+        if (timers != null) {
+            timers.callBegins();
         }
         Status failure = null;
         StatsTraceContext stats = StatsTraceContext.NOOP;
@@ -146,9 +178,33 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         ended(number);
     }
 
+    /** The sending half of a stream that is refused. */
+    private static final class NeverOpened extends OutboundStream {
+        @Override
+        protected void opening(int given) {
+            throw new IllegalStateException("servers open no streams");
+        }
+
+        @Override
+        protected void queued(int bytes) {
+            throw new IllegalStateException("a refused stream carries no messages");
+        }
+
+        @Override
+        protected void left(int bytes) {
+            throw new IllegalStateException("a refused stream carries no messages");
+        }
+
+        @Override
+        protected void ended() {}
+    }
+
     void ended(int number) {
         if (streams.remove(number) == null) {
             return;
+        }
+        if (timers != null) {
+            timers.callEnds();
         }
         boolean last;
         synchronized (lock) {
@@ -176,6 +232,9 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
     public void closed(String reason) {
         synchronized (lock) {
             draining = true;
+        }
+        if (timers != null) {
+            timers.stop();
         }
         Status status = Status.CANCELLED.withDescription("the client's connection has ended: " + reason);
         for (RackcallServerStream stream : liveStreams()) {

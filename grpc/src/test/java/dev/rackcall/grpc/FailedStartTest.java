@@ -85,7 +85,14 @@ class FailedStartTest {
             }
         };
         RackcallServer server = new RackcallServer(
-                RackcallSocketAddress.of(CHANNEL, directory), listens, false, Optional.empty(), 1000, 1000, List.of());
+                RackcallSocketAddress.of(CHANNEL, directory),
+                listens,
+                false,
+                Optional.empty(),
+                ConnectionLimits.NONE,
+                1000,
+                1000,
+                List.of());
         try {
             synchronized (lock) {
                 assertThatThrownBy(() -> server.start(new Listening()))

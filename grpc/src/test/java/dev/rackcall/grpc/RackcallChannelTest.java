@@ -7,8 +7,11 @@ import com.google.common.util.concurrent.ListenableFuture;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import io.grpc.Attributes;
+import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
+import io.grpc.ChannelCredentials;
 import io.grpc.ClientTransportFilter;
+import io.grpc.CompositeChannelCredentials;
 import io.grpc.Context;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
@@ -24,6 +27,7 @@ import io.grpc.ServerStreamTracer;
 import io.grpc.ServerTransportFilter;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.TlsChannelCredentials;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthGrpc;
@@ -45,10 +49,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,6 +62,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What the interoperability suite does not ask: other processes, deaths, draining, names, and gRPC's own services. */
 class RackcallChannelTest {
     private static final String CHANNEL = "/test/bytes";
+    private static final Metadata.Key<String> WORDS = Metadata.Key.of("words", Metadata.ASCII_STRING_MARSHALLER);
     private static final byte[] HELLO = "hello".getBytes(StandardCharsets.UTF_8);
 
     @TempDir
@@ -346,6 +353,51 @@ class RackcallChannelTest {
             assertThat(echo(made, HELLO)).isEqualTo(HELLO);
             made.shutdownNow();
         }
+    }
+
+    /** Sends a word with every call. */
+    private static CallCredentials word(String word) {
+        return new CallCredentials() {
+            @Override
+            public void applyRequestMetadata(RequestInfo request, Executor executor, MetadataApplier applier) {
+                Metadata headers = new Metadata();
+                headers.put(WORDS, word);
+                applier.apply(headers);
+            }
+        };
+    }
+
+    @Test
+    void shouldSendTheCallCredentialsOfAChannel() throws Exception {
+        BlockingQueue<List<String>> words = new LinkedBlockingQueue<>();
+        server = serverBuilder()
+                .intercept(new ServerInterceptor() {
+                    @Override
+                    public <Q, A> ServerCall.Listener<Q> interceptCall(
+                            ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                        words.add(StreamSupport.stream(headers.getAll(WORDS).spliterator(), false)
+                                .sorted()
+                                .toList());
+                        return next.startCall(call, headers);
+                    }
+                })
+                .build()
+                .start();
+        String target = RackcallSocketAddress.of(CHANNEL, directory).target();
+        ChannelCredentials one =
+                CompositeChannelCredentials.create(InsecureChannelCredentials.create(), word("sesame"));
+        channel = Grpc.newChannelBuilder(target, CompositeChannelCredentials.create(one, word("open")))
+                .build();
+        assertThat(echo(channel, HELLO)).isEqualTo(HELLO);
+        assertThat(words.poll(100, TimeUnit.SECONDS)).containsExactly("open", "sesame");
+    }
+
+    @Test
+    void shouldRefuseCredentialsOfTheTransport() {
+        ChannelCredentials tls = CompositeChannelCredentials.create(TlsChannelCredentials.create(), word("open"));
+        assertThatThrownBy(() -> Grpc.newChannelBuilder("rackcall:///shop/cart?address=soft://host-a:1", tls))
+                .hasMessageContaining("Rackcall takes no TlsChannelCredentials")
+                .hasMessageContaining("RdmaSettings.tls serves targets with ?address=");
     }
 
     @Test

@@ -21,6 +21,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,23 +64,55 @@ class RackcallNameResolverTest {
                 RackcallSocketAddress.of(CHANNEL, directory).ofServer(id));
     }
 
+    private NameResolver.Args arguments(ScheduledExecutorService timers) {
+        return NameResolver.Args.newBuilder()
+                .setDefaultPort(1)
+                .setProxyDetector(GrpcUtil.NOOP_PROXY_DETECTOR)
+                .setSynchronizationContext(context)
+                .setServiceConfigParser(new NameResolver.ServiceConfigParser() {
+                    @Override
+                    public NameResolver.ConfigOrError parseServiceConfig(Map<String, ?> config) {
+                        return NameResolver.ConfigOrError.fromConfig(config);
+                    }
+                })
+                .setScheduledExecutorService(timers)
+                .build();
+    }
+
+    /** gRPC takes what leaves a resolver as a panic, which ends the channel for good. */
+    @Test
+    void shouldGoOnAfterAnErrorInALookAtTheDirectory() throws Exception {
+        BlockingQueue<Status> failures = new LinkedBlockingQueue<>();
+        AtomicBoolean broken = new AtomicBoolean(true);
+        ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
+        DirectoryNameResolver resolver =
+                new DirectoryNameResolver(CHANNEL, directory.resolve("names").toUri(), arguments(timers));
+        try {
+            context.execute(() -> resolver.start(new Listening() {
+                @Override
+                public Status onResult2(NameResolver.ResolutionResult result) {
+                    if (broken.getAndSet(false)) {
+                        throw new UnsatisfiedLinkError("planted");
+                    }
+                    failures.add(result.getAddressesOrError().getStatus());
+                    return Status.OK;
+                }
+            }));
+            assertThat(failures.poll(100, TimeUnit.SECONDS).getDescription()).contains("UnsatisfiedLinkError: planted");
+            context.execute(resolver::refresh);
+            assertThat(failures.poll(100, TimeUnit.SECONDS).getDescription()).contains("no gRPC server of channel");
+        } finally {
+            context.execute(resolver::shutdown);
+            timers.shutdownNow();
+        }
+        assertThat(panic.get()).isNull();
+    }
+
     @Test
     void shouldKeepWhatItKnowsWhileTheDirectoryCannotBeRead() throws Exception {
         ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
-        RackcallNameResolver resolver = new RackcallNameResolver(
-                RackcallSocketAddress.of(CHANNEL, directory),
-                NameResolver.Args.newBuilder()
-                        .setDefaultPort(1)
-                        .setProxyDetector(GrpcUtil.NOOP_PROXY_DETECTOR)
-                        .setSynchronizationContext(context)
-                        .setServiceConfigParser(new NameResolver.ServiceConfigParser() {
-                            @Override
-                            public NameResolver.ConfigOrError parseServiceConfig(Map<String, ?> config) {
-                                return NameResolver.ConfigOrError.fromConfig(config);
-                            }
-                        })
-                        .setScheduledExecutorService(timers)
-                        .build());
+        RackcallNameResolver resolver =
+                new RackcallNameResolver(RackcallSocketAddress.of(CHANNEL, directory), arguments(timers));
         try (OwnerLock one = OwnerLock.tryAcquire(server("grpcaa").lock()).orElseThrow()) {
             breakServer("grpcbb");
             context.execute(() -> resolver.start(new Listening()));
@@ -101,7 +134,7 @@ class RackcallNameResolverTest {
         assertThat(panic.get()).isNull();
     }
 
-    private final class Listening extends NameResolver.Listener2 {
+    private class Listening extends NameResolver.Listener2 {
         @Override
         public void onResult(NameResolver.ResolutionResult result) {
             told.add(result.getAddressesOrError().getValue());

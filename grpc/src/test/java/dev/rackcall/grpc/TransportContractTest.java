@@ -68,7 +68,15 @@ class TransportContractTest {
 
     @BeforeEach
     void start() throws IOException {
-        server = new RackcallServer(address(), listens(), false, Optional.empty(), 1 << 20, MOST_METADATA, List.of());
+        server = new RackcallServer(
+                address(),
+                listens(),
+                false,
+                Optional.empty(),
+                ConnectionLimits.NONE,
+                1 << 20,
+                MOST_METADATA,
+                List.of());
         server.start(serverEvents);
         client = transport();
     }

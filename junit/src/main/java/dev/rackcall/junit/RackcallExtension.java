@@ -102,11 +102,15 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
 
     /** A channel of that service, opened when it is first asked for. */
     public RpcChannel channel(Class<?> service) {
+        requireServed(service);
+        return channels.computeIfAbsent(service, this::open);
+    }
+
+    private void requireServed(Class<?> service) {
         if (!services.containsKey(service)) {
             throw new IllegalArgumentException(
                     service.getName() + " is not served in this test; add it with serving(...) or and(...)");
         }
-        return channels.computeIfAbsent(service, this::open);
     }
 
     /** A stub of that service. */
@@ -137,7 +141,7 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
                     + " need one each: a field that is not static, in a class without Lifecycle.PER_CLASS");
         }
         folder = Files.createTempDirectory("rackcall-test");
-        faults = new CallFaults();
+        faults = new CallFaults(this::channelName);
         server = start();
     }
 
@@ -157,6 +161,7 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
 
     /** The server lists its channels in the order in which the services were added. */
     private String channelName(Class<?> service) {
+        requireServed(service);
         int index = services.keySet().stream().toList().indexOf(service);
         return server.channels().get(index);
     }

@@ -31,6 +31,13 @@ public interface Cart {
         }
     }
 
+    /** A service that has a method of the same name. */
+    @RpcService("/test/shelf")
+    interface Shelf {
+        @Rpc
+        int put(String good);
+    }
+
     /** A second service. */
     @RpcService("/test/till")
     interface Till {

@@ -29,6 +29,7 @@ class RackcallExtensionTest {
     @RegisterExtension
     final RackcallExtension rackcall = RackcallExtension.serving(Cart.class, Cart.Basket::new)
             .and(Cart.Till.class, () -> cents -> 2 * cents)
+            .and(Cart.Shelf.class, () -> good -> 100)
             .server(server -> server.pollers(1))
             .channel(channel -> channel.slots(8).interceptor((call, next) -> {
                 seen.incrementAndGet();
@@ -65,7 +66,7 @@ class RackcallExtensionTest {
         assertThat(cart.put("tea")).isEqualTo(1);
         assertThat(cart.put("milk")).isEqualTo(2);
         assertThat(till.pay(5)).isEqualTo(10);
-        assertThat(server.channels()).containsExactly("/test/cart", "/test/till");
+        assertThat(server.channels()).containsExactly("/test/cart", "/test/till", "/test/shelf");
         assertThat(channel.name()).isEqualTo("/test/cart");
     }
 
@@ -85,6 +86,41 @@ class RackcallExtensionTest {
         faults.clear();
         assertThat(cart.put("tea")).isEqualTo(1);
         assertThatThrownBy(() -> faults.fail("put", Status.OK)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldLetFuturesFail(Cart cart, CallFaults faults) {
+        faults.fail("count", Status.Code.UNAVAILABLE.with("gone"));
+        CompletableFuture<Integer> count = cart.count();
+        assertThatThrownBy(count::join).hasCauseInstanceOf(RpcException.class).hasMessageContaining("gone");
+        faults.exhaust("count");
+        assertThat(codeOf(() -> cart.count().join()))
+                .as("a call that cannot be sent")
+                .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+    }
+
+    @Test
+    void shouldTellTheMethodsOfTwoServicesApart(Cart cart, Cart.Shelf shelf, CallFaults faults) {
+        faults.of(Cart.Shelf.class).fail("put", Status.Code.NOT_FOUND.with("no room"));
+        assertThat(codeOf(() -> shelf.put("tea"))).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(cart.put("tea")).isEqualTo(1);
+        faults.fail("put", Status.Code.UNAVAILABLE.with("gone"));
+        assertThat(codeOf(() -> shelf.put("tea"))).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(codeOf(() -> cart.put("tea"))).isEqualTo(Status.Code.UNAVAILABLE);
+        faults.of(Cart.class).clear();
+        assertThat(codeOf(() -> cart.put("tea"))).as("of all").isEqualTo(Status.Code.UNAVAILABLE);
+        faults.clear();
+        assertThat(shelf.put("tea") + cart.put("tea")).isEqualTo(102);
+
+        faults.of(Cart.class).hold("count");
+        CompletableFuture<Integer> held = cart.count();
+        Await.until("the held call", () -> faults.of(Cart.class).waiting() == 1);
+        assertThat(faults.of(Cart.Shelf.class).waiting()).isZero();
+        faults.of(Cart.Shelf.class).release("count");
+        assertThat(faults.waiting()).isEqualTo(1);
+        faults.release("count");
+        assertThat(held.join()).isEqualTo(2);
+        assertThatThrownBy(() -> faults.of(Runnable.class)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test

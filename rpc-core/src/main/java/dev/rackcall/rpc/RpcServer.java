@@ -150,7 +150,7 @@ public interface RpcServer extends AutoCloseable {
         /**
          * Lets only listed clients open the channels of a service, which was added before. This list has effective user
          * ids, for clients on this host; {@link #allowCertificates} lists clients over a network. Others are refused
-         * with PERMISSION_DENIED, a log line and a JFR event {@code rackcall.AccessRefused}. Without a list, this
+         * with PERMISSION_DENIED, a log line and a JFR event {@code dev.rackcall.AccessRefused}. Without a list, this
          * host's memory is open to the server's own user, and an address of {@link #listen} to every certificate that
          * the authority has signed. Other users also need the right to reach the runtime folder. Cannot be combined
          * with a {@link #pool}, whose clients prove no user.

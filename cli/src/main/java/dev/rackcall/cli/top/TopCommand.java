@@ -3,7 +3,6 @@ package dev.rackcall.cli.top;
 import java.io.Console;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -63,7 +62,7 @@ public final class TopCommand implements Callable<Integer> {
         if (json) {
             out.println(JsonMapper.builder().build().writeValueAsString(report));
         } else {
-            TopTable.lines(report).forEach(out::println);
+            TopTable.lines(report, Integer.MAX_VALUE).forEach(out::println);
         }
         out.flush();
     }
@@ -71,8 +70,7 @@ public final class TopCommand implements Callable<Integer> {
     private void draw(TopWatch watch) throws IOException, InterruptedException {
         try (TopScreen screen = TopScreen.open(spec.commandLine().getOut())) {
             while (watch.watch(screen::isLeft)) {
-                List<String> lines = TopTable.lines(watch.report(channel, order));
-                screen.show(lines);
+                screen.show(TopTable.lines(watch.report(channel, order), screen.lines()));
             }
         }
     }

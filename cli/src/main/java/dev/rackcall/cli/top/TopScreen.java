@@ -20,14 +20,18 @@ final class TopScreen implements AutoCloseable {
     /** The terminal's settings as {@code stty -g} gave them; empty if it gave none. */
     private final String settings;
 
-    private final int rows;
     private final Thread restoring = Thread.ofPlatform().unstarted(this::restore);
 
     private TopScreen(PrintWriter out) {
         this.out = out;
         this.settings = stty("-g");
+    }
+
+    /** How many lines fit now: a terminal's size changes. */
+    int lines() {
         String[] size = stty("size").split(" ");
-        this.rows = size[0].matches("[1-9][0-9]{0,3}") ? Integer.parseInt(size[0]) : USUAL_ROWS;
+        int rows = size[0].matches("[1-9][0-9]{0,3}") ? Integer.parseInt(size[0]) : USUAL_ROWS;
+        return rows - 1;
     }
 
     /** Takes over the terminal until it is closed or the JVM ends. */
@@ -42,11 +46,10 @@ final class TopScreen implements AutoCloseable {
         return screen;
     }
 
-    /** Shows these lines, as many as fit. */
+    /** Shows these lines, at most {@link #lines}. */
     void show(List<String> lines) {
         StringBuilder page = new StringBuilder(ESC + "H");
-        int most = rows - 1;
-        for (String line : lines.subList(0, Math.min(most, lines.size()))) {
+        for (String line : lines) {
             page.append(line).append(ESC).append("K\r\n");
         }
         out.print(page.append(ESC).append('J'));

@@ -11,9 +11,16 @@ final class TopTable {
     private static final String CONNECTION = "%12s %10s %9s %6s %9s %9s %8s  %-11s %10s  %s";
     private static final String PROCESS = "%9s %12s %12s %7s %6s %10s  %s";
 
+    /** An empty line and the titles of columns above each of the two tables. */
+    private static final int LINES_OF_TITLES = 4;
+
     private TopTable() {}
 
-    static List<String> lines(TopReport report) {
+    /**
+     * Both tables, in as many lines as there may be. If they do not fit, each tells how many rows are left out; that of
+     * the processes gets a third of the lines, or what the other one does not need.
+     */
+    static List<String> lines(TopReport report, int most) {
         List<String> lines = new ArrayList<>();
         double rate = report.connections().stream()
                 .mapToDouble(TopReport.ConnectionRow::requestsPerSecond)
@@ -27,6 +34,11 @@ final class TopTable {
             lines.add(count(report.notReadable(), "process", "es")
                     + " of other users cannot be read; as root, top shows them, too.");
         }
+        int connections = report.connections().size();
+        int processes = report.processes().size();
+        int room = Math.max(0, most - lines.size() - LINES_OF_TITLES);
+        int processLines = Math.min(processes, Math.max(room / 3, room - connections));
+        int connectionLines = Math.min(connections, room - processLines);
         if (!report.connections().isEmpty()) {
             lines.add("");
             lines.add(format(
@@ -41,14 +53,24 @@ final class TopTable {
                     "STATE",
                     "MEMORY",
                     "CHANNEL"));
-            report.connections().forEach(row -> lines.add(line(row)));
+            add(lines, report.connections().stream().map(TopTable::line).toList(), connectionLines, "connections");
         }
         if (!report.processes().isEmpty()) {
             lines.add("");
             lines.add(format(PROCESS, "PID", "SERVED/S", "SENT/S", "SERVES", "CALLS", "MEMORY", "PROCESS"));
-            report.processes().forEach(row -> lines.add(line(row)));
+            add(lines, report.processes().stream().map(TopTable::line).toList(), processLines, "processes");
         }
-        return lines;
+        return lines.subList(0, Math.min(most, lines.size()));
+    }
+
+    private static void add(List<String> lines, List<String> rows, int most, String what) {
+        if (rows.size() <= most) {
+            lines.addAll(rows);
+            return;
+        }
+        int shown = Math.max(0, most - 1);
+        lines.addAll(rows.subList(0, shown));
+        lines.add("... and " + (rows.size() - shown) + " more " + what);
     }
 
     private static String line(TopReport.ConnectionRow row) {

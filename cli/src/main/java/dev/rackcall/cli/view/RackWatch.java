@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Asks a directory for the servers of a rack every few seconds, with a thread of its own: a store that does not answer
@@ -26,15 +27,15 @@ final class RackWatch implements AutoCloseable {
             .thenComparing(RackServer::id);
 
     private final Directory directory;
-    private final String host;
+    private final Supplier<List<RackServer>> servers;
     private final Thread thread;
     private volatile RackReport report;
     private volatile long askedNanos = System.nanoTime();
     private volatile boolean closed;
 
-    private RackWatch(Directory directory, String host) {
+    private RackWatch(Directory directory, Supplier<List<RackServer>> servers) {
         this.directory = directory;
-        this.host = host;
+        this.servers = servers;
         this.report = ask();
         this.thread = Thread.ofPlatform().daemon().name("rackcall-view-rack").unstarted(this::run);
     }
@@ -46,7 +47,17 @@ final class RackWatch implements AutoCloseable {
      * @throws DirectoryException if it cannot be opened
      */
     static RackWatch start(URI address, String host) {
-        RackWatch watch = new RackWatch(Directory.open(address), host);
+        Directory directory = Directory.open(address);
+        return start(directory, () -> servers(directory, host));
+    }
+
+    /**
+     * Goes on asking that way.
+     *
+     * @param directory closed with it
+     */
+    static RackWatch start(Directory directory, Supplier<List<RackServer>> servers) {
+        RackWatch watch = new RackWatch(directory, servers);
         watch.thread.start();
         return watch;
     }
@@ -73,20 +84,32 @@ final class RackWatch implements AutoCloseable {
     /** Asks now; keeps the last servers if the directory does not answer. */
     RackReport ask() {
         try {
-            List<RackServer> servers = new ArrayList<>();
-            for (ChannelName channel : directory.channels()) {
-                directory.endpoints(channel).forEach(endpoint -> servers.add(server(channel, endpoint)));
-            }
-            servers.sort(ORDER);
-            int shown = Math.min(servers.size(), MOST_SERVERS);
-            return new RackReport(Optional.empty(), List.copyOf(servers.subList(0, shown)), servers.size() - shown);
+            List<RackServer> all = servers.get();
+            int shown = Math.min(all.size(), MOST_SERVERS);
+            return new RackReport(Optional.empty(), List.copyOf(all.subList(0, shown)), all.size() - shown);
         } catch (DirectoryException e) {
-            List<RackServer> last = report == null ? List.of() : report.servers();
-            return new RackReport(Optional.of(e.getMessage()), last, 0);
+            return failed(e.getMessage());
+        } catch (RuntimeException e) {
+            // This thread must not end: the page would show these servers for ever.
+            return failed(e.toString());
         }
     }
 
-    private RackServer server(ChannelName channel, Endpoint endpoint) {
+    private RackReport failed(String problem) {
+        List<RackServer> last = report == null ? List.of() : report.servers();
+        return new RackReport(Optional.of(problem), last, 0);
+    }
+
+    private static List<RackServer> servers(Directory directory, String host) {
+        List<RackServer> servers = new ArrayList<>();
+        for (ChannelName channel : directory.channels()) {
+            directory.endpoints(channel).forEach(endpoint -> servers.add(server(channel, endpoint, host)));
+        }
+        servers.sort(ORDER);
+        return servers;
+    }
+
+    private static RackServer server(ChannelName channel, Endpoint endpoint, String host) {
         List<String> carriers = new ArrayList<>();
         if (!endpoint.pools().isEmpty()) {
             carriers.add("POOL");

@@ -73,7 +73,7 @@ public final class ViewCommand implements Callable<Integer> {
 
     private void serve(String here, Supplier<Optional<RackReport>> rack) throws IOException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
-        try (ViewSampler sampler = ViewSampler.ofThisHost(new ViewHistory(here, explainOptions()));
+        try (ViewSampler sampler = ViewSampler.ofThisHost(new ViewHistory(here, explainOptions(), RuntimeFolders::of));
                 ViewServer server = ViewServer.start(port, sampler, rack, this::explain)) {
             out.println("Open this address in a browser on this host; Ctrl-C ends.");
             out.println(server.address());
@@ -91,16 +91,17 @@ public final class ViewCommand implements Callable<Integer> {
     }
 
     /** For a shell. */
-    private static String quoted(String word) {
+    static String quoted(String word) {
         return word.matches("[A-Za-z0-9:/.,_-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
     }
 
-    /** What {@code rackcall explain} prints of the channel. */
-    private synchronized String explain(String channel) {
+    /** What {@code rackcall explain} prints of the connection's channel. */
+    private synchronized String explain(ViewState.ConnectionEdge edge) {
         CommandLine explain = spec.root().subcommands().get("explain");
         StringWriter text = new StringWriter();
         PrintWriter writer = new PrintWriter(text);
-        List<String> arguments = new ArrayList<>(List.of(channel));
+        List<String> arguments = new ArrayList<>(List.of(edge.row().channel()));
+        edge.folder().ifPresent(path -> arguments.addAll(List.of("--dir", path)));
         directory.ifPresent(address -> arguments.addAll(List.of("--directory", address.toString())));
         host.ifPresent(name -> arguments.addAll(List.of("--host", name)));
         explain.setOut(writer).setErr(writer).execute(arguments.toArray(String[]::new));

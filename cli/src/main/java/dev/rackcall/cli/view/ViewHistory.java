@@ -7,6 +7,7 @@ import dev.rackcall.cli.view.ViewState.ConnectionEdge;
 import dev.rackcall.cli.view.ViewState.ProcessNode;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -17,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 
 /**
@@ -36,6 +38,7 @@ final class ViewHistory {
 
     private final String host;
     private final String explainOptions;
+    private final IntFunction<Optional<Path>> folders;
     private final long[] times = new long[MOST_POINTS];
     private Map<String, Trace> traces = new LinkedHashMap<>();
     private Map<Integer, ProcessRow> known = new HashMap<>();
@@ -43,8 +46,10 @@ final class ViewHistory {
 
     /**
      * @param explainOptions what follows the channel in a command that explains it
+     * @param folders gives the runtime folder of a process, if it is not the one of this process
      */
-    ViewHistory(String host, String explainOptions) {
+    ViewHistory(String host, String explainOptions, IntFunction<Optional<Path>> folders) {
+        this.folders = folders;
         this.host = host;
         this.explainOptions = explainOptions;
     }
@@ -71,6 +76,7 @@ final class ViewHistory {
             Trace trace =
                     Optional.ofNullable(traces.get(row.id())).orElseGet(() -> new Trace(explainCommand(row.channel())));
             trace.see(row, point);
+            trace.findFolder(folders);
             next.put(row.id(), trace);
         }
         traces.forEach((id, trace) -> {
@@ -87,7 +93,9 @@ final class ViewHistory {
                 report.notReadable(),
                 Math.max(0, report.connections().size() - MOST_CONNECTIONS),
                 processes(report, isAlive),
-                traces.values().stream().map(trace -> trace.edge(nanos)).toList());
+                traces.values().stream()
+                        .map(trace -> trace.edge(nanos, explainOptions))
+                        .toList());
     }
 
     /** The processes that hold memory now, and those at the ends of connections that are still shown. */
@@ -118,11 +126,11 @@ final class ViewHistory {
         return nodes;
     }
 
-    /** Names that are a channel's need no quotes in a shell. */
+    /** Without options. Names that are a channel's need no quotes in a shell. */
     private Optional<String> explainCommand(String channel) {
         try {
             RuntimeDirectory.checkName(channel);
-            return Optional.of("./rackcall explain " + channel + explainOptions);
+            return Optional.of("./rackcall explain " + channel);
         } catch (RpcException e) {
             return Optional.empty();
         }
@@ -155,6 +163,8 @@ final class ViewHistory {
         private final float[] inFlight = new float[MOST_POINTS];
         private final Optional<String> explain;
         private ConnectionRow row;
+        private boolean searched;
+        private Optional<String> folder = Optional.empty();
         private Optional<Long> goneNanos = Optional.empty();
 
         Trace(Optional<String> explain) {
@@ -171,6 +181,15 @@ final class ViewHistory {
             rate[point] = valid ? (float) now.requestsPerSecond() : NONE;
             mean[point] = now.meanMicros().map(Double::floatValue).orElse(NONE);
             inFlight[point] = valid ? (float) now.inFlight() : NONE;
+        }
+
+        /** Once, while its process runs. */
+        void findFolder(IntFunction<Optional<Path>> folders) {
+            Optional<Integer> pid = row.serverPid().or(row::clientPid);
+            if (!searched && explain.isPresent() && pid.isPresent()) {
+                searched = true;
+                folder = folders.apply(pid.get()).map(Path::toString);
+            }
         }
 
         /** Notes that it is not there; returns whether it is still to be shown. */
@@ -195,9 +214,14 @@ final class ViewHistory {
             return row.state().endsWith(" gone") || row.invalid().isPresent() ? row.state() : "closed";
         }
 
-        ConnectionEdge edge(long nanos) {
+        ConnectionEdge edge(long nanos, String options) {
+            String where =
+                    folder.map(path -> " --dir " + ViewCommand.quoted(path)).orElse("");
             return new ConnectionEdge(
-                    row, goneNanos.map(since -> TimeUnit.NANOSECONDS.toSeconds(nanos - since)), explain);
+                    row,
+                    goneNanos.map(since -> TimeUnit.NANOSECONDS.toSeconds(nanos - since)),
+                    folder,
+                    explain.map(command -> command + where + options));
         }
 
         /** The row with the pids of the one before where it has none. */

@@ -106,13 +106,12 @@ final class ViewSampler implements AutoCloseable {
         }
     }
 
-    /** The channel of the connection with that id, if it is shown and its name is a channel's. */
-    Optional<String> channelOf(String id) {
+    /** The connection with that id, if it is shown and its name is a channel's. */
+    Optional<ViewState.ConnectionEdge> explainable(String id) {
         lock.lock();
         try {
             return state.connections().stream()
                     .filter(edge -> edge.row().id().equals(id) && edge.explain().isPresent())
-                    .map(edge -> edge.row().channel())
                     .findFirst();
         } finally {
             lock.unlock();

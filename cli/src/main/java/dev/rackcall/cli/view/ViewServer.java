@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -44,10 +44,13 @@ final class ViewServer implements AutoCloseable {
     private final PageFiles files = PageFiles.load();
     private final ViewSampler sampler;
     private final Supplier<Optional<RackReport>> rack;
-    private final UnaryOperator<String> explain;
+    private final Function<ViewState.ConnectionEdge, String> explain;
 
     private ViewServer(
-            HttpServer http, ViewSampler sampler, Supplier<Optional<RackReport>> rack, UnaryOperator<String> explain) {
+            HttpServer http,
+            ViewSampler sampler,
+            Supplier<Optional<RackReport>> rack,
+            Function<ViewState.ConnectionEdge, String> explain) {
         this.http = http;
         this.sampler = sampler;
         this.rack = rack;
@@ -71,10 +74,13 @@ final class ViewServer implements AutoCloseable {
      *
      * @param port 0 for any
      * @param rack gives what a directory says; empty without one
-     * @param explain gives a channel's explanation
+     * @param explain gives the explanation of a connection's route
      */
     static ViewServer start(
-            int port, ViewSampler sampler, Supplier<Optional<RackReport>> rack, UnaryOperator<String> explain)
+            int port,
+            ViewSampler sampler,
+            Supplier<Optional<RackReport>> rack,
+            Function<ViewState.ConnectionEdge, String> explain)
             throws IOException {
         HttpServer http;
         try {
@@ -151,8 +157,8 @@ final class ViewServer implements AutoCloseable {
         if (!connection.matches()) {
             return PageAnswer.refusal(400, "Ask for explain?connection=ID.");
         }
-        return sampler.channelOf(connection.group(1))
-                .map(channel -> PageAnswer.text(explain.apply(channel)))
+        return sampler.explainable(connection.group(1))
+                .map(edge -> PageAnswer.text(explain.apply(edge)))
                 .orElseGet(() -> PageAnswer.refusal(404, "There is no such connection any more."));
     }
 

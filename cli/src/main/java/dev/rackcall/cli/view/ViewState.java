@@ -35,7 +35,12 @@ record ViewState(
      * {@code closed}, for a connection that its processes have closed.
      *
      * @param goneSeconds for how long it has not been there; empty while it is there
+     * @param folder the runtime folder of its processes, if it is not the one of this process
      * @param explain the command that explains its route; empty if its name is not a channel's
      */
-    record ConnectionEdge(TopReport.ConnectionRow row, Optional<Long> goneSeconds, Optional<String> explain) {}
+    record ConnectionEdge(
+            TopReport.ConnectionRow row,
+            Optional<Long> goneSeconds,
+            Optional<String> folder,
+            Optional<String> explain) {}
 }

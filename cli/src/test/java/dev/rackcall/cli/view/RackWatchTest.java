@@ -13,6 +13,7 @@ import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -57,6 +58,31 @@ class RackWatchTest {
             cart.close();
             assertThat(watch.ask().problem()).isPresent();
             assertThat(watch.ask().servers()).hasSize(1);
+        }
+    }
+
+    @Test
+    void shouldGoOnAfterAnotherFailure() throws Exception {
+        RackServer cart = new RackServer("other", false, "/shop/cart", "a", List.of(), 0);
+        AtomicBoolean broken = new AtomicBoolean();
+        Directory directory = Directory.open(folder.resolve("directory").toUri());
+        try (RackWatch watch = RackWatch.start(directory, () -> {
+            if (broken.get()) {
+                throw new IllegalStateException("planted");
+            }
+            return List.of(cart);
+        })) {
+            assertThat(watch.report().problem()).isEmpty();
+            broken.set(true);
+            Await.until(
+                    "the page to be told",
+                    () -> watch.report()
+                            .problem()
+                            .filter(text -> text.contains("planted"))
+                            .isPresent());
+            assertThat(watch.report().servers()).containsExactly(cart);
+            broken.set(false);
+            Await.until("the next look", () -> watch.report().problem().isEmpty());
         }
     }
 

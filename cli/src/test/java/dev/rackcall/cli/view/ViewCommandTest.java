@@ -51,9 +51,19 @@ class ViewCommandTest {
 
     @Test
     void shouldServeWhatItSeesAndExplainARoute() throws Exception {
-        String channel = "/view" + ProcessHandle.current().pid() + "/command";
+        requireExplanation("/command", runtime, "");
+    }
+
+    /** The page shows the processes of all runtime folders. */
+    @Test
+    void shouldExplainARouteInTheRuntimeFolderOfItsProcesses() throws Exception {
+        requireExplanation("/elsewhere", runtime.resolve("view's"), " --dir " + runtime);
+    }
+
+    private void requireExplanation(String name, Path folderOfView, String options) throws Exception {
+        String channel = "/view" + ProcessHandle.current().pid() + name;
         try (ChildJvm view = ChildJvm.of(RackcallCommand.class, "view")
-                        .directory(runtime)
+                        .directory(folderOfView)
                         .start();
                 ChildJvm server = ChildJvm.start(ShopProcess.class, runtime, channel)) {
             server.awaitLine("ready");
@@ -67,7 +77,7 @@ class ViewCommandTest {
                 JsonNode seen = connection(page, channel).orElseThrow();
                 assertThat(seen.get("row").get("serverPid").asLong()).isEqualTo(server.pid());
                 assertThat(seen.get("row").get("transport").asString()).isEqualTo("HOST");
-                assertThat(seen.get("explain").asString()).isEqualTo("./rackcall explain " + channel);
+                assertThat(seen.get("explain").asString()).isEqualTo("./rackcall explain " + channel + options);
                 assertThat(ask(
                                 "POST",
                                 page + "explain?connection="

@@ -19,7 +19,7 @@ class ViewHistoryTest {
     private static final int CLIENT = 200;
     private static final TopReport NOTHING = new TopReport(List.of(), List.of(), 0);
 
-    private final ViewHistory history = new ViewHistory("here", " --host here");
+    private final ViewHistory history = new ViewHistory("here", " --host here", _ -> Optional.empty());
     private final Set<Integer> dead = new HashSet<>();
     private long seconds;
 
@@ -127,7 +127,7 @@ class ViewHistoryTest {
     void shouldGiveACommandForNamesOfChannelsOnly() {
         assertThat(only(add(Rows.report(cart()))).explain()).hasValue("./rackcall explain /shop/cart --host here");
         for (String name : List.of("/x;reboot", "/$(reboot)", "/a b", "/<b>", "/a\u202eb", "/" + "x".repeat(200))) {
-            ViewState state = new ViewHistory("here", " --host here")
+            ViewState state = new ViewHistory("here", " --host here", _ -> Optional.empty())
                     .add(1, 1, 1, Rows.report(Rows.connection(1, name, SERVER, CLIENT)), pid -> true);
             assertThat(only(state).explain()).as(name).isEmpty();
         }

@@ -38,8 +38,9 @@ class ViewPageTest {
     void open() throws IOException, InterruptedException {
         Optional<Path> program = Chromium.program();
         assumeTrue(program.isPresent(), "NOT TESTED: chromium is not installed");
-        sampler = ViewSampler.ofThisHost(new ViewHistory("here", ""));
-        server = ViewServer.start(0, sampler, () -> rack, channel -> "explained " + channel);
+        sampler = ViewSampler.ofThisHost(new ViewHistory("here", "", _ -> Optional.empty()));
+        server = ViewServer.start(
+                0, sampler, () -> rack, edge -> "explained " + edge.row().channel());
         browser = Chromium.start(program.get(), profile);
         browser.look(1600, 1000, "light");
     }
@@ -156,12 +157,16 @@ class ViewPageTest {
             }
 
             // The page notes when it shows the death, so that this test's own slowness does not count.
-            browser.evaluate("window.red = new Promise(resolve => { const look = () => "
+            browser.evaluate("window.red = 0; { const look = () => "
                     + row(channel) + "?.classList.contains('bad') && document.querySelector('" + box(cart) + ".bad')"
                     + " && document.querySelector('#graph .edge.bad[aria-label^=\"" + channel + ",\"]')"
-                    + " ? resolve(Date.now()) : setTimeout(look, 10); look(); }); 0");
+                    + " ? window.red = Date.now() : setTimeout(look, 10); look(); } 0");
+            assertThat(browser.is("window.red"))
+                    .as("red while the server lives")
+                    .isFalse();
             long killed = System.currentTimeMillis();
             cart.kill();
+            browser.await("window.red");
             long red = browser.evaluate("window.red").asLong();
             System.out.printf("ViewPageTest: the server's death was red after %d ms%n", red - killed);
             assertThat(browser.text(cell(channel, "state"))).isEqualTo("server gone");

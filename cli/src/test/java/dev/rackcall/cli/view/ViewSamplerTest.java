@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** When the sampler watches, and what its viewers get. */
@@ -14,7 +15,8 @@ class ViewSamplerTest {
 
     @Test
     void shouldWatchOnlyWhileAViewerLooks() throws InterruptedException {
-        try (ViewSampler sampler = ViewSampler.start(new ViewHistory("here", ""), watch::start, SHORT)) {
+        try (ViewSampler sampler =
+                ViewSampler.start(new ViewHistory("here", "", _ -> Optional.empty()), watch::start, SHORT)) {
             assertThat(sampler.series().times()).isEmpty();
             assertThat(watch.starts).hasValue(0);
 
@@ -35,7 +37,8 @@ class ViewSamplerTest {
 
     @Test
     void shouldShareOneWatchBetweenViewers() throws InterruptedException {
-        try (ViewSampler sampler = ViewSampler.start(new ViewHistory("here", ""), watch::start, ViewSampler.PATIENCE)) {
+        try (ViewSampler sampler = ViewSampler.start(
+                new ViewHistory("here", "", _ -> Optional.empty()), watch::start, ViewSampler.PATIENCE)) {
             long sequence = sampler.awaitAfter(0).sequence();
             for (int viewer = 0; viewer < 5; viewer++) {
                 sequence = sampler.awaitAfter(sequence).sequence();
@@ -47,7 +50,8 @@ class ViewSamplerTest {
     @Test
     void shouldTellWhyItSeesNothingAndTryAgain() throws InterruptedException {
         watch.fails = true;
-        try (ViewSampler sampler = ViewSampler.start(new ViewHistory("here", ""), watch::start, ViewSampler.PATIENCE)) {
+        try (ViewSampler sampler = ViewSampler.start(
+                new ViewHistory("here", "", _ -> Optional.empty()), watch::start, ViewSampler.PATIENCE)) {
             ViewState state = sampler.awaitAfter(0);
             assertThat(state.problem())
                     .hasValueSatisfying(why -> assertThat(why).contains("no /proc"));

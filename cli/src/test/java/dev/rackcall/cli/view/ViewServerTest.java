@@ -36,8 +36,10 @@ class ViewServerTest {
     @BeforeEach
     void start() throws IOException {
         watch.report = Rows.report(Rows.connection(ID, CHANNEL, 1, 2), Rows.connection(ID + 1, "/a b;reboot", 1, 2));
-        sampler = ViewSampler.start(new ViewHistory("here", ""), () -> watch, ViewSampler.PATIENCE);
-        server = ViewServer.start(0, sampler, () -> rack, channel -> "explained " + channel);
+        sampler = ViewSampler.start(
+                new ViewHistory("here", "", _ -> Optional.empty()), () -> watch, ViewSampler.PATIENCE);
+        server = ViewServer.start(
+                0, sampler, () -> rack, edge -> "explained " + edge.row().channel());
     }
 
     @AfterEach
@@ -92,7 +94,7 @@ class ViewServerTest {
     void shouldListenOnTheLoopbackOnly() throws Exception {
         assertThat(InetAddress.getByName(server.address().getHost()).isLoopbackAddress())
                 .isTrue();
-        assertThatThrownBy(() -> ViewServer.start(server.address().getPort(), sampler, () -> rack, channel -> channel))
+        assertThatThrownBy(() -> ViewServer.start(server.address().getPort(), sampler, () -> rack, _ -> ""))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cannot serve at port " + server.address().getPort())
                 .hasMessageContaining("give another --port");

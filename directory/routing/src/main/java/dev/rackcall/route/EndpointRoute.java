@@ -102,6 +102,11 @@ final class EndpointRoute {
         return kind;
     }
 
+    /** The server's host, as the directory names it. */
+    String host() {
+        return endpoint.host();
+    }
+
     Optional<RouteSubchannel> subchannel() {
         return subchannel;
     }

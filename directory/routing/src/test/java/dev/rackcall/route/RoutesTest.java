@@ -37,7 +37,9 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
+import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.Test;
 
 /** Which routes calls use, and how that changes when routes fail and recover. Each host has its own runtime folder. */
@@ -113,6 +115,28 @@ class RoutesTest extends RoutesFixture {
             assertThat(channel.routes()).extracting(Route::state).contains(State.LEAVING);
         }
         assertThat(numbers.who()).isEqualTo("one");
+    }
+
+    @Test
+    void shouldRecordRouteChanges() throws Exception {
+        List<String> changes = new CopyOnWriteArrayList<>();
+        try (RecordingStream recording = new RecordingStream()) {
+            recording.enable("dev.rackcall.RouteChange");
+            recording.onEvent(
+                    "dev.rackcall.RouteChange",
+                    event -> changes.add(event.getString("channel") + " " + event.getString("host") + " "
+                            + event.getString("transport")));
+            recording.startAsync();
+            child("a", "one");
+            Path view = Files.createSymbolicLink(host("view-of-a"), host("a"));
+            RpcChannel channel = channel("view-of-a");
+            channel.stub(Numbers.class).who();
+            Files.delete(view);
+            awaitCalls(channel, Kind.TCP);
+            recording.stop();
+            assertThat(changes)
+                    .containsExactly(channel.name() + " host-of-one HOST", channel.name() + " host-of-one TCP");
+        }
     }
 
     /** A pool that two hosts share, and a network as well. */

@@ -15,13 +15,18 @@ import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.testkit.Await;
 import io.grpc.Attributes;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.ServerTransportFilter;
+import io.grpc.Status;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -46,6 +51,12 @@ class HostileFramesTest {
     private static final int MOST_FRAMES = 40;
     private static final int MOST_METADATA = 1024;
 
+    /** A method whose handler never asks for a message. */
+    private static final MethodDescriptor<byte[], byte[]> DEAF = deaf();
+
+    private static final int MOST_OPEN_STREAMS = 16_384;
+    private static final int BUDGET_BYTES = 64 << 20;
+
     @TempDir
     private Path directory;
 
@@ -61,6 +72,9 @@ class HostileFramesTest {
         server = RackcallServerBuilder.forAddress(address)
                 .maxInboundMetadataSize(MOST_METADATA)
                 .addService(new HealthStatusManager().getHealthService())
+                .addService(ServerServiceDefinition.builder("test.Deaf")
+                        .addMethod(DEAF, (call, headers) -> new ServerCall.Listener<>() {})
+                        .build())
                 .addTransportFilter(new ServerTransportFilter() {
                     @Override
                     public Attributes transportReady(Attributes attributes) {
@@ -94,12 +108,31 @@ class HostileFramesTest {
                 .isEqualTo(ServingStatus.SERVING);
     }
 
+    private static MethodDescriptor<byte[], byte[]> deaf() {
+        MethodDescriptor.Marshaller<byte[]> none = new MethodDescriptor.Marshaller<>() {
+            @Override
+            public InputStream stream(byte[] value) {
+                return InputStream.nullInputStream();
+            }
+
+            @Override
+            public byte[] parse(InputStream stream) {
+                return new byte[0];
+            }
+        };
+        return MethodDescriptor.newBuilder(none, none)
+                .setType(MethodDescriptor.MethodType.BIDI_STREAMING)
+                .setFullMethodName("test.Deaf/Listen")
+                .build();
+    }
+
     /** The raw end of a client. */
     private final class Attacker implements AutoCloseable {
         final UnixSocket socket;
         final Mapping mapping;
         final MemorySegment memory;
         final PipeWriter writer;
+        final PipeReader reader;
 
         Attacker() {
             socket = UnixSocket.connect(
@@ -112,6 +145,28 @@ class HostileFramesTest {
             }
             memory = mapping.memory();
             writer = new PipeWriter(memory, PipeLayout.Side.CLIENT);
+            reader = new PipeReader(memory, PipeLayout.Side.SERVER);
+        }
+
+        /** Sends a frame as soon as there is room. */
+        void sendAll(int kind, int stream, byte[] payload) {
+            Await.until("room", () -> writer.hasRoom(payload.length));
+            send(kind, 0, stream, 0, payload);
+        }
+
+        /** Reads the server's next frame, and discards its payload. */
+        void awaitFrame() {
+            Await.until("a frame", reader::next);
+            reader.take();
+            reader.release(true);
+            socket.ring();
+        }
+
+        /** The kind of the server's next frame after those that this client's last frame may have caused. */
+        int answerNow() {
+            sendAll(Frame.PING, 0, new byte[Long.BYTES]);
+            awaitFrame();
+            return reader.kind();
         }
 
         void send(int kind, int flags, int stream, int extra, byte[] payload) {
@@ -213,9 +268,71 @@ class HostileFramesTest {
         Await.equal("connections", 1, connections::get);
     }
 
+    @Test
+    void shouldRefuseStreamsAboveABoundAndThenHangUp() {
+        byte[] opened = open(DEAF.getFullMethodName(), 0);
+        try (Attacker attacker = new Attacker()) {
+            for (int stream = 1; stream <= MOST_OPEN_STREAMS; stream++) {
+                attacker.sendAll(Frame.OPEN, stream, opened);
+            }
+            assertThat(attacker.answerNow()).isEqualTo(Frame.PONG);
+            attacker.sendAll(Frame.OPEN, MOST_OPEN_STREAMS + 1, opened);
+            attacker.awaitFrame();
+            assertThat(attacker.reader.kind()).isEqualTo(Frame.RESET);
+            assertThat(attacker.reader.flags()).isEqualTo(Frame.REFUSED);
+            assertThat(attacker.reader.stream()).isEqualTo(MOST_OPEN_STREAMS + 1);
+            // A stream that ends makes room for another.
+            attacker.sendAll(Frame.RESET, 7, new byte[0]);
+            attacker.sendAll(Frame.OPEN, MOST_OPEN_STREAMS + 2, opened);
+            assertThat(attacker.answerNow()).isEqualTo(Frame.PONG);
+            requireHonestAnswer();
+            awaitHangUpAfter(attacker, opened, MOST_OPEN_STREAMS + 2);
+        }
+        requireHonestAnswer();
+        Await.equal("connections", 1, connections::get);
+    }
+
+    @Test
+    void shouldResetTheStreamThatExceedsTheBudgetOfItsConnection() {
+        int streams = BUDGET_BYTES / OutboundStream.WINDOW;
+        try (Attacker attacker = new Attacker()) {
+            for (int stream = 1; stream <= streams; stream++) {
+                fill(attacker, stream);
+            }
+            assertThat(attacker.answerNow()).isEqualTo(Frame.PONG);
+            for (int stream = streams + 1; stream <= streams + 2; stream++) {
+                fill(attacker, stream);
+                attacker.awaitFrame();
+                assertThat(attacker.reader.kind()).isEqualTo(Frame.RESET);
+                assertThat(attacker.reader.extra()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED.value());
+                assertThat(attacker.reader.stream()).isEqualTo(stream);
+            }
+            // What a stream held, another may hold after its end.
+            attacker.sendAll(Frame.RESET, 1, new byte[0]);
+            fill(attacker, streams + 3);
+            assertThat(attacker.answerNow()).isEqualTo(Frame.PONG);
+            requireHonestAnswer();
+        }
+        requireHonestAnswer();
+        Await.equal("connections", 1, connections::get);
+    }
+
+    /** Sends as much on a stream as its window admits, which no handler consumes. */
+    private static void fill(Attacker attacker, int stream) {
+        attacker.sendAll(Frame.OPEN, stream, open(DEAF.getFullMethodName(), 0));
+        byte[] data = new byte[OutboundStream.WINDOW / 32];
+        for (int i = 0; i < 32; i++) {
+            attacker.sendAll(Frame.DATA, stream, data);
+        }
+    }
+
     /** Opens streams and reads no answer, so that the server's pipe fills. */
     private static void awaitHangUpAfter(Attacker attacker, byte[] opened) {
-        AtomicInteger lastStream = new AtomicInteger();
+        awaitHangUpAfter(attacker, opened, 0);
+    }
+
+    private static void awaitHangUpAfter(Attacker attacker, byte[] opened, int openedBefore) {
+        AtomicInteger lastStream = new AtomicInteger(openedBefore);
         Await.until("the server to hang up", () -> {
             while (attacker.writer.hasRoom(opened.length)) {
                 attacker.send(Frame.OPEN, 0, lastStream.incrementAndGet(), 0, opened);

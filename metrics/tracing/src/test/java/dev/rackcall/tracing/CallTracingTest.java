@@ -3,11 +3,19 @@ package dev.rackcall.tracing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
 import io.opentelemetry.api.baggage.Baggage;
 import io.opentelemetry.api.baggage.propagation.W3CBaggagePropagator;
 import io.opentelemetry.api.common.AttributeKey;
@@ -28,8 +36,11 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -46,6 +57,9 @@ class CallTracingTest {
     private final InMemorySpanExporter exported = InMemorySpanExporter.create();
     private final OpenTelemetrySdk atClient = sdk();
     private final OpenTelemetrySdk atServer = sdk();
+
+    /** What is closed at last, the newest first. */
+    private final Deque<AutoCloseable> kept = new ArrayDeque<>();
 
     private RpcServer server;
     private RpcChannel channel;
@@ -81,7 +95,7 @@ class CallTracingTest {
         }
     }
 
-    /** @param transport MEMORY or TCP */
+    /** @param transport as spans name it */
     private Relay connect(String transport) {
         RpcServer.Builder serving = RpcServer.builder()
                 .runtimeFolder(folder)
@@ -89,16 +103,40 @@ class CallTracingTest {
                 .service(Relay.class, new Relay.Current());
         RpcChannel.Builder calling =
                 RpcChannel.builder("/test/relay").runtimeFolder(folder).interceptor(CallTracing.client(atClient));
-        boolean far = transport.equals("TCP");
-        server = (far ? serving.listen(URI.create("soft://127.0.0.1:0")) : serving).start();
-        channel = (far ? calling.address(server.address().orElseThrow()) : calling).open();
+        if (!transport.equals("PROCESS")) {
+            if (transport.equals("TCP_QUEUES")) {
+                useQueues();
+            }
+            serving.listen(URI.create(transport.equals("TCP") ? "soft://127.0.0.1:0" : "vq://host-a:0"));
+        }
+        server = serving.start();
+        server.address().ifPresent(calling::address);
+        channel = calling.open();
         return channel.stub(Relay.class);
     }
 
+    private void useQueues() {
+        MetaServer meta = keep(MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1)));
+        Agent agent = keep(Agent.open(
+                SoftDevice.of("host-a", SoftOptions.local()),
+                AgentOptions.of(HostId.named("host-a")).withMeta(meta::address)));
+        Tenant tenant = keep(agent.admit("tracing"));
+        QueueSettings.use(tenant);
+        keep(() -> QueueSettings.forget(tenant));
+    }
+
+    private <T extends AutoCloseable> T keep(T closeable) {
+        kept.push(closeable);
+        return closeable;
+    }
+
     @AfterEach
-    void stop() {
+    void stop() throws Exception {
         channel.close();
         server.close();
+        for (AutoCloseable each : kept) {
+            each.close();
+        }
         atClient.close();
         atServer.close();
     }
@@ -131,7 +169,7 @@ class CallTracingTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"PROCESS", "TCP"})
+    @ValueSource(strings = {"PROCESS", "TCP_QUEUES", "TCP"})
     void shouldJoinTheSpansOfClientAndServer(String transport) {
         Relay relay = connect(transport);
         Span outer = atClient.getTracer("test").spanBuilder("outer").startSpan();

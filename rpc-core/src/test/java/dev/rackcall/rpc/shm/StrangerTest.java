@@ -141,8 +141,8 @@ class StrangerTest extends RpcFixture {
     void shouldServeOnlyUsersOnTheAccessList() throws Exception {
         List<RecordedEvent> events = new CopyOnWriteArrayList<>();
         try (RecordingStream recording = new RecordingStream()) {
-            recording.enable("rackcall.AccessRefused");
-            recording.onEvent("rackcall.AccessRefused", events::add);
+            recording.enable("dev.rackcall.AccessRefused");
+            recording.onEvent("dev.rackcall.AccessRefused", events::add);
             recording.startAsync();
             serve(serving(Echo.class, new EchoService()).allowUsers(Echo.class, Uid.current() + 1));
             assertFails(Status.Code.PERMISSION_DENIED, () -> connect(Echo.class))

@@ -19,7 +19,7 @@ public final class AccessCheck {
     private static final LimitedLog LOG = LimitedLog.of(AccessCheck.class);
 
     /** The flight recorder's event of a client that a channel's access list refuses. */
-    @Name("rackcall.AccessRefused")
+    @Name("dev.rackcall.AccessRefused")
     @Label("Access Refused")
     @Category("Rackcall")
     @Description("A client that may not open a channel")

@@ -1,0 +1,77 @@
+package dev.rackcall.cli.top;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.cli.top.TopReport.ConnectionRow;
+import dev.rackcall.cli.top.TopReport.ProcessRow;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** How the tables of {@code top} share a terminal. */
+class TopTableTest {
+    private static final int ROWS = 23;
+
+    private static TopReport report(int connections, int processes) {
+        return new TopReport(
+                IntStream.range(0, processes)
+                        .mapToObj(i -> new ProcessRow(1000 + i, "process" + i + ";", 1, 1, 10, 10, 4096))
+                        .toList(),
+                IntStream.range(0, connections)
+                        .mapToObj(i -> new ConnectionRow(
+                                "1-" + i,
+                                "/shop/number" + i + ";",
+                                Optional.of(1000),
+                                Optional.of(1001),
+                                List.of(1000, 1001),
+                                "HOST",
+                                "open",
+                                10,
+                                42,
+                                Optional.of(5.0),
+                                0.5,
+                                64,
+                                0,
+                                true,
+                                4096,
+                                Optional.empty()))
+                        .toList(),
+                0);
+    }
+
+    @Test
+    void shouldShowBothTablesWhateverTheyHold() {
+        assertThat(TopTable.lines(report(100, 50), ROWS))
+                .hasSize(ROWS)
+                .anyMatch(line -> line.endsWith(" PROCESS"))
+                .anyMatch(line -> line.endsWith("process4;"))
+                .noneMatch(line -> line.endsWith("process5;"))
+                .contains("... and 45 more processes")
+                .anyMatch(line -> line.endsWith("/shop/number10;"))
+                .noneMatch(line -> line.endsWith("/shop/number11;"))
+                .contains("... and 89 more connections");
+    }
+
+    @Test
+    void shouldGiveATableWhatTheOtherDoesNotNeed() {
+        assertThat(TopTable.lines(report(100, 2), ROWS))
+                .hasSize(ROWS)
+                .anyMatch(line -> line.endsWith("process1;"))
+                .anyMatch(line -> line.endsWith("/shop/number14;"))
+                .contains("... and 85 more connections");
+        assertThat(TopTable.lines(report(2, 100), ROWS))
+                .hasSize(ROWS)
+                .anyMatch(line -> line.endsWith("/shop/number1;"))
+                .contains("... and 85 more processes");
+        assertThat(TopTable.lines(report(9, 9), ROWS)).hasSize(ROWS).noneMatch(line -> line.startsWith("..."));
+        assertThat(TopTable.lines(report(100, 100), Integer.MAX_VALUE)).hasSize(205);
+    }
+
+    @Test
+    void shouldFitATinyTerminal() {
+        for (int rows = 1; rows < ROWS; rows++) {
+            assertThat(TopTable.lines(report(100, 50), rows)).hasSizeLessThanOrEqualTo(rows);
+        }
+    }
+}
