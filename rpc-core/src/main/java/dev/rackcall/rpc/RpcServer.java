@@ -64,7 +64,8 @@ public interface RpcServer extends AutoCloseable {
     int callsUnderWay();
 
     /**
-     * Stops gracefully: accepts no new clients, lets calls in flight end for at most {@code bound}, then closes. A
+     * Stops gracefully: accepts no new clients, lets calls in flight end for at most {@code bound}, then closes. Every
+     * client is asked to begin no more calls; a silent one, which may be stopped, is waited for up to a second. A
      * stream is in flight until it has been read or closed, but at most 60 s after its reader's last request. Returns
      * whether all calls ended. If another thread is already shutting down, waits for it for at most {@code
      * bound}, and returns false if it is not done by then; calls in flight get the longer of both bounds. An interrupt
