@@ -228,7 +228,8 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
 
         /** Stages must not keep the other calls waiting. */
         void fail(Throwable failure) {
-            Thread.startVirtualThread(() -> completeExceptionally(failure));
+            Throwable marked = failure instanceof RpcException e ? e.fromCall() : failure;
+            Thread.startVirtualThread(() -> completeExceptionally(marked));
         }
 
         /** The caller may have completed it. */
