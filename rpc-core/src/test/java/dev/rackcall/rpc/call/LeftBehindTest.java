@@ -143,7 +143,7 @@ class LeftBehindTest extends RpcFixture {
         }
 
         @Override
-        public List<String> kept() {
+        public synchronized List<String> kept() {
             return List.of(forbidden.pages().get(0).text());
         }
     }

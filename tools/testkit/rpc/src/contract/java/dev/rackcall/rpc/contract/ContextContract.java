@@ -279,7 +279,7 @@ public abstract class ContextContract extends StreamContract {
         }
 
         @Override
-        public void note(String text) {
+        public synchronized void note(String text) {
             await(notes);
             super.note(text);
         }
