@@ -24,16 +24,29 @@ public interface ClientInterceptor {
 
     /**
      * Runs one call on the caller's thread. Interceptors run in the order in which they were added, each inside the one
-     * before it.
+     * before it. What one binds to the thread, such as a {@link ScopedValue} or a {@link ThreadLocal}, holds while the
+     * arguments are encoded and until {@code next} returns, and for no other call.
+     *
+     * <p>{@code next} returns
+     *
+     * <ul>
+     *   <li>for a synchronous method, also one that sends a stream, when the result has arrived and is decoded;
+     *   <li>for a method that returns a {@code CompletableFuture}, and a one-way method, when the call was sent or
+     *       queued: what completes later, such as a stage of the future, runs outside;
+     *   <li>for a method that returns a {@code Stream}, when its first elements have arrived: further ones are fetched
+     *       by the thread that reads the stream;
+     *   <li>for a method that sends and returns a stream, when the call was sent.
+     * </ul>
+     *
+     * <p>A stream that the caller sends is read on a thread of its own, without what the interceptors bind. {@link
+     * Call#onEnd} observes the end of calls of all kinds.
      *
      * <p>An exception that leaves this method ends the call. The caller gets an {@link RpcException} unchanged; any
      * other exception is logged and becomes INTERNAL with the name of this class. A failure of {@code next} cannot be
      * turned into a success.
      *
-     * @param next encodes the arguments, sends the call, and waits for its result; must be run exactly once, on this
-     *     thread, unless this method throws. Throws the exception that the caller will get. For a method that returns a
-     *     {@code CompletableFuture} and a one-way method it returns when the call was sent or queued, for a {@code Stream} when the first elements
-     *     have arrived; {@link Call#onEnd} observes the end
+     * @param next encodes the arguments, sends the call, and waits as described; must be run exactly once, on this
+     *     thread, unless this method throws. Throws the exception that the caller will get
      */
     void around(Call call, Runnable next);
 }
