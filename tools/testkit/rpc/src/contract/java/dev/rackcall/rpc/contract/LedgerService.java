@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Implements {@link Ledger}. */
-public final class LedgerService implements Ledger {
+public class LedgerService implements Ledger {
     private static final int LONG_TOTALS = 100_000;
 
     /** The balances that one-way calls told. */
@@ -18,8 +18,9 @@ public final class LedgerService implements Ledger {
 
     private volatile CompletableFuture<Void> held = CompletableFuture.completedFuture(null);
 
-    /** Asynchronous calls do not end until {@link #letGo}. */
+    /** Asynchronous calls do not end until {@link #letGo}. Forgets what was told before. */
     void hold() {
+        told.clear();
         held = new CompletableFuture<>();
     }
 

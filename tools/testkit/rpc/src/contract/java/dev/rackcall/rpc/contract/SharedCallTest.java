@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared objects as arguments and results: passed by pointer, owned and written as documented. */
-public class SharedCallTest extends StoreContract {
+public class SharedCallTest extends ManyStoresContract {
     private final LibraryService service = new LibraryService();
     RpcServer server;
     RpcChannel channel;
