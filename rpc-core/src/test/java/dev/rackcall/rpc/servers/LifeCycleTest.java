@@ -118,21 +118,35 @@ class LifeCycleTest extends RpcFixture {
             Await.latch(end);
             next.run();
         }));
-        assertThat(server.state()).isEqualTo(RpcServer.State.SERVING);
+        List<RpcServer.State> states = new CopyOnWriteArrayList<>(List.of(server.state()));
+        CompletableFuture<Boolean> watched = Concurrently.start(() -> {
+            while (states.getLast() != RpcServer.State.CLOSED) {
+                RpcServer.State now = server.state();
+                if (now != states.getLast()) {
+                    states.add(now);
+                }
+                Thread.onSpinWait();
+            }
+            return true;
+        });
         RpcChannel channel = open(channel(Till.class));
         Till till = channel.stub(Till.class, within(BOUND));
         CompletableFuture<Long> call = Concurrently.start(till::pid);
         Await.latch(inside);
         Await.equal("calls", 1, server::callsUnderWay);
         CompletableFuture<Boolean> drained = Concurrently.start(() -> server.shutdown(BOUND));
-        Await.until("it drains", () -> server.state() != RpcServer.State.SERVING);
+        Await.equal("states", List.of(RpcServer.State.SERVING, RpcServer.State.DRAINING), () -> List.copyOf(states));
         // A shorter bound does not take time from the calls.
         server.shutdown(Duration.ofMillis(1));
+        assertThat(server.state()).isEqualTo(RpcServer.State.DRAINING);
+        assertThat(server.toString()).contains("draining");
         end.countDown();
         assertThat(drained).succeedsWithin(BOUND).isEqualTo(true);
         assertThat(call).succeedsWithin(BOUND);
         assertThat(server.state()).isEqualTo(RpcServer.State.CLOSED);
         assertThat(server.toString()).contains("closed");
+        assertThat(watched).succeedsWithin(BOUND);
+        assertThat(states).containsExactly(RpcServer.State.SERVING, RpcServer.State.DRAINING, RpcServer.State.CLOSED);
     }
 
     @Test
