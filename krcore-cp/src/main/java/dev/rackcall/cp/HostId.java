@@ -40,9 +40,18 @@ public record HostId(long value) {
         }
     }
 
+    /** The message of another process, which may know this host by its number only, with the name that is used here. */
+    public String nameIn(String message) {
+        return message.replace("host " + number() + " ", this + " ");
+    }
+
+    private String number() {
+        return Long.toHexString(value);
+    }
+
     @Override
     public String toString() {
-        String number = Long.toHexString(value);
+        String number = number();
         String name = NAMES.get(value);
         return name == null ? "host " + number : "host " + name + " (" + number + ")";
     }

@@ -72,7 +72,7 @@ public final class Registration {
     }
 
     private void failed(ControlPlaneException e) {
-        String message = e.getMessage();
+        String message = host.nameIn(e.getMessage());
         if (!problem.equals(Optional.of(message))) {
             LOG.warn("{} is not registered and keeps trying each {} ms: {}", host, renewal.toMillis(), message);
         }

@@ -178,7 +178,8 @@ class AgentTest {
         hosts.agent("a");
         Hosts.waitUntil(
                 "the first to be told", () -> first.registrationProblem().isPresent());
-        assertThat(first.registrationProblem().orElseThrow()).contains("registered by another agent");
+        assertThat(first.registrationProblem().orElseThrow())
+                .contains("host a (", ") has been registered by another agent since");
     }
 
     @Test

@@ -14,6 +14,8 @@ import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.CapturedErr;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -23,6 +25,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a handler leaves behind does not reach the next caller. */
 class LeftBehindTest extends RpcFixture {
+    /** In so many looks in a row, a thread that spins has had a processor. */
+    private static final int LOOKS = 50;
+
     static List<Dispatch> dispatches() {
         return List.of(Dispatch.direct(), Dispatch.workers(1), Dispatch.virtualThreads());
     }
@@ -67,6 +72,34 @@ class LeftBehindTest extends RpcFixture {
         Await.until("the worker has forgotten the interrupt", () -> !worker.isInterrupted());
         Await.until("the worker sleeps again", () -> worker.getState() == Thread.State.TIMED_WAITING);
         assertThat(echo.add(1, 2)).isEqualTo(3);
+    }
+
+    @Test
+    void shouldLetAPollerSleepThatWasInterruptedAfterItsHandlerHadReturned() {
+        Interrupted service = new Interrupted();
+        serve(serving(Echo.class, service).dispatch(Dispatch.direct()));
+        Echo echo = connect(Echo.class);
+        echo.nothing();
+        Thread poller = service.handler.get();
+        assertThat(poller.getName()).startsWith("rackcall-poll-");
+        awaitRest(poller);
+        poller.interrupt();
+        awaitRest(poller);
+        assertThat(echo.add(1, 2)).isEqualTo(3);
+        assertThat(poller.isInterrupted()).isFalse();
+        awaitRest(poller);
+    }
+
+    /** A thread that waits natively is RUNNABLE, as one that spins: only the latter takes time. */
+    private static void awaitRest(Thread thread) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long[] last = {-1, 0};
+        Await.until("the thread takes no processor", () -> {
+            long now = threads.getThreadCpuTime(thread.threadId());
+            last[1] = now == last[0] ? last[1] + 1 : 0;
+            last[0] = now;
+            return last[1] == LOOKS;
+        });
     }
 
     /** Tells on which thread it runs. */
