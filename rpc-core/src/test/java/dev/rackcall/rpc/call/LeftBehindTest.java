@@ -16,6 +16,7 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.CapturedErr;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.net.URI;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -140,8 +141,14 @@ class LeftBehindTest extends RpcFixture {
             }
             return List.of(forbidden.pages().get(0).text());
         }
+
+        @Override
+        public synchronized List<String> kept() {
+            return List.of(forbidden.pages().get(0).text());
+        }
     }
 
+    /** The new argument has the memory of the kept one: only assertions tell them apart. */
     @ParameterizedTest
     @MethodSource("dispatches")
     void shouldBlameTheHandlerForAnArgumentThatItKeptAndNotTheNextCaller(Dispatch dispatch) {
@@ -160,6 +167,73 @@ class LeftBehindTest extends RpcFixture {
                 return log.text().contains("RpcContext.adopt");
             });
             assertThat(log.text()).contains("/test/library/texts", "Book at Ref(");
+        }
+    }
+
+    /** Also without assertions: no other object has the memory yet. */
+    @Test
+    void shouldRefuseARefOfAKeptArgumentOnceItsOwnerHasFreedIt() {
+        serve(Library.class, new Keeper());
+        RpcChannel channel = open(Library.class);
+        Library library = channel.stub(Library.class);
+        try (Scope freed = channel.newScope()) {
+            assertThat(library.texts(LibraryService.fill(freed, "kept", 1))).isEmpty();
+            assertThat(library.kept()).containsExactly("kept 0");
+        }
+        assertFails(Status.Code.INTERNAL, library::kept).hasMessageContaining("/test/library/kept");
+    }
+
+    /** Reads a number of its kept argument: checked while assertions are enabled, as in tests. */
+    private static final class NumberKeeper extends LibraryService {
+        private Book kept;
+
+        @Override
+        public List<String> texts(Book book) {
+            if (kept == null) {
+                kept = book;
+            }
+            return List.of("" + kept.imprint().year());
+        }
+    }
+
+    @Test
+    void shouldCheckAlsoNumbersOfAKeptArgumentWhileAssertionsAreEnabled() {
+        serve(Library.class, new NumberKeeper());
+        assertReadOfKeptNumberFails(open(Library.class));
+    }
+
+    @Test
+    void shouldBlameTheHandlerForAnArgumentThatItKeptInAMirror() {
+        URI address = URI.create("copy://left-behind");
+        serve(serving(Library.class, new Keeper()).listen(address));
+        RpcChannel channel = open(channel(Library.class).address(address));
+        Library library = channel.stub(Library.class);
+        try (Scope freed = channel.newScope()) {
+            assertThat(library.texts(LibraryService.fill(freed, "kept", 1))).isEmpty();
+        }
+        try (Scope mine = channel.newScope()) {
+            assertFails(Status.Code.INTERNAL, () -> library.texts(LibraryService.fill(mine, "mine", 1)))
+                    .hasMessageContainingAll("/test/library/texts", "memory was freed");
+        }
+    }
+
+    @Test
+    void shouldCheckNumbersOfAKeptArgumentInAMirror() {
+        URI address = URI.create("copy://left-numbers");
+        serve(serving(Library.class, new NumberKeeper()).listen(address));
+        assertReadOfKeptNumberFails(open(channel(Library.class).address(address)));
+    }
+
+    private static void assertReadOfKeptNumberFails(RpcChannel channel) {
+        Library library = channel.stub(Library.class);
+        try (Scope freed = channel.newScope()) {
+            Library.Book book = LibraryService.fill(freed, "kept", 1);
+            book.imprint().year(1984);
+            assertThat(library.texts(book)).containsExactly("1984");
+        }
+        try (Scope mine = channel.newScope()) {
+            assertFails(Status.Code.INTERNAL, () -> library.texts(LibraryService.fill(mine, "mine", 1)))
+                    .hasMessageContainingAll("/test/library/texts", "memory was freed");
         }
     }
 
