@@ -111,7 +111,7 @@ class ConnectionLimitsTest {
         start(builder().maxConnectionIdle(50, TimeUnit.MILLISECONDS));
         // A call that outlasts that time many times, as another channel's idle connection shows.
         ListenableFuture<byte[]> held = hold();
-        ManagedChannel held50 = channel;
+        ManagedChannel holding = channel;
         channel = RackcallChannelBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, directory))
                 .build();
         try {
@@ -124,7 +124,7 @@ class ConnectionLimitsTest {
             assertThat(held.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
             Await.equal("connections", 0, living::get);
         } finally {
-            held50.shutdownNow();
+            holding.shutdownNow();
         }
         assertThat(begun.get()).isGreaterThanOrEqualTo(6);
     }
