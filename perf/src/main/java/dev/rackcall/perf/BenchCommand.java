@@ -248,7 +248,8 @@ public final class BenchCommand implements Callable<Integer> {
                 return new Usual(500, 800, 1);
             }
             if (targets.stream().allMatch(BenchTarget.CROWD::equals)) {
-                // Some sixty results of up to 33 processes: some twenty minutes. The kernel gives a thread its processor for
+                // Some sixty results of up to 33 processes: some twenty minutes. The kernel gives a thread its
+                // processor for
                 // some milliseconds at a time, so that each of many clients gets few turns in a shorter measurement.
                 return new Usual(2_000, 2_000, 5);
             }

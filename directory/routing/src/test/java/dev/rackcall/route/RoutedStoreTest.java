@@ -44,7 +44,7 @@ class RoutedStoreTest {
     private static final String CHANNEL = "/test/ledger";
 
     @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-    private abstract static class Routed extends StoreContract {
+    abstract static class Routed extends StoreContract {
         private final Kind kind;
         private final Deque<AutoCloseable> all = new ArrayDeque<>();
         private Path folder;

@@ -29,7 +29,7 @@ class InterruptedDrainTest {
             CompletableFuture<Boolean> drained = Concurrently.start(() -> {
                 Thread.currentThread().interrupt();
                 draining.set(Thread.currentThread());
-                boolean idle = PolledServer.isDrained(poller, BOUND_NANOS);
+                boolean idle = PolledServer.areAll(poller, ShmServerConnection::isIdle, BOUND_NANOS);
                 kept.set(Thread.currentThread().isInterrupted());
                 return idle;
             });
