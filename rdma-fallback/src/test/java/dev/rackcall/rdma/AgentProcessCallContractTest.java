@@ -16,9 +16,4 @@ class AgentProcessCallContractTest extends RemoteCallContract {
     public static List<Mode> modes() {
         return QueueCallContractTest.fewModes();
     }
-
-    @Override
-    protected boolean connectsLater() {
-        return true;
-    }
 }

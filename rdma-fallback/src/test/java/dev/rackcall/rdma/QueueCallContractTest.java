@@ -27,9 +27,4 @@ class QueueCallContractTest extends RemoteCallContract {
                 new Mode(Dispatch.virtualThreads(), WaitStrategy.adaptive()),
                 new Mode(Dispatch.direct(), WaitStrategy.blocking()));
     }
-
-    @Override
-    protected boolean connectsLater() {
-        return true;
-    }
 }

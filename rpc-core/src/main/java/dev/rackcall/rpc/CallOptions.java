@@ -13,21 +13,28 @@ import java.util.Optional;
 public final class CallOptions {
     /** The channel's default timeout, which is not sent to the server; no headers. */
     public static final CallOptions DEFAULT =
-            new CallOptions(null, null, Metadata.EMPTY, Isolation.DEFAULT, CallObserver.NONE);
+            new CallOptions(null, null, Metadata.EMPTY, Isolation.DEFAULT, CallObserver.NONE, false);
 
     private final Duration timeout;
     private final Deadline deadline;
     private final Metadata headers;
     private final Isolation isolation;
     private final CallObserver observer;
+    private final boolean waitsForReady;
 
     private CallOptions(
-            Duration timeout, Deadline deadline, Metadata headers, Isolation isolation, CallObserver observer) {
+            Duration timeout,
+            Deadline deadline,
+            Metadata headers,
+            Isolation isolation,
+            CallObserver observer,
+            boolean waitsForReady) {
         this.timeout = timeout;
         this.deadline = deadline;
         this.headers = headers;
         this.isolation = isolation;
         this.observer = observer;
+        this.waitsForReady = waitsForReady;
     }
 
     /** Limits every call to this duration. */
@@ -35,22 +42,24 @@ public final class CallOptions {
         if (value.isNegative() || value.isZero()) {
             throw new IllegalArgumentException("a call's time-out must be positive, not " + value);
         }
-        return new CallOptions(value, deadline, headers, isolation, observer);
+        return new CallOptions(value, deadline, headers, isolation, observer, waitsForReady);
     }
 
     /** All calls must have ended by this moment. */
     public CallOptions withDeadline(Deadline value) {
-        return new CallOptions(timeout, Objects.requireNonNull(value, "deadline"), headers, isolation, observer);
+        return new CallOptions(
+                timeout, Objects.requireNonNull(value, "deadline"), headers, isolation, observer, waitsForReady);
     }
 
     /** Sends these headers with every call, in addition to those already set. */
     public CallOptions withHeaders(Metadata value) {
-        return new CallOptions(timeout, deadline, headers.with(value), isolation, observer);
+        return new CallOptions(timeout, deadline, headers.with(value), isolation, observer, waitsForReady);
     }
 
     /** Sets how every call isolates the shared objects that it passes, overriding the method's declaration. */
     public CallOptions withIsolation(Isolation value) {
-        return new CallOptions(timeout, deadline, headers, Objects.requireNonNull(value, "isolation"), observer);
+        return new CallOptions(
+                timeout, deadline, headers, Objects.requireNonNull(value, "isolation"), observer, waitsForReady);
     }
 
     /**
@@ -66,7 +75,26 @@ public final class CallOptions {
         Objects.requireNonNull(value, "observer");
         CallObserver before = observer;
         return new CallOptions(
-                timeout, deadline, headers, isolation, before == CallObserver.NONE ? value : before.and(value));
+                timeout,
+                deadline,
+                headers,
+                isolation,
+                before == CallObserver.NONE ? value : before.and(value),
+                waitsForReady);
+    }
+
+    /**
+     * Makes calls wait until their deadline while no server of the channel takes clients, for example because one is
+     * replaced by its next version. Otherwise they fail with UNAVAILABLE at once. A call whose server ends after it was
+     * sent does not wait for another one.
+     */
+    public CallOptions withWaitForReady() {
+        return new CallOptions(timeout, deadline, headers, isolation, observer, true);
+    }
+
+    /** Whether calls wait for a server. */
+    public boolean waitsForReady() {
+        return waitsForReady;
     }
 
     public Isolation isolation() {

@@ -187,9 +187,9 @@ public interface RpcChannel extends AutoCloseable {
         Builder connectTimeout(Duration value);
 
         /**
-         * How long {@link #open}, and later each call, waits while no server of the channel takes clients: because the
-         * client may start first, or because a server is replaced by its next version. A call waits until its deadline
-         * at most. Zero by default: {@code open} and calls fail at once.
+         * Makes {@link #open} wait until a server of the channel takes new clients, for example because the client may
+         * start first. Zero by default: {@code open} fails at once. For calls of an open channel, see {@link
+         * CallOptions#withWaitForReady}.
          */
         Builder waitForReady(Duration value);
 
@@ -263,9 +263,9 @@ public interface RpcChannel extends AutoCloseable {
 
         /**
          * Opens the channel without connecting, for example because two programs call each other and either may start
-         * first. The first call or scope connects; it fails with UNAVAILABLE if no server has the channel, at once or
-         * after {@link #waitForReady}. A call of a stub fails with FAILED_PRECONDITION if the servers were built from
-         * another version.
+         * first. The first call or scope connects; it fails with UNAVAILABLE at once if no server has the channel, and
+         * a call of a stub fails with FAILED_PRECONDITION if the servers were built from another version. {@link
+         * #waitForReady} has no effect.
          */
         RpcChannel openLazily();
     }

@@ -188,26 +188,16 @@ final class ChannelRoutes implements Balancer {
         // Routes that have just failed are retried, because a call waits.
         endpoints.want(true);
         long begun = System.nanoTime();
-        long tried = begun;
-        long ready = spec.waitForReady().toNanos();
-        long end = begun
-                + Math.min(
-                        deadline - begun, Math.max(ready, spec.connectTimeout().toNanos()));
+        long end = begun + Math.min(deadline - begun, spec.connectTimeout().toNanos());
         endpoints.pump();
         while (live.length == 0) {
             if (closed) {
                 throw closedHere();
             }
             long nanos = end - System.nanoTime();
-            boolean hopeless = !endpoints.areTried() && System.nanoTime() - begun > Math.max(ready, NEWS_NANOS);
+            boolean hopeless = !endpoints.areTried() && System.nanoTime() - begun > NEWS_NANOS;
             if (nanos <= 0 || hopeless) {
                 throw unreachable();
-            }
-            if (System.nanoTime() - begun < ready && System.nanoTime() - tried > NEWS_NANOS) {
-                // A server may be back before its route is due again.
-                tried = System.nanoTime();
-                endpoints.want(true);
-                endpoints.pump();
             }
             try {
                 // Rounded up, because wait(0) has no time limit.

@@ -67,7 +67,7 @@ class NetworkRoutesTest {
                                 ClientSpec.Place.here(Path.of("unused")),
                                 WaitStrategy.adaptive(),
                                 new ClientSpec.Capacity(8, 1 << 20),
-                                new ClientSpec.Timeouts(Duration.ofSeconds(1), Duration.ZERO, Duration.ofSeconds(1)),
+                                new ClientSpec.Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(1)),
                                 ClientSpec.Sealing.DEFAULT),
                         new ChannelPool(Optional.empty()))
                 .stream()

@@ -140,7 +140,7 @@ final class ChannelBuilder implements RpcChannel.Builder {
     public RpcChannel open() {
         ClientSpec spec = spec();
         ChannelConnection connection = new ChannelConnection(spec, membership());
-        connection.connect();
+        connection.connect(waitForReady);
         return new OpenChannel(spec, List.copyOf(interceptors), connection);
     }
 
@@ -172,7 +172,7 @@ final class ChannelBuilder implements RpcChannel.Builder {
                                 address.isPresent()
                                         ? ClientSpec.Capacity.REMOTE_QUOTA
                                         : ClientSpec.Capacity.NEAR_QUOTA)),
-                new ClientSpec.Timeouts(connectTimeout, waitForReady, defaultTimeout),
+                new ClientSpec.Timeouts(connectTimeout, defaultTimeout),
                 new ClientSpec.Sealing(sealFrom, keepSealed, enforcedSeals));
     }
 }

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
@@ -30,7 +31,6 @@ import java.util.concurrent.locks.ReentrantLock;
 final class ChannelConnection {
     private static final String NO_SERVER_YET = "it has had no server since it was opened";
 
-    private static final long NO_DEADLINE = Long.MAX_VALUE;
     private static final long WAIT_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final ClientSpec spec;
@@ -74,28 +74,28 @@ final class ChannelConnection {
         this.present = new Unconnected(spec.channel());
     }
 
-    /** Connects now, for the first time. */
-    void connect() {
+    /**
+     * Connects now, for the first time, within the channel's connect timeout.
+     *
+     * @param waitForReady how long to retry while no server of the channel takes clients
+     */
+    void connect(Duration waitForReady) {
         connecting.lock();
         try {
-            adopt(connectWithin(NO_DEADLINE));
+            adopt(connectWithin(waitForReady));
         } finally {
             connecting.unlock();
         }
     }
 
-    /** Connects; retries for the spec's time while no server takes clients. */
-    private ClientConnection connectWithin(long nanos) {
-        long begun = System.nanoTime();
-        long wait = Math.min(nanos, spec.waitForReady().toNanos());
+    private ClientConnection connectWithin(Duration waitForReady) {
+        long end = System.nanoTime() + waitForReady.toNanos();
         while (true) {
-            long left = nanos - (System.nanoTime() - begun);
-            boolean hasTime = left >= spec.connectTimeout().toNanos();
             try {
-                return connect(hasTime ? spec : spec.within(Duration.ofNanos(Math.max(1, left))));
+                return connect(spec);
             } catch (RpcException e) {
                 boolean mayCome = e.code() == Status.Code.NOT_FOUND || e.code() == Status.Code.UNAVAILABLE;
-                if (!mayCome || closed || System.nanoTime() - begun >= wait) {
+                if (!mayCome || System.nanoTime() - end >= 0) {
                     throw e;
                 }
                 if (Thread.currentThread().isInterrupted()) {
@@ -106,7 +106,7 @@ final class ChannelConnection {
                             .asException(e);
                 }
             }
-            LockSupport.parkNanos(Math.min(WAIT_POLL_NANOS, Math.max(1, wait - (System.nanoTime() - begun))));
+            LockSupport.parkNanos(Math.min(WAIT_POLL_NANOS, Math.max(1, end - System.nanoTime())));
         }
     }
 
@@ -225,14 +225,28 @@ final class ChannelConnection {
         return closed;
     }
 
+    /**
+     * Ends a call's wait for a server.
+     *
+     * @param deadline nanoTime
+     * @throws RpcException DEADLINE_EXCEEDED if it has passed, CANCELLED if the thread was interrupted
+     */
+    void requireTime(MethodDescriptor method, long deadline, RpcException why) {
+        if (Thread.currentThread().isInterrupted()) {
+            throw Status.Code.CANCELLED
+                    .with(
+                            "%s: interrupted while it waited for a server: %s",
+                            method, why.status().description())
+                    .asException(why);
+        }
+        if (deadline - System.nanoTime() <= 0) {
+            throw late().asException(why);
+        }
+    }
+
     /** Whether asynchronous calls wait for a server. */
     boolean hasQueued() {
         return !connectingCalls.isEmpty();
-    }
-
-    /** Whether a call that has waited for a server since that nanoTime may wait no longer. */
-    boolean hasWaitedSince(long nanoTime) {
-        return System.nanoTime() - nanoTime >= spec.waitForReady().toNanos();
     }
 
     /**
@@ -313,18 +327,17 @@ final class ChannelConnection {
         if (left <= 0) {
             throw late().asException();
         }
-        boolean hasTime = left >= spec.connectTimeout().toNanos()
-                && left >= spec.waitForReady().toNanos();
+        boolean hasTime = left >= spec.connectTimeout().toNanos();
         try {
-            return connectWithin(left);
+            return connect(hasTime ? spec : spec.within(Duration.ofNanos(left)));
         } catch (RpcException e) {
             requireOpen();
             if (!hasTime && deadline - System.nanoTime() <= 0) {
                 throw late().asException(e);
             }
             Status status = afterwards(e.status());
-            if (hasTime && spec.waitForReady().isZero()) {
-                // Threads with more time must not fail with this error, nor those that have not waited as long.
+            if (hasTime && status.code() != Status.Code.CANCELLED) {
+                // Threads with more time must not fail with this error, nor those that were not interrupted.
                 lastFailure = new Failure(lastFailure.number + 1, Optional.of(status));
             }
             throw status.asException(e);

@@ -32,6 +32,9 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
         /** Ensures that there is a usable connection, until {@code deadline}, a nanoTime. */
         void connect(long deadline);
 
+        /** Whether the call waits while no server takes clients. */
+        boolean waitsForReady();
+
         /** Begins the call. */
         ClientCall begin(CallObserver observer);
     }
@@ -127,6 +130,11 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
     @Override
     public String toString() {
         return method.toString();
+    }
+
+    @Override
+    public boolean waitsForReady() {
+        return sender.waitsForReady();
     }
 
     @Override

@@ -9,6 +9,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 
 /**
  * The asynchronous and one-way calls of a channel that began while it had no server, first come, first served. A thread
@@ -22,6 +24,9 @@ final class ConnectingCalls {
 
         /** nanoTime. */
         long deadline();
+
+        /** Whether it waits until its deadline if no server can be reached. */
+        boolean waitsForReady();
 
         /** Names the method. */
         @Override
@@ -44,6 +49,8 @@ final class ConnectingCalls {
     /** Maximum number of calls that wait. Their arguments take at most as many bytes as the channel's arena quota. */
     static final int MOST_CALLS = 1_024;
 
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     private final ClientSpec spec;
     private final Deque<Waiting> waiting = new ArrayDeque<>();
     /** Bytes of arguments that wait. Guarded by this, as {@link #waiting}. */
@@ -58,11 +65,8 @@ final class ConnectingCalls {
     /** Whether the thread sends a call that has left {@link #waiting}. Guarded by this. */
     private boolean sending;
 
-    /**
-     * @param since nanoTime
-     * @param timer ends the call at its deadline unless completed before
-     */
-    private record Waiting(Entry call, long since, CompletableFuture<Void> timer) {}
+    /** @param timer ends the call at its deadline unless completed before */
+    private record Waiting(Entry call, CompletableFuture<Void> timer) {}
 
     ConnectingCalls(ClientSpec spec) {
         this.spec = spec;
@@ -94,7 +98,7 @@ final class ConnectingCalls {
                         .start(this::sendAll);
                 connecting = true;
             }
-            waiting.add(new Waiting(call, System.nanoTime(), timer));
+            waiting.add(new Waiting(call, timer));
             added++;
             bytes += call.bytes();
             empty = false;
@@ -176,17 +180,17 @@ final class ConnectingCalls {
 
     /** Ends all calls that wait. */
     void endAll(Status status) {
-        endSince(System.nanoTime(), status);
+        end(_ -> true, status);
     }
 
-    /** Ends the calls that were added up to that nanoTime. */
-    private void endSince(long latest, Status status) {
+    private void endThoseThatDoNotWait(Status status) {
+        end(each -> !each.waitsForReady(), status);
+    }
+
+    private void end(Predicate<Entry> which, Status status) {
         List<Entry> ended;
         synchronized (this) {
-            ended = waiting.stream()
-                    .filter(each -> each.since - latest <= 0)
-                    .map(Waiting::call)
-                    .toList();
+            ended = waiting.stream().map(Waiting::call).filter(which).toList();
         }
         for (Entry each : ended) {
             end(each, status);
@@ -219,10 +223,12 @@ final class ConnectingCalls {
             try {
                 first.connect();
             } catch (RpcException e) {
-                // Later calls may have more time, or be to another service.
-                end(first, e.status());
                 if (e.code() == Status.Code.UNAVAILABLE) {
-                    endSince(System.nanoTime() - spec.waitForReady().toNanos(), e.status());
+                    endThoseThatDoNotWait(e.status());
+                    LockSupport.parkNanos(RETRY_NANOS);
+                } else {
+                    // Later calls may have more time, or be to another service.
+                    end(first, e.status());
                 }
                 continue;
             } catch (RuntimeException | Error e) {

@@ -34,6 +34,7 @@ final class StubCalls implements ClientCalls {
     private final Metadata headers;
     private final CallObserver observer;
     private final Isolation isolation;
+    private final boolean waitsForReady;
     private final long timeoutNanos;
     private final long fixedDeadline;
 
@@ -51,6 +52,7 @@ final class StubCalls implements ClientCalls {
         this.headers = options.headers();
         this.observer = options.observer();
         this.isolation = options.isolation();
+        this.waitsForReady = options.waitsForReady();
         this.timeoutNanos = options.timeout().map(Duration::toNanos).orElse(0L);
         this.fixedDeadline = options.deadline().map(Deadline::nanoTime).orElse(0L);
         adopt(channel.present(), 0);
@@ -108,7 +110,7 @@ final class StubCalls implements ClientCalls {
             }
             channel.connectingCalls().awaitEarlier(method, channel.orDefault(deadline));
         }
-        if (connection.isUsable()) {
+        if (waitsForReady ? connection.isReady() : connection.isUsable()) {
             try {
                 return begin(connection, method, deadline, sent, told);
             } catch (RpcException e) {
@@ -137,16 +139,24 @@ final class StubCalls implements ClientCalls {
     /** Begins a call over a new connection. */
     private ClientCall connect(MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
         long end = channel.orDefault(deadline);
-        long begun = System.nanoTime();
+        boolean again = false;
         while (true) {
-            ClientConnection connection = usable(end);
+            ClientConnection connection = null;
             try {
+                connection = usable(end);
+                if (waitsForReady) {
+                    connection.awaitReady(end);
+                }
                 return begin(connection, method, end, sent, told);
             } catch (RpcException e) {
-                // It may end at once, too: some carriers connect to servers that are gone.
-                if (!wasLeft(connection, e) || channel.hasWaitedSince(begun)) {
+                boolean mayWait = waitsForReady && e.code() == Status.Code.UNAVAILABLE && !channel.isClosed();
+                // Once: a new connection may end at once, too, since some carriers connect to servers that are gone.
+                boolean isLeft = !again && connection != null && wasLeft(connection, e);
+                if (!mayWait && !isLeft) {
                     throw e;
                 }
+                channel.requireTime(method, end, e);
+                again = true;
             }
             LockSupport.parkNanos(RETRY_NANOS);
         }
@@ -164,6 +174,11 @@ final class StubCalls implements ClientCalls {
             @Override
             public void connect(long until) {
                 usable(until).awaitReady(until);
+            }
+
+            @Override
+            public boolean waitsForReady() {
+                return waitsForReady;
             }
 
             @Override

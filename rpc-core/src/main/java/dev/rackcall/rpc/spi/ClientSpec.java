@@ -49,11 +49,10 @@ public record ClientSpec(
     /**
      * Bounds on waiting.
      *
-     * @param connect for connecting to a server
-     * @param ready for a server that takes clients, while there is none; zero to try once
+     * @param connect for connecting
      * @param call for calls that set no timeout
      */
-    public record Timeouts(Duration connect, Duration ready, Duration call) {}
+    public record Timeouts(Duration connect, Duration call) {}
 
     /**
      * When a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope.
@@ -95,10 +94,6 @@ public record ClientSpec(
         return timeouts.connect;
     }
 
-    public Duration waitForReady() {
-        return timeouts.ready;
-    }
-
     public Duration defaultTimeout() {
         return timeouts.call;
     }
@@ -112,7 +107,6 @@ public record ClientSpec(
 
     /** The same channel, to be connected in less time. */
     public ClientSpec within(Duration timeout) {
-        Timeouts bounds = new Timeouts(timeout, timeouts.ready, timeouts.call);
-        return new ClientSpec(channel, place, waiting, capacity, bounds, sealing);
+        return new ClientSpec(channel, place, waiting, capacity, new Timeouts(timeout, timeouts.call), sealing);
     }
 }

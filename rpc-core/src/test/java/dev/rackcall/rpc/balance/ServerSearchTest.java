@@ -68,7 +68,7 @@ class ServerSearchTest extends RpcFixture {
                         ClientSpec.Place.here(directory),
                         WaitStrategy.blocking(),
                         new ClientSpec.Capacity(4, ClientSpec.Capacity.NEAR_QUOTA),
-                        new ClientSpec.Timeouts(Duration.ofSeconds(30), Duration.ZERO, Duration.ofSeconds(30)),
+                        new ClientSpec.Timeouts(Duration.ofSeconds(30), Duration.ofSeconds(30)),
                         ClientSpec.Sealing.DEFAULT),
                 keeper));
     }

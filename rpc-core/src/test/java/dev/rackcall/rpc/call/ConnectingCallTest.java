@@ -28,13 +28,15 @@ class ConnectingCallTest extends RpcFixture {
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
 
     private RpcChannel lazyChannel() {
-        return keep(channel(Echo.class).waitForReady(BOUND).openLazily());
+        return keep(channel(Echo.class).openLazily());
+    }
+
+    private CallOptions options() {
+        return within(BOUND).withObserver((status, _) -> told.add(status.code()));
     }
 
     private Echo observed(RpcChannel channel) {
-        return channel.stub(
-                Echo.class,
-                CallOptions.DEFAULT.withTimeout(BOUND).withObserver((status, _) -> told.add(status.code())));
+        return channel.stub(Echo.class, options().withWaitForReady());
     }
 
     private static List<CompletableFuture<Integer>> call(Echo echo, int count) {
@@ -69,7 +71,7 @@ class ConnectingCallTest extends RpcFixture {
     @Test
     void shouldHoldCallsWhileTheServerIsReplaced() {
         RpcServer former = serve(Echo.class, new EchoService());
-        RpcChannel channel = open(channel(Echo.class).waitForReady(BOUND));
+        RpcChannel channel = open(Echo.class);
         Echo echo = observed(channel);
         assertThat(echo.later(1, 0).join()).isEqualTo(1);
         former.close();
@@ -81,9 +83,9 @@ class ConnectingCallTest extends RpcFixture {
     }
 
     @Test
-    void shouldFailByTheirFuturesIfTheChannelDoesNotWait() {
+    void shouldFailByTheirFuturesIfTheyDoNotWait() {
         RpcServer former = serve(Echo.class, new EchoService());
-        Echo echo = observed(open(Echo.class));
+        Echo echo = open(Echo.class).stub(Echo.class, options());
         former.close();
         RpcException e = failureOf(echo.later(1, 0));
         assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
@@ -110,7 +112,7 @@ class ConnectingCallTest extends RpcFixture {
     void shouldEndEachCallAtItsOwnDeadline() {
         RpcChannel channel = lazyChannel();
         CompletableFuture<Integer> patient = observed(channel).later(1, 0);
-        Echo hurried = channel.stub(Echo.class, within(Duration.ofMillis(20)));
+        Echo hurried = channel.stub(Echo.class, within(Duration.ofMillis(20)).withWaitForReady());
         RpcException e = failureOf(hurried.later(2, 0));
         assertThat(e.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
         assertThat(e).hasMessageContainingAll("/test/echo/later", "had no server");

@@ -92,7 +92,7 @@ final class LyingServer implements AutoCloseable {
                 ClientSpec.Place.here(directory),
                 WaitStrategy.adaptive(),
                 new ClientSpec.Capacity(SLOTS, QUOTA),
-                new ClientSpec.Timeouts(Duration.ofSeconds(20), Duration.ZERO, timeout),
+                new ClientSpec.Timeouts(Duration.ofSeconds(20), timeout),
                 ClientSpec.Sealing.DEFAULT));
     }
 

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
@@ -10,7 +11,6 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.Concurrently;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -167,8 +167,8 @@ public abstract class EvolutionTest extends RpcFixture {
                         Duration.ofNanos(5));
                 }
                 public RpcServer.Builder serve(RpcServer.Builder server) { return server.service(Shop.class, new Served()); }
-                public Generation.Client client(RpcChannel channel) {
-                    Shop shop = channel.stub(Shop.class);
+                public Generation.Client client(RpcChannel channel, CallOptions options) {
+                    Shop shop = channel.stub(Shop.class, options);
                     return (what, number) -> {
                         switch (what) {
                             case "add": {
@@ -346,11 +346,6 @@ public abstract class EvolutionTest extends RpcFixture {
         return open(place(RpcChannel.builder(CHANNEL)));
     }
 
-    /** A channel whose calls wait while it has no server. */
-    private RpcChannel openPatientChannel() {
-        return open(place(RpcChannel.builder(CHANNEL)).waitForReady(Duration.ofMinutes(5)));
-    }
-
     private static void assertCommonCalls(Generation.Client client, int number) {
         assertThat(client.call("add", number)).isEqualTo("out" + (number + 1) + "RED2GREEN");
         assertThat(client.call("items", 40))
@@ -466,15 +461,15 @@ public abstract class EvolutionTest extends RpcFixture {
 
     /**
      * Servers of the old and of the new version take turns at one address while clients of both call. No call fails,
-     * because the channels wait while there is no server.
+     * because they wait while there is no server.
      */
     @Test
     void shouldServeOldAndNewClientsThroughARollingUpgrade() {
         Load load = Load.withoutFailure();
         RpcServer server = start(older);
         for (int i = 0; i < 2; i++) {
-            load.start(older, openPatientChannel());
-            load.start(newer, openPatientChannel());
+            load.start(older, patient(older));
+            load.start(newer, patient(newer));
         }
         for (Generation next : new Generation[] {newer, older, newer}) {
             load.awaitMore();
@@ -483,6 +478,11 @@ public abstract class EvolutionTest extends RpcFixture {
         }
         load.awaitMore();
         load.end();
+    }
+
+    /** A client whose calls wait for a server. */
+    private Generation.Client patient(Generation generation) {
+        return generation.client(openChannel(), CallOptions.DEFAULT.withWaitForReady());
     }
 
     /** Clients that call until they are told to stop. Each rests between rounds; a starting server needs the processors. */
@@ -524,7 +524,10 @@ public abstract class EvolutionTest extends RpcFixture {
         }
 
         public void start(Generation generation, RpcChannel channel) {
-            Generation.Client client = generation.client(channel);
+            start(generation, generation.client(channel, CallOptions.DEFAULT));
+        }
+
+        private void start(Generation generation, Generation.Client client) {
             callers.add(Concurrently.start(() -> {
                 for (int number = 0; !over.get(); number++) {
                     if (round.call(generation, client, number)) {

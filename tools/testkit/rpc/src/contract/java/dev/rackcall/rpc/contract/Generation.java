@@ -2,6 +2,7 @@ package dev.rackcall.rpc.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import java.io.IOException;
@@ -28,7 +29,7 @@ public final class Generation implements AutoCloseable {
         RpcServer.Builder serve(RpcServer.Builder server);
 
         /** A client of the service. */
-        Client client(RpcChannel channel);
+        Client client(RpcChannel channel, CallOptions options);
     }
 
     /** Calls a service. */
@@ -107,7 +108,11 @@ public final class Generation implements AutoCloseable {
     }
 
     public Client client(RpcChannel channel) {
-        return ends.client(channel);
+        return client(channel, CallOptions.DEFAULT);
+    }
+
+    Client client(RpcChannel channel, CallOptions options) {
+        return ends.client(channel, options);
     }
 
     @Override
