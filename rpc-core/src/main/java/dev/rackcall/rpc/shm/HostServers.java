@@ -37,7 +37,8 @@ public final class HostServers {
     /**
      * Connects to one of the channel's servers, in random order until one answers. Waits for a server that is starting.
      *
-     * @throws RpcException NOT_FOUND if no server has the channel, else as {@link Transports#connect}
+     * @throws RpcException NOT_FOUND if no server has the channel, CANCELLED if the thread is interrupted while it waits,
+     *     else as {@link Transports#connect}
      */
     public static Reached connectAny(ClientSpec spec) {
         return connectAny(spec, Set.of());
@@ -60,6 +61,8 @@ public final class HostServers {
             if (!attempts.isAnyStarting() || System.nanoTime() - end >= 0) {
                 throw attempts.failure();
             }
+            // Otherwise no park would sleep until the time is up.
+            Transports.requireNotInterrupted(spec);
             LockSupport.parkNanos(LISTEN_POLL_NANOS);
         }
     }
@@ -131,6 +134,9 @@ public final class HostServers {
                 } catch (OsException e) {
                     failed(server, e);
                 } catch (RpcException e) {
+                    if (e.code() == Status.Code.CANCELLED) {
+                        throw e;
+                    }
                     refusal = Optional.of(e);
                 }
             }

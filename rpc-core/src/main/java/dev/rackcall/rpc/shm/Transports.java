@@ -33,9 +33,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /** Connects channels and starts servers over the transport that their settings name: this host's memory, a shared pool, or a carrier. */
 public final class Transports {
+    /** How often a thread that waits for a server's answer checks for an interrupt. */
+    private static final long INTERRUPT_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private static final int MAX_FDS = 2;
 
     private Transports() {}
@@ -105,7 +109,7 @@ public final class Transports {
                             spec.arenaQuota(),
                             spec.sealing().enforced().isPresent())
                     .encode());
-            Optional<Message> answer = socket.receive(spec.connectTimeout());
+            Optional<Message> answer = answer(socket, spec);
             if (answer.isEmpty() || answer.get().isEnd()) {
                 throw Status.Code.UNAVAILABLE
                         .with(
@@ -124,6 +128,31 @@ public final class Transports {
         } catch (RuntimeException | Error e) {
             socket.close();
             throw e;
+        }
+    }
+
+    /** The server's answer; empty if it does not come in time. Checks for an interrupt, which ends no native wait. */
+    private static Optional<Message> answer(UnixSocket socket, ClientSpec spec) {
+        long end = System.nanoTime() + spec.connectTimeout().toNanos();
+        while (true) {
+            long left = Math.max(0, end - System.nanoTime());
+            Optional<Message> answer = socket.receive(Duration.ofNanos(Math.min(left, INTERRUPT_LOOK_NANOS)));
+            if (answer.isPresent() || left == 0) {
+                return answer;
+            }
+            requireNotInterrupted(spec);
+        }
+    }
+
+    /** @throws RpcException CANCELLED if this thread, which connects, is interrupted; it stays so */
+    static void requireNotInterrupted(ClientSpec spec) {
+        if (Thread.currentThread().isInterrupted()) {
+            throw Status.Code.CANCELLED
+                    .with(
+                            "channel %s: the thread was interrupted while it waited for a server to answer; the interrupt"
+                                    + " flag is still set, so clear it before the next attempt",
+                            spec.channel())
+                    .asException();
         }
     }
 

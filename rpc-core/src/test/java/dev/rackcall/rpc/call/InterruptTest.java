@@ -8,8 +8,13 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.runtime.ServerInstance;
+import dev.rackcall.shm.os.file.OwnerLock;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -23,6 +28,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class InterruptTest extends RpcFixture {
     /** Later than the elements that the first answer brings. */
     private static final int BLOCKED = 500;
+
+    /** Far more than a test may take. */
+    private static final Duration LONG = Duration.ofMinutes(30);
 
     private static final Set<Thread.State> WAITING = EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
 
@@ -110,5 +118,44 @@ class InterruptTest extends RpcFixture {
         service.end.countDown();
         Await.equal("closed streams", 1, service.closedStreams::get);
         assertThat(echo.add(1, 2)).isEqualTo(3);
+    }
+
+    /** A server that lives, but neither listens nor answers yet. */
+    private ServerInstance starting() {
+        RuntimeDirectory folder = RuntimeDirectory.at(directory);
+        folder.create();
+        ServerInstance server = folder.instance("/test/echo", RuntimeDirectory.newId());
+        keep(OwnerLock.tryAcquire(server.lock()).orElseThrow());
+        return server;
+    }
+
+    private static void assertInterruptEnds(Thread.Builder kind, Runnable connecting) {
+        CompletableFuture<End> end = new CompletableFuture<>();
+        Thread caller = kind.start(() -> end.complete(End.of(connecting)));
+        caller.interrupt();
+        Concurrently.get(end).assertCancelled("/test/echo");
+    }
+
+    @ParameterizedTest
+    @MethodSource("callers")
+    void shouldEndTheOpeningOfAChannelWhoseServerIsStarting(Thread.Builder kind) {
+        starting();
+        assertInterruptEnds(kind, channel(Echo.class).connectTimeout(LONG)::open);
+    }
+
+    @ParameterizedTest
+    @MethodSource("callers")
+    void shouldEndTheOpeningOfAChannelWhoseServerDoesNotAnswer(Thread.Builder kind) {
+        keep(UnixSocket.listen(starting().socket(), 16));
+        assertInterruptEnds(kind, channel(Echo.class).connectTimeout(LONG)::open);
+    }
+
+    @ParameterizedTest
+    @MethodSource("callers")
+    void shouldEndACallThatConnectsAnew(Thread.Builder kind) {
+        keep(UnixSocket.listen(starting().socket(), 16));
+        Echo echo = keep(channel(Echo.class).connectTimeout(LONG).openLazily())
+                .stub(Echo.class, within(LONG.multipliedBy(2)));
+        assertInterruptEnds(kind, () -> echo.add(1, 2));
     }
 }
