@@ -251,11 +251,11 @@ final class ChannelRoutes implements Balancer {
                 // Waits for the server, and calls to others need the lock.
                 prepared.forEach(definition -> subchannel.use(definition, spec.channel(), deadline));
             } while (!isAdopted(subchannel, prepared));
-            RouteEvents.changed(spec.channel(), subchannel.route());
         } catch (RuntimeException | Error e) {
             Background.run(subchannel.connection()::close);
             throw e;
         }
+        RouteEvents.changed(spec.channel(), subchannel.route());
     }
 
     private synchronized boolean isAdopted(RouteSubchannel subchannel, List<ServiceDefinition<?>> prepared) {

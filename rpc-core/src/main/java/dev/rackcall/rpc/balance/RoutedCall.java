@@ -17,6 +17,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -29,6 +31,7 @@ import java.util.stream.Stream;
  */
 final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private static final int MOST_ATTEMPTS = 3;
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final RoutedConnection connection;
     private final Balancer routes;
@@ -36,6 +39,8 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private final List<Subchannel> tried = new ArrayList<>();
     /** Attempts that failed. */
     private int attempts;
+    /** Whether the call, which was not sent yet, waits for a server until its deadline. */
+    private boolean waitsForReady;
 
     private MethodDescriptor method;
     private long deadline;
@@ -62,7 +67,9 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
             long callDeadline,
             Metadata callHeaders,
             Isolation callIsolation,
-            CallObserver callObserver) {
+            CallObserver callObserver,
+            boolean callWaits) {
+        waitsForReady = callWaits;
         method = callee;
         // All attempts share one deadline.
         deadline = callDeadline == 0
@@ -105,6 +112,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
             } catch (RpcException e) {
                 told.endUntold(e.status());
                 // Nothing was sent, so any call may try another subchannel.
+                attempts -= waitsForReady ? 1 : 0;
                 RpcException why = wasLeft(subchannel, e) ? leftMeanwhile(subchannel, e) : e;
                 // A server of another version may lack the method.
                 boolean isMissing = why.code() == Status.Code.UNIMPLEMENTED;
@@ -118,6 +126,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
                 throw e;
             }
             attempt = inner;
+            waitsForReady = false;
             if (method.kind().returnsStream()) {
                 subchannel.begunStream(deadline);
             }
@@ -144,13 +153,26 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         if (owner.isPresent()) {
             return owner.get();
         }
-        try {
-            Subchannel subchannel = Subchannel.pick(routes.subchannels(deadline), tried);
-            return subchannel.isUsable() ? subchannel : Subchannel.pick(routes.await(deadline), tried);
-        } catch (RpcException e) {
-            failure = e.status();
-            throw e;
+        while (true) {
+            try {
+                Subchannel subchannel = Subchannel.pick(routes.subchannels(deadline), tried);
+                return subchannel.isUsable() ? subchannel : Subchannel.pick(routes.await(deadline), tried);
+            } catch (RpcException e) {
+                if (!mayWait(e)) {
+                    failure = e.status();
+                    throw e;
+                }
+            }
+            LockSupport.parkNanos(RETRY_NANOS);
         }
+    }
+
+    private boolean mayWait(RpcException e) {
+        return waitsForReady
+                && (e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.DEADLINE_EXCEEDED)
+                && !routes.isClosed()
+                && System.nanoTime() - deadline < 0
+                && !Thread.currentThread().isInterrupted();
     }
 
     /** Whether the subchannel was closed because it was replaced, which does not end this channel. */

@@ -66,6 +66,22 @@ public final class RoutedConnection extends ClientConnection {
     @Override
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
+        return begin(method, deadline, headers, isolation, observer, false);
+    }
+
+    @Override
+    public ClientCall beginWhenReady(
+            MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
+        return begin(method, deadline, headers, isolation, observer, true);
+    }
+
+    private ClientCall begin(
+            MethodDescriptor method,
+            long deadline,
+            Metadata headers,
+            Isolation isolation,
+            CallObserver observer,
+            boolean waitsForReady) {
         Subchannel single = routes.only(method);
         if (single != null) {
             ClientConnection only = single.connection();
@@ -90,7 +106,7 @@ public final class RoutedConnection extends ClientConnection {
         if (call == null) {
             call = new RoutedCall(this);
         }
-        call.begin(method, deadline, headers, isolation, observer);
+        call.begin(method, deadline, headers, isolation, observer, waitsForReady);
         return call;
     }
 

@@ -49,6 +49,7 @@ final class ConnectingCalls {
     /** Maximum number of calls that wait. Their arguments take at most as many bytes as the channel's arena quota. */
     static final int MOST_CALLS = 1_024;
 
+    private static final long NONE = Long.MAX_VALUE;
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final ClientSpec spec;
@@ -62,11 +63,18 @@ final class ConnectingCalls {
 
     /** Calls added so far. Guarded by this. */
     private long added;
-    /** Whether the thread sends a call that has left {@link #waiting}. Guarded by this. */
-    private boolean sending;
+    /** The number of the call that the thread sends, which has left {@link #waiting}. Guarded by this. */
+    private long sending = NONE;
+    /** Attempts to reach a server that failed. Guarded by this, as the next field is. */
+    private long failures;
 
-    /** @param timer ends the call at its deadline unless completed before */
-    private record Waiting(Entry call, CompletableFuture<Void> timer) {}
+    private Status lastFailure = Status.OK;
+
+    /**
+     * @param number how many were added before
+     * @param timer ends the call at its deadline unless completed before
+     */
+    private record Waiting(Entry call, long number, CompletableFuture<Void> timer) {}
 
     ConnectingCalls(ClientSpec spec) {
         this.spec = spec;
@@ -98,8 +106,7 @@ final class ConnectingCalls {
                         .start(this::sendAll);
                 connecting = true;
             }
-            waiting.add(new Waiting(call, timer));
-            added++;
+            waiting.add(new Waiting(call, added++, timer));
             bytes += call.bytes();
             empty = false;
         }
@@ -113,9 +120,9 @@ final class ConnectingCalls {
         if (waiting.size() >= MOST_CALLS || (!waiting.isEmpty() && bytes + call.bytes() > spec.arenaQuota())) {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with(
-                            "%s: channel %s has no server now, and %d asynchronous calls with %d bytes of arguments wait for"
-                                    + " one already (at most %d calls and %d bytes may); wait for their futures before you make"
-                                    + " more calls",
+                            "%s: channel %s has no server now, and its queue is full: %d asynchronous calls with %d bytes of"
+                                    + " arguments (at most %d calls and %d bytes); wait for some of them to complete before you"
+                                    + " make more calls",
                             call, spec.channel(), waiting.size(), bytes, MOST_CALLS, spec.arenaQuota())
                     .asException();
         }
@@ -146,11 +153,16 @@ final class ConnectingCalls {
      * Waits until the calls that were added before have left: a call that is not queued must not overtake them.
      *
      * @param deadline nanoTime
-     * @throws RpcException DEADLINE_EXCEEDED, or CANCELLED if the thread is interrupted
+     * @param waits whether the call waits although no server can be reached
+     * @throws RpcException why no server can be reached, DEADLINE_EXCEEDED, or CANCELLED if the thread is interrupted
      */
-    synchronized void awaitEarlier(MethodDescriptor method, long deadline) {
+    synchronized void awaitEarlier(MethodDescriptor method, long deadline, boolean waits) {
         long before = added;
-        while (!empty && added - waiting.size() - (sending ? 1 : 0) < before) {
+        long seen = failures;
+        while (isUnsentBefore(before)) {
+            if (!waits && failures != seen) {
+                throw lastFailure.asException();
+            }
             long left = deadline - System.nanoTime();
             if (left <= 0) {
                 throw late(method).asException();
@@ -165,6 +177,11 @@ final class ConnectingCalls {
                         .asException(e);
             }
         }
+    }
+
+    private boolean isUnsentBefore(long number) {
+        Waiting first = waiting.peek();
+        return sending < number || (first != null && first.number < number);
     }
 
     private void expire(Entry call) {
@@ -183,8 +200,14 @@ final class ConnectingCalls {
         end(_ -> true, status);
     }
 
-    private void endThoseThatDoNotWait(Status status) {
+    /** No server can be reached now: ends the calls that do not wait. */
+    private void failed(Status status) {
         end(each -> !each.waitsForReady(), status);
+        synchronized (this) {
+            failures++;
+            lastFailure = status;
+            notifyAll();
+        }
     }
 
     private void end(Predicate<Entry> which, Status status) {
@@ -214,7 +237,7 @@ final class ConnectingCalls {
     /** The next call that is added starts another thread. */
     private synchronized void failed() {
         connecting = false;
-        sending = false;
+        sending = NONE;
         notifyAll();
     }
 
@@ -223,8 +246,10 @@ final class ConnectingCalls {
             try {
                 first.connect();
             } catch (RpcException e) {
-                if (e.code() == Status.Code.UNAVAILABLE) {
-                    endThoseThatDoNotWait(e.status());
+                // A server that did not answer in time is one that cannot be reached now.
+                boolean hasTime = first.deadline() - System.nanoTime() > 0;
+                if (e.code() == Status.Code.UNAVAILABLE || (e.code() == Status.Code.DEADLINE_EXCEEDED && hasTime)) {
+                    failed(e.status());
                     LockSupport.parkNanos(RETRY_NANOS);
                 } else {
                     // Later calls may have more time, or be to another service.
@@ -242,15 +267,18 @@ final class ConnectingCalls {
         }
     }
 
+    /** Takes the call, unless it was removed. */
     private synchronized boolean isTaken(Entry call) {
-        sending = true;
-        boolean taken = remove(call);
-        sending = taken;
-        return taken;
+        Waiting first = waiting.peek();
+        if (first == null || first.call != call) {
+            return false;
+        }
+        sending = first.number;
+        return remove(call);
     }
 
     private synchronized void sent() {
-        sending = false;
+        sending = NONE;
         notifyAll();
     }
 

@@ -115,16 +115,18 @@ final class RunningServer implements RpcServer {
         }
         // An interrupted thread, such as one of an executor that was told to stop, can shut a server down, too.
         try (Uninterrupted whole = new Uninterrupted()) {
-            end();
+            end(whole);
         }
         return drained;
     }
 
-    private void end() {
+    private void end(Uninterrupted whole) {
         try {
             announcement.ifPresent(Router.Announcement::close);
             endpoint.drain();
             drained = awaitDrained();
+            // An interrupt during that wait must not shorten this one.
+            whole.take();
             endpoint.close();
         } finally {
             terminated.countDown();

@@ -108,7 +108,9 @@ final class StubCalls implements ClientCalls {
             if (isAsynchronous) {
                 return queued(method, deadline, sent, told);
             }
-            channel.connectingCalls().awaitEarlier(method, channel.orDefault(deadline));
+            long end = channel.orDefault(deadline);
+            channel.connectingCalls().awaitEarlier(method, end, waitsForReady);
+            return connect(method, end, sent, told);
         }
         if (waitsForReady ? connection.isReady() : connection.isUsable()) {
             try {
@@ -124,7 +126,10 @@ final class StubCalls implements ClientCalls {
 
     private ClientCall begin(
             ClientConnection connection, MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
-        return connection.begin(method, deadline, sent, isolation.or(method.isolation()), told);
+        Isolation how = isolation.or(method.isolation());
+        return waitsForReady && !method.kind().isAsynchronous()
+                ? connection.beginWhenReady(method, deadline, sent, how, told)
+                : connection.begin(method, deadline, sent, how, told);
     }
 
     /** Whether nothing was sent because the server drains, or because the channel has another connection by now. */
@@ -147,9 +152,12 @@ final class StubCalls implements ClientCalls {
                 if (waitsForReady) {
                     connection.awaitReady(end);
                 }
-                return begin(connection, method, end, sent, told);
+                return begin(connection, method, again ? end : deadline, sent, told);
             } catch (RpcException e) {
-                boolean mayWait = waitsForReady && e.code() == Status.Code.UNAVAILABLE && !channel.isClosed();
+                // A server that did not answer in time is one that cannot be reached now.
+                boolean isUnreachable =
+                        e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.DEADLINE_EXCEEDED;
+                boolean mayWait = waitsForReady && isUnreachable && !channel.isClosed();
                 // Once: a new connection may end at once, too, since some carriers connect to servers that are gone.
                 boolean isLeft = !again && connection != null && wasLeft(connection, e);
                 if (!mayWait && !isLeft) {

@@ -121,7 +121,7 @@ public abstract class ClientCall {
         /** Releases the result with all its shared objects: the caller will never see it. */
         void drop(Object value);
 
-        /** Whether it has failed because its connection ended before the server began the call. */
+        /** Whether it has failed before the server began the call. */
         boolean wasNeverBegun();
     }
 }

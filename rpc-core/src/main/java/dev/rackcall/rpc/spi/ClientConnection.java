@@ -24,6 +24,15 @@ public abstract class ClientConnection implements AutoCloseable {
     public abstract ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer);
 
+    /**
+     * As {@link #begin}. A connection that finds its servers itself waits for one, until the deadline, before the call
+     * is sent for the first time.
+     */
+    public ClientCall beginWhenReady(
+            MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
+        return begin(method, deadline, headers, isolation, observer);
+    }
+
     /** Whether new calls may start here: the peer is alive and not draining. */
     public abstract boolean isUsable();
 
@@ -36,7 +45,7 @@ public abstract class ClientConnection implements AutoCloseable {
     }
 
     /**
-     * Waits until it {@link #isReady}. A connection that is usable only with a server need not wait.
+     * Waits until it {@link #isReady}. Does nothing for a connection that is usable only while it has a server.
      *
      * @param deadline nanoTime
      * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if no server can be reached

@@ -28,9 +28,14 @@ public final class Uninterrupted implements AutoCloseable {
         }
     }
 
+    /** Takes an interrupt that has come since; {@link #close} gives it back. */
+    public void take() {
+        interrupted |= Thread.interrupted();
+    }
+
     /** Rests for at most {@code nanos}. */
     public void rest(long nanos) {
-        interrupted |= Thread.interrupted();
+        take();
         LockSupport.parkNanos(nanos);
     }
 

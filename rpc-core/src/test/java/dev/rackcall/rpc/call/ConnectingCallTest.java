@@ -7,10 +7,12 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.CallContractTest.HoldingService;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -99,13 +101,57 @@ class ConnectingCallTest extends RpcFixture {
         Echo echo = observed(lazyChannel());
         List<CompletableFuture<Integer>> futures = new ArrayList<>(call(echo, MOST_CALLS));
         assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> echo.later(-1, 0))
-                .hasMessageContainingAll("/test/echo/later", "no server now", "1024 asynchronous calls");
+                .hasMessageContainingAll(
+                        "/test/echo/later", "no server now", "queue is full", "1024 asynchronous calls");
         assertThat(futures.removeLast().cancel(true)).isTrue();
         futures.add(echo.later(7, 0));
         assertThat(told).containsExactlyInAnyOrder(Status.Code.RESOURCE_EXHAUSTED, Status.Code.CANCELLED);
         serve(Echo.class, new EchoService());
         assertThat(futures.getLast().join()).isEqualTo(7);
         Await.equal("calls that ended", MOST_CALLS + 2, told::size);
+    }
+
+    @Test
+    void shouldNotLetASynchronousCallOvertakeThoseThatWait() throws Exception {
+        Echo echo = observed(lazyChannel());
+        List<String> notes = IntStream.range(0, 100).mapToObj(i -> "note " + i).toList();
+        notes.forEach(echo::note);
+        CompletableFuture<List<String>> seen = Concurrently.start(echo::notes);
+        serve(Echo.class, new EchoService());
+        assertThat(seen.join()).isEqualTo(notes);
+    }
+
+    @Test
+    void shouldFailACallThatDoesNotWaitThoughOthersDo() {
+        RpcChannel channel = lazyChannel();
+        CompletableFuture<Integer> patient = observed(channel).later(1, 0);
+        Echo plain = channel.stub(Echo.class, options());
+        assertFails(Status.Code.UNAVAILABLE, () -> plain.add(1, 2)).hasMessageContaining("/test/echo");
+        assertThat(failureOf(plain.later(2, 0)).code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(patient).isNotDone();
+        serve(Echo.class, new EchoService());
+        assertThat(patient.join()).isEqualTo(1);
+    }
+
+    /** Calls that wait for a slot when their only server drains were not sent. */
+    @Test
+    void shouldSendCallsThatWaitedForASlotToTheNextServer() throws Exception {
+        HoldingService service = new HoldingService();
+        RpcServer former = serve(serving(Echo.class, service).stuckAfter(BOUND));
+        Echo echo = observed(open(channel(Echo.class).slots(2)));
+        List<CompletableFuture<Integer>> held = call(echo, 2);
+        Await.equal("held calls", 2, service.called::size);
+        List<CompletableFuture<Long>> waiting = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            waiting.add(Concurrently.start(() -> echo.add(1, 2)));
+        }
+        CompletableFuture<Boolean> drained = Concurrently.start(() -> former.shutdown(BOUND));
+        Await.until("the server drains", () -> former.state() != RpcServer.State.SERVING);
+        service.letGo();
+        assertThat(drained.join()).isTrue();
+        assertThat(held).allSatisfy(each -> assertThat(each.join()).isNotNegative());
+        serve(Echo.class, new EchoService());
+        assertThat(waiting.stream().map(CompletableFuture::join)).containsOnly(3L);
     }
 
     @Test

@@ -173,6 +173,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
             forsake();
             last = true;
             if (e instanceof RpcException failed) {
+                failed.fromCall();
                 trailers = failed.trailers();
                 if (sending != null) {
                     sending.explain(failed);

@@ -542,7 +542,7 @@ public final class ShmClientConnection extends ClientConnection
 
     @Override
     public int callsUnderWay() {
-        return open ? slots.busy() + async.queue().size() : 0;
+        return open ? slots.busy() + async.queue().size() + toBeQueued.get() : 0;
     }
 
     @Override
