@@ -30,6 +30,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             DemoCommand.class,
             BenchCommand.class,
             SourceTreeCommand.Install.class,
+            SourceTreeCommand.Dist.class,
             SourceTreeCommand.Test.class,
             SourceTreeCommand.Stress.class,
             RackTestCommand.class,
@@ -43,6 +44,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             HoldSealsCommand.class,
             VersionCommand.class,
             TrainCommand.class,
+            ManualCommand.class,
             HelpCommand.class,
         })
 public final class RackcallCommand {

@@ -54,6 +54,18 @@ abstract class SourceTreeCommand implements Callable<Integer> {
         }
     }
 
+    /** {@code rackcall dist}. */
+    @Command(
+            name = "dist",
+            description =
+                    "Packs this command with a Java runtime of its own, for hosts without a JDK and without a clone.")
+    static final class Dist extends SourceTreeCommand {
+        @Override
+        List<String> arguments() {
+            return List.of();
+        }
+    }
+
     /** {@code rackcall stress}. */
     @Command(
             name = "stress",
