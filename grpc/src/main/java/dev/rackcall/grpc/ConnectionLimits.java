@@ -104,7 +104,7 @@ record ConnectionLimits(long idle, long age, long grace) {
                 if (limits.grace != NEVER && !stopped) {
                     ageTimer = scheduler.schedule(
                             () -> transport.shutdownNow(Status.UNAVAILABLE.withDescription(
-                                    "the connection has reached maxConnectionAge and its grace")),
+                                    "the connection exceeded maxConnectionAge, and maxConnectionAgeGrace has passed")),
                             limits.grace,
                             TimeUnit.NANOSECONDS);
                 }

@@ -159,7 +159,7 @@ public final class RackcallServerBuilder extends ForwardingServerBuilder<Rackcal
         return this;
     }
 
-    /** Lets new calls of a connection that old go over a new one; see {@link #maxConnectionAgeGrace}. */
+    /** Moves new calls to a new connection once a connection is this old; see {@link #maxConnectionAgeGrace}. */
     @Override
     public RackcallServerBuilder maxConnectionAge(long maxConnectionAge, TimeUnit timeUnit) {
         limits = limits.withAge(positive("maxConnectionAge", maxConnectionAge, timeUnit));

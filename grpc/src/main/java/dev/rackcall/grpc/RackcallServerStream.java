@@ -84,8 +84,8 @@ final class RackcallServerStream extends AbstractServerStream {
     void data(byte[] bytes, boolean end) {
         inbound.came(bytes.length);
         if (!transport.budget().take(bytes.length)) {
-            Status status = Status.RESOURCE_EXHAUSTED.withDescription("the server has not consumed "
-                    + InboundBudget.MOST_BYTES + " bytes of the calls on this connection");
+            Status status = Status.RESOURCE_EXHAUSTED.withDescription(
+                    "the server has not read " + InboundBudget.MOST_BYTES + " bytes of the calls on this connection");
             fail(status, status);
         }
         tasks.execute(() -> state.data(bytes, end));

@@ -72,7 +72,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
                         .build());
     }
 
-    /** Starts the timers, if there are any: they may end the connection. Called on the accepting thread, at last. */
+    /** Starts the idle and age timers, if configured. The accepting thread calls this last, because a timer may close the connection. */
     void startTimers() {
         if (!server.limits().equals(ConnectionLimits.NONE)) {
             timers = server.limits().start(this, server.scheduler());

@@ -79,7 +79,7 @@ class RackcallNameResolverTest {
                 .build();
     }
 
-    /** gRPC takes what leaves a resolver as a panic, which ends the channel for good. */
+    /** An exception that escapes a resolver makes gRPC panic, which ends the channel for good. */
     @Test
     void shouldGoOnAfterAnErrorInALookAtTheDirectory() throws Exception {
         BlockingQueue<Status> failures = new LinkedBlockingQueue<>();

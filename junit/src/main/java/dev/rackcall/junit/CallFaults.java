@@ -21,7 +21,7 @@ public final class CallFaults {
     private static final String ALL = "";
 
     /**
-     * Whose calls a fault concerns.
+     * The calls that a fault affects.
      *
      * @param service a channel's name, or {@link #ALL}
      */
@@ -89,7 +89,7 @@ public final class CallFaults {
     }
 
     /**
-     * Lets the calls of a method fail at the client, before they are sent. Calls that return a {@code
+     * Makes the calls of a method fail at the client, before they are sent. Calls that return a {@code
      * CompletableFuture} are sent and fail before their handlers run, so the future completes exceptionally, as when the
      * server is lost.
      *
@@ -103,7 +103,7 @@ public final class CallFaults {
     }
 
     /**
-     * Lets the calls of a method fail as they do when the connection's arena is full: with RESOURCE_EXHAUSTED, before
+     * Makes the calls of a method fail as they do when the connection's arena is full: with RESOURCE_EXHAUSTED, before
      * they are sent, also if they return a future.
      */
     public void exhaust(String method) {

@@ -40,7 +40,7 @@ public record HostId(long value) {
         }
     }
 
-    /** The message of another process, which may know this host by its number only, with the name that is used here. */
+    /** Adds this host's name to a message from a process that may know only its number. */
     public String nameIn(String message) {
         return message.replace("host " + number() + " ", this + " ");
     }

@@ -84,9 +84,9 @@ public final class CallOptions {
     }
 
     /**
-     * Makes calls wait until their deadline while no server of the channel takes clients, for example because one is
-     * replaced by its next version. Otherwise they fail with UNAVAILABLE at once. A call whose server ends after it was
-     * sent does not wait for another one.
+     * Makes calls wait until their deadlines while the channel has no server that accepts clients, for example during an
+     * upgrade. Without this option, they fail at once with UNAVAILABLE. Once a call has been sent, it does not wait: if
+     * its server ends, it fails.
      */
     public CallOptions withWaitForReady() {
         return new CallOptions(timeout, deadline, headers, isolation, observer, true);

@@ -19,7 +19,8 @@ class GuideTest {
 
     @Test
     void shouldShowOnlyCodeThatRuns() throws IOException {
-        requireThatSnippetsRun("guide.md", 6);
+        requireThatSnippetsRun("guide.md", 4);
+        requireThatSnippetsRun("testing.md", 2);
         requireThatSnippetsRun("spring.md", 3);
     }
 

@@ -52,7 +52,7 @@ final class RackWatch implements AutoCloseable {
     }
 
     /**
-     * Goes on asking that way.
+     * Polls {@code servers} until closed.
      *
      * @param directory closed with it
      */

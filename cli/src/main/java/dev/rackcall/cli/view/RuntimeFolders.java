@@ -17,8 +17,7 @@ final class RuntimeFolders {
     private RuntimeFolders() {}
 
     /**
-     * The runtime folder of a process, if it differs from this process's and exists here. Another process chooses it, but
-     * it has no control characters.
+     * The runtime folder of a process, if it differs from this process's and exists here. The other process chose the path, so one with control characters is rejected.
      */
     static Optional<Path> of(int pid) {
         try {
@@ -33,7 +32,7 @@ final class RuntimeFolders {
         }
     }
 
-    /** As {@link RuntimeDirectory#defaultPath} there. */
+    /** Computes {@link RuntimeDirectory#defaultPath} for that process. */
     private static Path chosen(Path process) throws IOException {
         String environment;
         try (InputStream file = Files.newInputStream(process.resolve("environ"))) {

@@ -126,7 +126,7 @@ final class ViewHistory {
         return nodes;
     }
 
-    /** Without options. Names that are a channel's need no quotes in a shell. */
+    /** The command without options. Valid channel names need no quoting. */
     private Optional<String> explainCommand(String channel) {
         try {
             RuntimeDirectory.checkName(channel);
@@ -183,7 +183,7 @@ final class ViewHistory {
             inFlight[point] = valid ? (float) now.inFlight() : NONE;
         }
 
-        /** Once, while its process runs. */
+        /** Looks up the runtime folder once, while the process is alive. */
         void findFolder(IntFunction<Optional<Path>> folders) {
             Optional<Integer> pid = row.serverPid().or(row::clientPid);
             if (!searched && explain.isPresent() && pid.isPresent()) {

@@ -18,7 +18,7 @@ final class RouteEvents {
         private static final EventType CHANGE = EventType.getEventType(RouteChangeEvent.class);
     }
 
-    /** From now on, calls of the channel to that route's server take the route. */
+    /** Records that calls of the channel to this server now use this route. */
     static void changed(String channel, EndpointRoute route) {
         if (FlightRecorder.isInitialized() && Types.CHANGE.isEnabled()) {
             RouteChangeEvent event = new RouteChangeEvent();
@@ -31,7 +31,7 @@ final class RouteEvents {
 
     @Name("dev.rackcall.RouteChange")
     @Label("Route Change")
-    @Description("A channel has connected to a server over a route that it did not use before")
+    @Description("A channel has started to use a route to a server")
     @Category("Rackcall")
     @StackTrace(false)
     static final class RouteChangeEvent extends Event {

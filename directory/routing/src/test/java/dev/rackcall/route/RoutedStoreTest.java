@@ -37,7 +37,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What handlers store means the same over each route that a directory leads to. Servers are in this process, but named
+ * Stores of handlers have the same effect over every route that a directory leads to. Servers are in this process, but named
  * in the directory as those of others are.
  */
 class RoutedStoreTest {

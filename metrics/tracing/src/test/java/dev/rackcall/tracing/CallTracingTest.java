@@ -58,7 +58,7 @@ class CallTracingTest {
     private final OpenTelemetrySdk atClient = sdk();
     private final OpenTelemetrySdk atServer = sdk();
 
-    /** What is closed at last, the newest first. */
+    /** Closed after each test, newest first. */
     private final Deque<AutoCloseable> kept = new ArrayDeque<>();
 
     private RpcServer server;

@@ -214,7 +214,7 @@ final class ChannelConnection {
         return now.isUsable() ? now : anew(orDefault(deadline));
     }
 
-    /** The deadline, or that of a call that begins now if it is 0; nanoTime. */
+    /** Returns the deadline, a nanoTime; if it is 0, the default deadline of a call that begins now. */
     long orDefault(long deadline) {
         return deadline != 0
                 ? deadline
@@ -226,7 +226,7 @@ final class ChannelConnection {
     }
 
     /**
-     * Ends a call's wait for a server.
+     * Throws if a call may not wait longer for a server.
      *
      * @param deadline nanoTime
      * @throws RpcException DEADLINE_EXCEEDED if it has passed, CANCELLED if the thread was interrupted
@@ -295,7 +295,7 @@ final class ChannelConnection {
         }
     }
 
-    /** A server that drains ends the connection by itself, when the calls in flight there have ended. */
+    /** Keeps the connection for its calls in flight; the draining server closes it when they have ended. */
     private void leave(ClientConnection former) {
         left.removeIf(ClientConnection::hasEnded);
         if (former.hasEnded()) {

@@ -175,7 +175,7 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
         }
     }
 
-    /** The call's observer was handed over. */
+    /** {@code inner} now owns the observer and notifies it. */
     private void failWith(ClientCall inner, Throwable cause) {
         Throwable failure;
         try {
@@ -245,7 +245,8 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
             if (queue.remove(ConnectingCall.this)) {
                 EndObservers.tell(
                         observer,
-                        Status.Code.CANCELLED.with("%s: ended by its caller before it was sent", method),
+                        Status.Code.CANCELLED.with(
+                                "%s: its caller completed or cancelled its future before it was sent", method),
                         Metadata.EMPTY);
             }
             CompletableFuture<T> inner = sent;

@@ -13,8 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
 /**
- * The asynchronous and one-way calls of a channel that began while it had no server, first come, first served. A thread
- * connects and sends them; it lives as long as there are any. Their callers do not wait. Thread-safe.
+ * The asynchronous and one-way calls of a channel that began while it had no server, first come, first served. One thread connects and sends them; it ends when the queue is empty. Their callers do not wait. Thread-safe.
  */
 final class ConnectingCalls {
     /** A call that waits for a server. */

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /**
  * An intercepted call whose answer its own thread reads. Notes the shared objects of the result, wherever they lie in
- * it, for the case that an interceptor keeps the result from its caller.
+ * it, so that they can be released if an interceptor withholds the result.
  */
 final class NotedCall extends ClientCall {
     private final ClientCall call;

@@ -116,7 +116,7 @@ final class StubCalls implements ClientCalls {
             try {
                 return begin(connection, method, deadline, sent, told);
             } catch (RpcException e) {
-                if (!wasLeft(connection, e)) {
+                if (!wasNotSent(connection, e)) {
                     throw e;
                 }
             }
@@ -133,7 +133,7 @@ final class StubCalls implements ClientCalls {
     }
 
     /** Whether nothing was sent because the server drains, or because the channel has another connection by now. */
-    private boolean wasLeft(ClientConnection connection, RpcException e) {
+    private boolean wasNotSent(ClientConnection connection, RpcException e) {
         boolean isLost = e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.CANCELLED;
         return isLost
                 && !connection.isUsable()
@@ -159,7 +159,7 @@ final class StubCalls implements ClientCalls {
                         e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.DEADLINE_EXCEEDED;
                 boolean mayWait = waitsForReady && isUnreachable && !channel.isClosed();
                 // Once: a new connection may end at once, too, since some carriers connect to servers that are gone.
-                boolean isLeft = !again && connection != null && wasLeft(connection, e);
+                boolean isLeft = !again && connection != null && wasNotSent(connection, e);
                 if (!mayWait && !isLeft) {
                     throw e;
                 }

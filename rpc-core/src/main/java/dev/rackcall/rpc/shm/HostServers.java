@@ -61,7 +61,7 @@ public final class HostServers {
             if (!attempts.isAnyStarting() || System.nanoTime() - end >= 0) {
                 throw attempts.failure();
             }
-            // Otherwise no park would sleep until the time is up.
+            // An interrupted thread cannot park, so this loop would spin until the deadline.
             Transports.requireNotInterrupted(spec);
             LockSupport.parkNanos(LISTEN_POLL_NANOS);
         }

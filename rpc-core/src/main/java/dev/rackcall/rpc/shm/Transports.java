@@ -131,7 +131,7 @@ public final class Transports {
         }
     }
 
-    /** The server's answer; empty if it does not come in time. Checks for an interrupt, which ends no native wait. */
+    /** The server's answer; empty if it does not come in time. Polls for interrupts, because an interrupt does not end a native wait. */
     private static Optional<Message> answer(UnixSocket socket, ClientSpec spec) {
         long end = System.nanoTime() + spec.connectTimeout().toNanos();
         while (true) {

@@ -2,21 +2,24 @@ package dev.rackcall.rpc.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A server counts its calls, including calls that wait while its polling thread runs a handler. */
+/** Servers and channels count their calls, including calls that wait while a polling thread runs a handler. */
 @Timeout(240)
 class CallsUnderWayTest extends RpcFixture {
     private static final int CALLS = 10;
@@ -45,5 +48,18 @@ class CallsUnderWayTest extends RpcFixture {
         turns.release(CALLS);
         answers.forEach(CompletableFuture::join);
         Await.equal("calls under way", 0, server::callsUnderWay);
+    }
+
+    /** A stream holds no slot between two of its requests, and its connection must stay. */
+    @Test
+    void shouldCountAStreamThatIsRead() {
+        serve(Echo.class, new EchoService());
+        RpcChannel channel = open(Echo.class);
+        Stream<Integer> numbers = channel.stub(Echo.class).count(0, 20_000);
+        Iterator<Integer> read = numbers.iterator();
+        assertThat(read.next()).isZero();
+        Await.equal("calls under way", 1, () -> channel.routes().getFirst().calls());
+        numbers.close();
+        Await.equal("calls under way", 0, () -> channel.routes().getFirst().calls());
     }
 }

@@ -85,7 +85,7 @@ class ConnectingCallTest extends RpcFixture {
     }
 
     @Test
-    void shouldFailByTheirFuturesIfTheyDoNotWait() {
+    void shouldFailTheFuturesOfCallsThatDoNotWait() {
         RpcServer former = serve(Echo.class, new EchoService());
         Echo echo = open(Echo.class).stub(Echo.class, options());
         former.close();

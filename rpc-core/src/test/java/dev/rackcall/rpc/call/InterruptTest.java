@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Where else than for its answer an interrupted caller waits; the transports' contract has the answer. */
+/** Interrupts callers that wait for something other than an answer. The transport contract covers waiting for the answer. */
 class InterruptTest extends RpcFixture {
     /** Later than the elements that the first answer brings. */
     private static final int BLOCKED = 500;

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a handler leaves behind does not reach the next caller. */
 class LeftBehindTest extends RpcFixture {
-    /** In so many looks in a row, a thread that spins has had a processor. */
+    /** Equal CPU-time readings in a row that prove a thread sleeps. */
     private static final int LOOKS = 50;
 
     static List<Dispatch> dispatches() {
@@ -76,7 +76,7 @@ class LeftBehindTest extends RpcFixture {
     }
 
     @Test
-    void shouldLetAPollerSleepThatWasInterruptedAfterItsHandlerHadReturned() {
+    void shouldLetAPollerSleepAfterALateInterrupt() {
         Interrupted service = new Interrupted();
         serve(serving(Echo.class, service).dispatch(Dispatch.direct()));
         Echo echo = connect(Echo.class);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A handler's caller does not take the failure of a call that the handler made for one of the handler's server. */
+/** The failure of a call inside a handler does not look like a failure of the handler's server. */
 class NestedFailureTest extends RpcFixture {
     @TempDir
     private Path far;
@@ -85,7 +85,7 @@ class NestedFailureTest extends RpcFixture {
     }
 
     @Test
-    void shouldNotSayThatItIsUnavailableIfTheServerBehindItIs() {
+    void shouldNotPassOnUnavailableFromANestedCall() {
         last.close();
         assertFails(Status.Code.UNKNOWN, () -> echo.add(1, 2)).hasMessageContaining("UNAVAILABLE: ");
         RpcException failed = failure(() -> {

@@ -179,6 +179,7 @@ final class AnswerWaiting {
 
         /** Sleeps until the answer has arrived; returns its word. */
         long sleep() {
+            ConnectionEvents.WaitEvent event = ConnectionEvents.waitBegins();
             boolean interrupted = false;
             try {
                 while (!isAnswered()) {
@@ -197,6 +198,7 @@ final class AnswerWaiting {
                 if (interrupted) {
                     Thread.currentThread().interrupt();
                 }
+                ConnectionEvents.waited(event, connection.spec.channel(), "ANSWER");
             }
             spinning.slept();
             WaitCounts.add(WaitCounts.Kind.ANSWER_SLEPT);

@@ -247,6 +247,9 @@ public final class ClientEnd {
             }
             end = status;
         }
+        if (!isClosedHere()) {
+            ConnectionEvents.lost(channel, transport, status);
+        }
         try {
             arenas.end(status);
             reactor.remove(tag);

@@ -130,6 +130,7 @@ class ClientSlots {
 
     private ShmClientCall claimInTurn(long deadline, Supplier<ShmClientCall> claiming) {
         WaitCounts.add(WaitCounts.Kind.SLOT);
+        ConnectionEvents.WaitEvent event = ConnectionEvents.waitBegins();
         RoomWait wait = new RoomWait(deadline);
         SlotQueue.Waiter me = queue.enter(connection.async.queue().added());
         try {
@@ -157,6 +158,7 @@ class ClientSlots {
             }
         } finally {
             queue.leave(me);
+            ConnectionEvents.waited(event, connection.spec.channel(), "SLOT");
             // Calls that were queued after this thread came have waited for it.
             connection.async.queue().flush();
         }

@@ -40,6 +40,9 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
 
         /** Tells the server that the stream is not read any more. */
         void closeStream(long id);
+
+        /** The number of streams that are read has changed by that much. */
+        void reads(int more);
     }
 
     private final Source source;
@@ -52,6 +55,8 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     private long id;
     private boolean last;
     private boolean told;
+    /** Whether the source counts it. */
+    private boolean counted;
     /** The call that opens the stream, until its answer is read; null if it was read before the stream was returned. */
     private Future<?> opening;
     /** The stream that the call sends; null if it sends none. */
@@ -88,6 +93,10 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     Stream<T> stream() {
         if (opening == null) {
             tellIfLast();
+        }
+        if (!told) {
+            counted = true;
+            source.reads(1);
         }
         return StreamSupport.stream(this, false).onClose(this::closeEarly);
     }
@@ -215,6 +224,9 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     private void tell(Status status) {
         if (!told) {
             told = true;
+            if (counted) {
+                source.reads(-1);
+            }
             if (sending != null) {
                 sending.end();
             }

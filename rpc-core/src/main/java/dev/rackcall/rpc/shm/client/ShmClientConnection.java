@@ -70,6 +70,8 @@ public final class ShmClientConnection extends ClientConnection
     /** The streams that calls send now. */
     private final Set<OutgoingStream<?>> outgoing = ConcurrentHashMap.newKeySet();
 
+    /** Streams that are read; between two of their requests, they have no slot. */
+    private final AtomicInteger streams = new AtomicInteger();
     /** Calls that began without a slot and are not in the queue yet. */
     private final AtomicInteger toBeQueued = new AtomicInteger();
 
@@ -152,8 +154,8 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     /**
-     * After the claim: a call that got its slot before {@link ControlOp#LAST_CALL} did is sent before that, and any
-     * later one sees here that the server drains.
+     * Called after a slot was claimed. A call with an earlier slot than {@link ControlOp#LAST_CALL} is sent before it; a
+     * later call sees here that the server drains.
      */
     private void requireUsable(ShmClientCall call) {
         if (!usable) {
@@ -428,6 +430,11 @@ public final class ShmClientConnection extends ClientConnection
         control(ControlOp.STREAM_CLOSE, id);
     }
 
+    @Override
+    public void reads(int more) {
+        streams.addAndGet(more);
+    }
+
     /**
      * Makes the server join the session in which a holder has this side's seals.
      *
@@ -542,7 +549,7 @@ public final class ShmClientConnection extends ClientConnection
 
     @Override
     public int callsUnderWay() {
-        return open ? slots.busy() + async.queue().size() + toBeQueued.get() : 0;
+        return open ? slots.busy() + async.queue().size() + toBeQueued.get() + streams.get() : 0;
     }
 
     @Override
@@ -602,7 +609,7 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     private boolean areAllSent() {
-        // In this order: a call that is counted may enter the queue meanwhile.
+        // The counter first: a call enters the queue before it leaves the counter.
         return toBeQueued.get() == 0 && async.queue().isEmpty();
     }
 

@@ -19,7 +19,7 @@ import java.util.function.Supplier;
  */
 public abstract class PolledServer implements ServerEndpoint {
     private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** How long clients may take to notice that the server drains; a stopped one does not. */
+    /** Maximum wait for clients to notice that the server drains; a stopped client never does. */
     private static final long NOTICE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long JOIN_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -81,7 +81,7 @@ public abstract class PolledServer implements ServerEndpoint {
             boolean once = areAll(ShmServerConnection::isIdle, end, waits);
             if (once) {
                 long now = System.nanoTime();
-                areAll(ShmServerConnection::isLeft, now + Math.min((end - now) / 2, NOTICE_NANOS), waits);
+                areAll(ShmServerConnection::hasNoMoreCalls, now + Math.min((end - now) / 2, NOTICE_NANOS), waits);
             }
             return once && areAll(ShmServerConnection::isIdle, end, waits);
         }

@@ -422,13 +422,13 @@ public final class ShmServerConnection implements Relief.Served {
         deliver();
     }
 
-    /** The client begins no calls any more. */
-    void hadLastCall() {
+    /** The client begins no more calls. */
+    void noteLastCall() {
         hadLastCall = true;
     }
 
-    /** Whether the client has noticed that this server drains. Only then an idle connection stays idle. */
-    boolean isLeft() {
+    /** Whether the client has noticed that this server drains. Only then does an idle connection stay idle. */
+    boolean hasNoMoreCalls() {
         return hadLastCall || isClosed();
     }
 

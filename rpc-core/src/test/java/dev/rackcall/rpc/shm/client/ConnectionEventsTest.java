@@ -1,0 +1,61 @@
+package dev.rackcall.rpc.shm.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.shm.waiting.WaitCounts;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+
+class ConnectionEventsTest extends RpcFixture {
+    private static final String WAIT = "dev.rackcall.Wait";
+    private static final String LOST = "dev.rackcall.ConnectionLost";
+
+    @Test
+    void shouldRecordSleepsAndLostServers() throws Exception {
+        RpcServer server = serve(Echo.class, new EchoService());
+        Path file = directory.resolve("events.jfr");
+        try (Recording recording = new Recording()) {
+            recording.enable(WAIT).withThreshold(Duration.ZERO);
+            recording.enable(LOST);
+            recording.start();
+            RpcChannel channel = open(channel(Echo.class).waiting(WaitStrategy.blocking()));
+            long before = WaitCounts.of(WaitCounts.Kind.ANSWER_SLEPT);
+            // A blocking caller sleeps, unless the answer was there before it looked.
+            Await.until("a call that sleeps", () -> {
+                channel.stub(Echo.class).add(1, 2);
+                return WaitCounts.of(WaitCounts.Kind.ANSWER_SLEPT) > before;
+            });
+            server.close();
+            Await.until("the end of the connection", () -> channel.state() != RpcChannel.State.READY);
+            recording.stop();
+            recording.dump(file);
+        }
+        List<RecordedEvent> events = RecordingFile.readAllEvents(file);
+        assertThat(events)
+                .filteredOn(event -> event.getEventType().getName().equals(WAIT))
+                .isNotEmpty()
+                .allSatisfy(event -> {
+                    assertThat(event.getString("channel")).isEqualTo("/test/echo");
+                    assertThat(event.getString("what")).isEqualTo("ANSWER");
+                });
+        assertThat(events)
+                .filteredOn(event -> event.getEventType().getName().equals(LOST))
+                .singleElement()
+                .satisfies(event -> {
+                    assertThat(event.getString("transport")).isIn("PROCESS", "HOST");
+                    assertThat(event.getString("reason")).contains("/test/echo", "its server is gone");
+                });
+    }
+}
