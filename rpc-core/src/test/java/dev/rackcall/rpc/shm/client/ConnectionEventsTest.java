@@ -17,15 +17,20 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ConnectionEventsTest extends RpcFixture {
     private static final String WAIT = "dev.rackcall.Wait";
     private static final String LOST = "dev.rackcall.ConnectionLost";
 
+    /** The runtime folder ends with its last server. */
+    @TempDir
+    private Path records;
+
     @Test
     void shouldRecordSleepsAndLostServers() throws Exception {
         RpcServer server = serve(Echo.class, new EchoService());
-        Path file = directory.resolve("events.jfr");
+        Path file = records.resolve("events.jfr");
         try (Recording recording = new Recording()) {
             recording.enable(WAIT).withThreshold(Duration.ZERO);
             recording.enable(LOST);
