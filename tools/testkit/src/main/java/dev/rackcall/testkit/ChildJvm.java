@@ -31,9 +31,6 @@ public final class ChildJvm implements AutoCloseable {
     private static final List<String> NOT_INHERITED =
             List.of("-javaagent:", "-agentlib:", "-Xrun", "-XX:AOT", "-XX:ArchiveClassesAtExit");
 
-    /** For a whole program, which an emulated processor may interpret for minutes. */
-    private static final Duration LIFE = Await.BOUND.multipliedBy(4);
-
     /** The flags that make a short life cheap; an optimised child neither gets nor inherits them. */
     private static final List<String> CHEAP = List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
@@ -268,11 +265,11 @@ public final class ChildJvm implements AutoCloseable {
         return awaitEnd();
     }
 
-    /** Waits until it has ended and its output is read; fails after some minutes. Returns its exit code. */
+    /** Waits until it has ended and its output is read; fails after {@link Await#BOUND}. Returns its exit code. */
     public int awaitEnd() throws InterruptedException {
-        long end = System.nanoTime() + LIFE.toNanos();
-        if (!process.waitFor(LIFE)) {
-            throw new AssertionError(this + " did not end within " + LIFE + "; it printed:\n" + output());
+        long end = System.nanoTime() + Await.BOUND.toNanos();
+        if (!process.waitFor(Await.BOUND)) {
+            throw new AssertionError(this + " did not end within " + Await.BOUND + "; it printed:\n" + output());
         }
         synchronized (lines) {
             // The child's own children may keep the pipe open.
