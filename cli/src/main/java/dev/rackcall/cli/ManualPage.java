@@ -1,5 +1,6 @@
 package dev.rackcall.cli;
 
+import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -17,7 +18,7 @@ final class ManualPage {
     static String of(CommandSpec command) {
         ManualPage manual = new ManualPage();
         String name = command.name();
-        manual.macro("TH", name.toUpperCase(java.util.Locale.ROOT), "1");
+        manual.macro("TH", name.toUpperCase(Locale.ROOT), "1");
         manual.macro("SH", "NAME");
         manual.text(name + " - " + description(command.usageMessage().description()));
         manual.macro("SH", "SYNOPSIS");

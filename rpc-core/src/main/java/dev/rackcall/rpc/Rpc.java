@@ -51,8 +51,9 @@ import java.lang.annotation.Target;
 public @interface Rpc {
     /**
      * The caller does not wait, and does not learn what the handler did. A call that the queue has no room for throws;
-     * one that is lost, for example because there is no server, is reported to the call's observer. Only for {@code void} methods. Keep a shared argument until the handler has finished with it, which only another call
-     * can confirm. If its scope is closed earlier, the call fails unnoticed.
+     * one that is lost, for example because there is no server, is reported to the call's observer. Only for {@code
+     * void} methods. Keep a shared argument until the handler has finished with it, which only another call can confirm.
+     * If its scope is closed earlier, the call fails unnoticed.
      */
     boolean oneWay() default false;
 

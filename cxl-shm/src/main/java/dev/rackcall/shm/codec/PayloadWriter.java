@@ -1,5 +1,6 @@
 package dev.rackcall.shm.codec;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -52,6 +53,14 @@ public final class PayloadWriter {
         MemorySegment grow(MemorySegment old, long used, long needed);
     }
 
+    /**
+     * Grows in private memory, by factors. For a payload that is encoded before its place in shared memory is known, or
+     * converted.
+     */
+    public static final Growth PRIVATE = PayloadWriter::growPrivately;
+
+    private static final long FIRST_PRIVATE_BYTES = 1 << 10;
+
     private static final int SHORT_TEXT = 16;
     private static final int FIRST_BEYOND_ASCII = 0x80;
 
@@ -72,6 +81,11 @@ public final class PayloadWriter {
     public static PayloadWriter create(Growth growth) {
         requireLittleEndian();
         return new PayloadWriter(growth);
+    }
+
+    private static MemorySegment growPrivately(MemorySegment old, long used, long needed) {
+        long bytes = Math.max(FIRST_PRIVATE_BYTES, Math.max(needed, 2 * old.byteSize()));
+        return Arena.ofAuto().allocate(bytes).copyFrom(old.asSlice(0, used));
     }
 
     /** Payloads are little-endian, like every supported machine, so values are copied as they are. */

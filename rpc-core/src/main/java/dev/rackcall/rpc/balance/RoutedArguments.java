@@ -8,7 +8,6 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadWriter;
 import dev.rackcall.shm.types.SharedObject;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,20 +18,14 @@ import java.util.Optional;
  * subchannel whose memory holds the shared objects.
  */
 final class RoutedArguments {
-    private static final long FIRST_BYTES = 1 << 10;
     private static final long KEPT_BYTES = 64 << 10;
 
-    private final PayloadWriter writer = PayloadWriter.create(RoutedArguments::grow);
+    private final PayloadWriter writer = PayloadWriter.create(PayloadWriter.PRIVATE);
     private final List<Object> shared = new ArrayList<>();
     private final List<String> sharedNames = new ArrayList<>();
     private MemorySegment memory = MemorySegment.NULL;
     private boolean encoding;
     private Optional<Subchannel> bound = Optional.empty();
-
-    private static MemorySegment grow(MemorySegment old, long used, long needed) {
-        MemorySegment larger = Arena.ofAuto().allocate(Math.max(FIRST_BYTES, Math.max(needed, 2 * old.byteSize())));
-        return larger.copyFrom(old.asSlice(0, used));
-    }
 
     PayloadWriter writer(ObjectCodec objects) {
         if (!encoding) {

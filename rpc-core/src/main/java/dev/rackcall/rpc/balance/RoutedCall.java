@@ -112,13 +112,15 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
             } catch (RpcException e) {
                 told.endUntold(e.status());
                 // Nothing was sent, so any call may try another subchannel.
-                attempts -= waitsForReady ? 1 : 0;
                 RpcException why = wasLeft(subchannel, e) ? leftMeanwhile(subchannel, e) : e;
                 // A server of another version may lack the method.
                 boolean isMissing = why.code() == Status.Code.UNIMPLEMENTED;
                 if (!(isMissing ? mayTryUntried(subchannel) : mayTryAnother(subchannel, why))) {
                     failure = why.status();
                     throw why;
+                }
+                if (waitsForReady) {
+                    LockSupport.parkNanos(RETRY_NANOS);
                 }
                 continue;
             } catch (RuntimeException | Error e) {
@@ -190,8 +192,11 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         if (!subchannel.isUsable()) {
             routes.noticeEnd();
         }
-        tried.add(subchannel);
-        attempts++;
+        if (!waitsForReady) {
+            // A call that waits has not been sent, and its deadline bounds it.
+            tried.add(subchannel);
+            attempts++;
+        }
         return e.code() == Status.Code.UNAVAILABLE
                 && arguments.bound().isEmpty()
                 && attempts < MOST_ATTEMPTS

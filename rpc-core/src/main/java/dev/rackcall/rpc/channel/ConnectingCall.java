@@ -13,7 +13,6 @@ import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import dev.rackcall.shm.types.SharedObject;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,8 +37,6 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
         /** Begins the call. */
         ClientCall begin(CallObserver observer);
     }
-
-    private static final long FIRST_BYTES = 1 << 10;
 
     private record Shared(Object object, String argument) {}
 
@@ -67,12 +64,7 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
         this.deadline = deadline;
         this.sender = sender;
         this.observer = observer;
-        this.writer = PayloadWriter.create(ConnectingCall::grow).objects(objects);
-    }
-
-    private static MemorySegment grow(MemorySegment old, long used, long needed) {
-        MemorySegment larger = Arena.ofAuto().allocate(Math.max(FIRST_BYTES, Math.max(needed, 2 * old.byteSize())));
-        return larger.copyFrom(old.asSlice(0, used));
+        this.writer = PayloadWriter.create(PayloadWriter.PRIVATE).objects(objects);
     }
 
     @Override

@@ -13,7 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
 /**
- * The asynchronous and one-way calls of a channel that began while it had no server, first come, first served. One thread connects and sends them; it ends when the queue is empty. Their callers do not wait. Thread-safe.
+ * The asynchronous and one-way calls of a channel that began while it had no server, first come, first served. One
+ * thread connects and sends them; it ends when the queue is empty. Their callers do not wait. Thread-safe.
  */
 final class ConnectingCalls {
     /** A call that waits for a server. */
@@ -57,7 +58,10 @@ final class ConnectingCalls {
     private long bytes;
     /** Whether the thread runs. Guarded by this. */
     private boolean connecting;
-    /** Whether calls wait, or are being sent: later ones go behind them. Written under the lock. */
+    /**
+     * Whether no calls wait or are being sent; later ones go behind those. Written under the lock, read without: a thread
+     * sees its own calls, whose order counts.
+     */
     private volatile boolean empty = true;
 
     /** Calls added so far. Guarded by this. */
@@ -191,7 +195,8 @@ final class ConnectingCalls {
 
     private Status late(Object call) {
         return Status.Code.DEADLINE_EXCEEDED.with(
-                "%s: its deadline passed while channel %s had no server", call, spec.channel());
+                "%s: its deadline passed while channel %s had no server; start one, or give the call more time",
+                call, spec.channel());
     }
 
     /** Ends all calls that wait. */
@@ -200,7 +205,7 @@ final class ConnectingCalls {
     }
 
     /** No server can be reached now: ends the calls that do not wait. */
-    private void failed(Status status) {
+    private void unreachable(Status status) {
         end(each -> !each.waitsForReady(), status);
         synchronized (this) {
             failures++;
@@ -228,16 +233,20 @@ final class ConnectingCalls {
             over = true;
         } finally {
             if (!over) {
-                failed();
+                died();
             }
         }
     }
 
-    /** The next call that is added starts another thread. */
-    private synchronized void failed() {
-        connecting = false;
-        sending = NONE;
-        notifyAll();
+    /** The next call that is added starts another thread; those that wait would have to wait for that. */
+    private void died() {
+        synchronized (this) {
+            connecting = false;
+            sending = NONE;
+            notifyAll();
+        }
+        endAll(Status.Code.INTERNAL.with(
+                "channel %s: the thread that connects has failed, see the log; call again", spec.channel()));
     }
 
     private void sendEach() {
@@ -248,7 +257,7 @@ final class ConnectingCalls {
                 // A server that did not answer in time is one that cannot be reached now.
                 boolean hasTime = first.deadline() - System.nanoTime() > 0;
                 if (e.code() == Status.Code.UNAVAILABLE || (e.code() == Status.Code.DEADLINE_EXCEEDED && hasTime)) {
-                    failed(e.status());
+                    unreachable(e.status());
                     LockSupport.parkNanos(RETRY_NANOS);
                 } else {
                     // Later calls may have more time, or be to another service.

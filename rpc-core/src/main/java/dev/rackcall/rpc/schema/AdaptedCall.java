@@ -1,9 +1,7 @@
 package dev.rackcall.rpc.schema;
 
-import dev.rackcall.rpc.Metadata;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.spi.ClientCall;
-import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.rpc.spi.ForwardingCall;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.util.concurrent.CompletableFuture;
@@ -13,19 +11,18 @@ import java.util.stream.Stream;
  * A call to a server of another version. The stub encodes its own version into private memory, which is converted into
  * the call's memory before the call is sent; the answer is converted into private memory before it is decoded.
  */
-final class AdaptedCall extends ClientCall {
+final class AdaptedCall extends ForwardingCall {
     private final AdaptedConnection connection;
     private final AdaptedMethod method;
-    private final ClientCall call;
     /** Null when no private memory is in use. */
     private Conversion arguments;
 
     private Conversion answer;
 
     AdaptedCall(AdaptedConnection connection, AdaptedMethod method, ClientCall call) {
+        super(call);
         this.connection = connection;
         this.method = method;
-        this.call = call;
     }
 
     @Override
@@ -38,11 +35,6 @@ final class AdaptedCall extends ClientCall {
             arguments.begin();
         }
         return arguments.writer();
-    }
-
-    @Override
-    public long share(Object sharedObject, String argument) {
-        return call.share(sharedObject, argument);
     }
 
     @Override
@@ -138,26 +130,6 @@ final class AdaptedCall extends ClientCall {
                 home.give(conversion);
             }
         };
-    }
-
-    @Override
-    public <T> T shared(Class<T> type, long ref) {
-        return call.shared(type, ref);
-    }
-
-    @Override
-    public boolean wasNeverBegun() {
-        return call.wasNeverBegun();
-    }
-
-    @Override
-    public Metadata trailers() {
-        return call.trailers();
-    }
-
-    @Override
-    public RpcException rejected(PayloadException cause) {
-        return call.rejected(cause);
     }
 
     @Override

@@ -4,12 +4,10 @@ import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** Private memory for one payload on its way from one form to the other. Reused; used by one thread at a time. */
 final class Conversion {
-    private static final long FIRST_BYTES = 1 << 10;
     private static final long KEPT_BYTES = 64 << 10;
     /** Maximum bytes of a converted payload: a hostile peer's answer may grow when it is converted. */
     private static final long MAX_BYTES = 1L << 30;
@@ -29,8 +27,7 @@ final class Conversion {
             throw new PayloadException("a payload converted from another version of the interface takes more than "
                     + MAX_BYTES + " bytes");
         }
-        MemorySegment larger = Arena.ofAuto().allocate(Math.max(FIRST_BYTES, Math.max(needed, 2 * old.byteSize())));
-        return larger.copyFrom(old.asSlice(0, used));
+        return PayloadWriter.PRIVATE.grow(old, used, needed);
     }
 
     /** Starts a new payload. */

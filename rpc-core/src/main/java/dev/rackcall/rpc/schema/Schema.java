@@ -227,7 +227,7 @@ record Schema(Map<String, Method> methods, Map<String, Described> types, List<St
         return new Method(index, kind, returns, name, in.parts(), Isolation.TRUSTED);
     }
 
-    /** A mode that this release does not know is safe: {@link Isolation#AUTO} is accepted where any of those is. */
+    /** Reads an unknown mode as {@link Isolation#AUTO}, which satisfies every demand for isolation. */
     private static Isolation isolation(String name) {
         return Arrays.stream(Isolation.values())
                 .filter(mode -> mode.isSafe() && mode.name().equals(name))

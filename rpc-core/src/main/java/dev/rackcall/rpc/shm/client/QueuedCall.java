@@ -12,7 +12,6 @@ import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -48,8 +47,6 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
         /** Lets the server skip the slots at which the calling thread encodes other calls. */
         void passOverOwn();
     }
-
-    private static final long FIRST_BYTES = 1 << 10;
 
     final CalledService service;
     final MethodDescriptor method;
@@ -94,12 +91,7 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
         this.asked = isolation;
         this.isolation = isolation == Isolation.TRUSTED ? isolation : Isolation.SNAPSHOT;
         this.observer = observer;
-        this.writer = PayloadWriter.create(QueuedCall::grow).objects(service);
-    }
-
-    private static MemorySegment grow(MemorySegment old, long used, long needed) {
-        MemorySegment larger = Arena.ofAuto().allocate(Math.max(FIRST_BYTES, Math.max(needed, 2 * old.byteSize())));
-        return larger.copyFrom(old.asSlice(0, used));
+        this.writer = PayloadWriter.create(PayloadWriter.PRIVATE).objects(service);
     }
 
     @Override

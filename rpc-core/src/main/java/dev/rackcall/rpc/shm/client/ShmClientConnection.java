@@ -135,6 +135,8 @@ public final class ShmClientConnection extends ClientConnection
             Metadata headers,
             Isolation isolation,
             CallObserver observer) {
+        // Counted before `usable` is read. tellOfLastCall reads the count after rung() has cleared `usable`. Both are
+        // volatile: either this call is refused, or the last-call request waits for it.
         toBeQueued.incrementAndGet();
         try {
             if (!usable) {
@@ -155,7 +157,8 @@ public final class ShmClientConnection extends ClientConnection
 
     /**
      * Called after a slot was claimed. A call with an earlier slot than {@link ControlOp#LAST_CALL} is sent before it; a
-     * later call sees here that the server drains.
+     * later call sees here that the server drains: the compare-and-set of the ring's tail by LAST_CALL follows the store
+     * to `usable`, and the one of a later call precedes this load.
      */
     private void requireUsable(ShmClientCall call) {
         if (!usable) {
@@ -167,7 +170,9 @@ public final class ShmClientConnection extends ClientConnection
     private RpcException notSent() {
         return open
                 ? Status.Code.UNAVAILABLE
-                        .with("channel %s: its server is shutting down; the call was not sent", spec.channel())
+                        .with(
+                                "channel %s: its server is shutting down; the call was not sent, call again",
+                                spec.channel())
                         .asException()
                 : end.failure();
     }
