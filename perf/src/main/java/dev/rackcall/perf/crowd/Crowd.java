@@ -33,6 +33,10 @@ final class Crowd implements AutoCloseable {
 
     /** After this many calls, the JIT has compiled the code of a call; the fastest subjects need some 50 ms. */
     private static final long WARM_CALLS = 20_000;
+
+    private static final long WINDOW_NANOS = 1_000_000_000;
+    private static final int CALM_WINDOWS = 3;
+    private static final double GROWTH = 1.05;
     /** More than a client of any peer needs. */
     private static final long USUAL_KIB = 300 << 10;
 
@@ -72,6 +76,20 @@ final class Crowd implements AutoCloseable {
             return client.ask(mostNanos, side -> side.warmUp(mostNanos, WARM_CALLS));
         };
         inParallel(STARTERS, Collections.nCopies(Math.max(0, count - clients.size()), start));
+    }
+
+    /**
+     * All clients call until their calls a second no longer grow, for at most {@code mostNanos}. Where the processes have
+     * one processor, the JVMs' compilers compete with the calls for many seconds.
+     */
+    void settle(long mostNanos) {
+        double best = 0;
+        int calm = 0;
+        for (long spent = 0; calm < CALM_WINDOWS && spent < mostNanos; spent += WINDOW_NANOS) {
+            double rate = measure(WINDOW_NANOS).callsPerSecond();
+            calm = rate > GROWTH * best ? 0 : calm + 1;
+            best = Math.max(best, rate);
+        }
     }
 
     /** All clients call in a closed loop in the same span of time. */

@@ -18,7 +18,7 @@ import java.util.stream.LongStream;
 record CrowdRun(List<Measurement> clients, Duration window, Duration processorTime) {
     /** The run as a result: all calls together, and the latencies of the clients that waited longest. */
     Result result(String name) {
-        double perSecond = calls().sum() / seconds(window);
+        double perSecond = callsPerSecond();
         Measurement crowd = new Measurement(
                 longest(Measurement::p50Ns),
                 longest(Measurement::p99Ns),
@@ -33,6 +33,11 @@ record CrowdRun(List<Measurement> clients, Duration window, Duration processorTi
                         "slowest_to_fastest",
                         (double) calls().min().orElseThrow() / calls().max().orElseThrow())
                 .with("cpu_s_per_million", seconds(processorTime) * 1e6 / calls().sum());
+    }
+
+    /** Of all clients together. */
+    double callsPerSecond() {
+        return calls().sum() / seconds(window);
     }
 
     private LongStream calls() {

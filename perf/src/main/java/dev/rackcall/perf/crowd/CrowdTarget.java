@@ -24,6 +24,9 @@ import java.util.stream.Collectors;
  * time.
  */
 public record CrowdTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
+    /** On one processor, warming up takes ten times as long. */
+    private static final int MOST_WARM_UPS = 10;
+
     /** What the target measures. */
     public static List<Subject> subjects() {
         return CrowdCase.ALL.stream().map(CrowdCase::subject).toList();
@@ -85,6 +88,9 @@ public record CrowdTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
         try (Crowd crowd = new Crowd(cases.getFirst().subject(), workspace.newPart(), launch)) {
             for (CrowdCase each : cases) {
                 crowd.grow(each.clients(), plan.warmUpNanos());
+                if (each.surroundings().isLimited()) {
+                    crowd.settle(MOST_WARM_UPS * plan.warmUpNanos());
+                }
                 for (int i = 0; i < times; i++) {
                     CrowdRun run = burners.beside(each.surroundings(), () -> crowd.measure(plan.durationNanos()));
                     results.add(run.result(each.subject().name()));
