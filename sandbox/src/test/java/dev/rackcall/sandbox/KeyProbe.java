@@ -10,7 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Main of a child, where the processor has protection keys: reaches out of sandboxes, and runs threads that are in none. */
+/**
+ * Main of a child, where the processor has protection keys: reaches out of sandboxes, runs threads that are in none, and
+ * then enters and leaves a sandbox as often as its argument says.
+ */
 final class KeyProbe {
     private static final int REGIONS = 32;
     private static final long BYTES = 16 * 4096;
@@ -50,7 +53,8 @@ final class KeyProbe {
                     throw new AssertionError("a store outside of sandboxes was lost");
                 }
             }
-            for (int i = 0; i < 200_000; i++) {
+            int rounds = Integer.parseInt(arguments[0]);
+            for (int i = 0; i < rounds; i++) {
                 Region region = regions.get(0);
                 region.leave(region.enter());
             }

@@ -275,10 +275,14 @@ class ProtectionKeysTest {
             HardwareKeys.requireProcessor();
             return true;
         });
-        for (String flags : List.of("-Xint", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation")) {
+        // The rounds are there for the compilers. On an emulated processor, the interpreter takes a millisecond for
+        // each.
+        Map<String, Integer> rounds =
+                Map.of("-Xint", 1_000, "-XX:TieredStopAtLevel=1", 200_000, "-XX:-TieredCompilation", 200_000);
+        rounds.forEach((flags, count) -> {
             ChildJvm.Result result =
-                    Probe.of(folder, KeyProbe.class).flags(flags).run();
+                    Probe.of(folder, KeyProbe.class, count).flags(flags).run();
             assertThat(result.output()).as(flags).endsWith("all went well\n");
-        }
+        });
     }
 }
