@@ -25,9 +25,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -65,10 +62,7 @@ public final class ShmClientConnection extends ClientConnection
     final AnswerWaiting waiting;
     final AsyncCalls async;
     final UnreleasedResults unreleased;
-    /** One permit for each call that may send a stream at the same time. */
-    private final Semaphore sending;
-    /** The streams that calls send now. */
-    private final Set<OutgoingStream<?>> outgoing = ConcurrentHashMap.newKeySet();
+    private final SentStreams sent;
 
     /** Streams that are read; between two of their requests, they have no slot. */
     private final AtomicInteger streams = new AtomicInteger();
@@ -90,7 +84,7 @@ public final class ShmClientConnection extends ClientConnection
         this.first = new CalledService(0, end.serverHello().service());
         this.spec = spec;
         this.slots = ClientSlots.of(this);
-        this.sending = new Semaphore(mostSending());
+        this.sent = new SentStreams(spec, slots.all().length);
         this.waiting = new AnswerWaiting(this);
         this.unreleased =
                 new UnreleasedResults(spec.channel(), arenas.replyMemory().byteSize());
@@ -194,7 +188,7 @@ public final class ShmClientConnection extends ClientConnection
             Isolation isolation,
             CallObserver observer) {
         // Before it has a slot: the calls that it waits for need slots to end.
-        awaitSending(method, deadline);
+        sent.enter(method, deadline, slots::passOverOwn);
         try {
             ShmClientCall call = claim(deadline);
             requireUsable(call);
@@ -202,35 +196,8 @@ public final class ShmClientConnection extends ClientConnection
             call.maySend();
             return call;
         } catch (RuntimeException | Error e) {
-            endSending();
+            sent.leave();
             throw e;
-        }
-    }
-
-    /** The call and what it sends need a slot each; one more stays free for a call of another kind. */
-    private int mostSending() {
-        return Math.max(1, (Math.min(spec.slots(), slots.all().length) - 1) / 2);
-    }
-
-    private void awaitSending(MethodDescriptor method, long deadline) {
-        if (!sending.tryAcquire()) {
-            slots.passOverOwn();
-            long nanos = deadline != 0
-                    ? deadline - System.nanoTime()
-                    : spec.defaultTimeout().toNanos();
-            try {
-                if (!sending.tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
-                    throw Status.Code.RESOURCE_EXHAUSTED
-                            .with(
-                                    "%s: %d calls of this connection sent streams until the deadline, each of which may take"
-                                            + " two slots; end one first, or open the channel with more slots than %d",
-                                    method, mostSending(), spec.slots())
-                            .asException();
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw ClientFailure.interruptedUnsent(spec.channel()).asException(e);
-            }
         }
     }
 
@@ -412,22 +379,17 @@ public final class ShmClientConnection extends ClientConnection
 
     @Override
     public void sends(OutgoingStream<?> stream) {
-        outgoing.add(stream);
-        if (!open) {
-            // The thread that ended the connection may have stopped all streams before.
-            stream.stop();
-        }
+        sent.add(stream);
     }
 
     @Override
     public void ended(OutgoingStream<?> stream) {
-        outgoing.remove(stream);
-        endSending();
+        sent.remove(stream);
     }
 
-    /** A call that might send a stream has ended, or its stream has. */
+    /** A call that might have sent a stream has ended without one. */
     void endSending() {
-        sending.release();
+        sent.leave();
     }
 
     @Override
@@ -627,9 +589,7 @@ public final class ShmClientConnection extends ClientConnection
         VarHandle.fullFence();
         async.loseAll();
         slots.wakeAll();
-        // Those that wait, now or later, find out when they claim a slot.
-        sending.release(Integer.MAX_VALUE / 2);
-        outgoing.forEach(OutgoingStream::stop);
+        sent.stopAll();
         onUnusable.run();
     }
 
