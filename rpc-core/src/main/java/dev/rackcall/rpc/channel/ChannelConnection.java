@@ -23,12 +23,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A channel's connection, which is replaced when it has ended. One thread connects at a time. Other threads wait until
  * their own deadlines at most, and fail with the same error if that attempt fails. Thread-safe.
  */
 final class ChannelConnection {
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelConnection.class);
+
     private static final String NO_SERVER_YET = "it has had no server since it was opened";
 
     private static final long WAIT_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -389,9 +393,17 @@ final class ChannelConnection {
 
     /** Closes the connection without waiting for a thread that is connecting. Idempotent. */
     void close() {
+        // Counted first: once it is closed, the thread that connects also ends them.
+        long lost = connectingCalls.oneWay();
         closed = true;
         closeAll();
         connectingCalls.endAll(closedHere());
+        if (lost > 0) {
+            LOG.warn(
+                    "channel {}: {} one-way calls are lost, because the channel was closed while it had no server",
+                    spec.channel(),
+                    lost);
+        }
         changes.update();
     }
 

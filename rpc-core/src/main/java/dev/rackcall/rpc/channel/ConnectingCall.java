@@ -120,6 +120,11 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
     }
 
     @Override
+    public boolean isOneWay() {
+        return result == null;
+    }
+
+    @Override
     public String toString() {
         return method.toString();
     }

@@ -28,6 +28,9 @@ final class ConnectingCalls {
         /** Whether it waits until its deadline if no server can be reached. */
         boolean waitsForReady();
 
+        /** Whether its caller does not learn its end. */
+        boolean isOneWay();
+
         /** Names the method. */
         @Override
         String toString();
@@ -199,6 +202,11 @@ final class ConnectingCalls {
                 call, spec.channel());
     }
 
+    /** How many one-way calls wait. */
+    synchronized long oneWay() {
+        return waiting.stream().filter(each -> each.call.isOneWay()).count();
+    }
+
     /** Ends all calls that wait. */
     void endAll(Status status) {
         end(_ -> true, status);
@@ -245,8 +253,10 @@ final class ConnectingCalls {
             sending = NONE;
             notifyAll();
         }
-        endAll(Status.Code.INTERNAL.with(
-                "channel %s: the thread that connects has failed, see the log; call again", spec.channel()));
+        end(
+                _ -> true,
+                Status.Code.INTERNAL.with(
+                        "channel %s: the thread that connects has failed, see the log; call again", spec.channel()));
     }
 
     private void sendEach() {

@@ -12,6 +12,7 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.CapturedErr;
 import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -177,5 +178,18 @@ class ConnectingCallTest extends RpcFixture {
                 .allSatisfy(each -> assertThat(failureOf(each).code()).isEqualTo(Status.Code.CANCELLED));
         Await.equal("calls that ended", 3, told::size);
         assertFails(Status.Code.CANCELLED, () -> echo.later(1, 0)).hasMessageContaining("/test/echo");
+    }
+
+    @Test
+    void shouldSayHowManyOneWayCallsAreLostWithTheirChannel() {
+        RpcChannel channel = lazyChannel();
+        Echo echo = observed(channel);
+        echo.note("a");
+        var _ = echo.later(1, 0);
+        echo.note("b");
+        try (CapturedErr log = CapturedErr.begin()) {
+            channel.close();
+            assertThat(log.text()).contains("channel /test/echo: 2 one-way calls are lost");
+        }
     }
 }
