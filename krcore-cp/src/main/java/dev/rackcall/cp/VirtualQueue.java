@@ -1,6 +1,7 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import java.util.Optional;
@@ -37,6 +38,14 @@ public interface VirtualQueue extends AutoCloseable {
      * @throws ControlPlaneException QUEUE_FAILED if this queue is closed or in its error state
      */
     boolean push(WorkRequest request);
+
+    /**
+     * Pushes a message, as {@link #push(WorkRequest)}, and lets the receiver's agent know two regions of this tenant,
+     * which the receiver will use next: its first requests there need no READ of this host's table.
+     *
+     * @param message any other request takes no notice of the regions
+     */
+    boolean push(WorkRequest message, MemoryRegion first, MemoryRegion second);
 
     /**
      * Pushes the first {@code count} requests of this list, in order.

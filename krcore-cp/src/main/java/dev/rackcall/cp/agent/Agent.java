@@ -110,7 +110,8 @@ public final class Agent implements AutoCloseable {
             meta = options.meta().map(address -> end.keep(new MetaClient(end, port, reader, life, address)));
             lanes = new Lanes(end, port, reader, life, options.lanes(), this::doubt);
             lookup = new PeerLookup(port, meta, lanes, peers);
-            messages = new AgentMessages(options.host(), self, receives, sends, lanes::pollIfBusy, this::connectItself);
+            messages = new AgentMessages(
+                    options.host(), self, receives, sends, lanes::pollIfBusy, this::connectItself, lookup::learn);
             services = new LocalTenant.Services(options.host(), end, regions, regionsInHand, lookup, lanes);
             own = new OwnQueuePairs(options.own().most(), options.own().busyRequests(), lanes::own);
             registration = new Registration(options.host(), self, meta, options.renewal(), this::checkACaller);

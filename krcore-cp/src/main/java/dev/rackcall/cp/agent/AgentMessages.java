@@ -5,6 +5,7 @@ import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +44,7 @@ final class AgentMessages implements AutoCloseable {
 
     private final AtomicInteger reading = new AtomicInteger();
     private final MessageReplies answers;
+    private final Consumer<PortMessage> learner;
     private final Thread thread;
     private boolean started;
     private volatile boolean closed;
@@ -50,6 +53,7 @@ final class AgentMessages implements AutoCloseable {
      * @param self the record by which peers reach this host
      * @param lanes handles the completions of all lanes
      * @param connector connects a virtual queue of the agent's own to a host
+     * @param learner takes the regions that a message names
      */
     AgentMessages(
             HostId host,
@@ -57,7 +61,9 @@ final class AgentMessages implements AutoCloseable {
             MessageReceives receives,
             MessageSlots slots,
             Runnable lanes,
-            BiFunction<HostId, HostRecord, LocalQueue> connector) {
+            BiFunction<HostId, HostRecord, LocalQueue> connector,
+            Consumer<PortMessage> learner) {
+        this.learner = learner;
         this.host = host;
         this.self = self;
         this.receives = receives;
@@ -216,9 +222,22 @@ final class AgentMessages implements AutoCloseable {
                 if (port == null) {
                     answer(message, CompletionStatus.REMOTE_INVALID_REQUEST);
                 } else {
+                    learnRegions(message);
                     port.arrived(message);
                 }
             }
+        }
+    }
+
+    private void learnRegions(PortMessage message) {
+        if (message.regions().isEmpty()) {
+            return;
+        }
+        try {
+            learner.accept(message);
+        } catch (ControlPlaneException | VerbsException | IllegalArgumentException e) {
+            // The regions are looked up when they are used.
+            LOG.debug("{} does not learn regions of {}: {}", host, message.host(), e.getMessage());
         }
     }
 

@@ -9,9 +9,11 @@ import dev.rackcall.cp.lane.LaneQueue;
 import dev.rackcall.cp.lane.LaneTenant;
 import dev.rackcall.cp.request.CheckedRequest;
 import dev.rackcall.cp.request.TenantMemory;
+import dev.rackcall.cp.table.RegionRecord;
 import dev.rackcall.verbs.CompletionOpcode;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.MemorySegment;
@@ -103,6 +105,16 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
         return post();
     }
 
+    @Override
+    public boolean push(WorkRequest message, MemoryRegion first, MemoryRegion second) {
+        if (!hasRoom()) {
+            return false;
+        }
+        checked.copy(message);
+        checked.introduce(RegionRecord.keyOf(first.remoteKey()), RegionRecord.keyOf(second.remoteKey()));
+        return post();
+    }
+
     /** Takes a copy of a request, for {@link #pushCopy}; belongs to the thread that pushes. */
     void copy(WorkRequest request) {
         checked.copy(request);
@@ -167,6 +179,7 @@ public final class LocalQueue extends LaneQueue implements VirtualQueue {
                 checked.bytes(),
                 isSmall ? 0 : checked.address(),
                 isSmall ? 0 : tenant.memory().remoteKey(checked.localKey()),
+                checked.introduced(tenant.memory()),
                 payload);
     }
 

@@ -12,7 +12,7 @@ import java.util.Map;
 
 /** Registered memory for messages that are being sent, one slot each. Any thread may use it. */
 final class MessageSlots {
-    static final int SLOT_BYTES = 640;
+    static final int SLOT_BYTES = 704;
     /** The owner of the agent's own messages, in place of a tenant's number. */
     static final long AGENT = 0;
 

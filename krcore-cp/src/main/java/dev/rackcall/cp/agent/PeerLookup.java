@@ -69,6 +69,16 @@ final class PeerLookup {
         return peers.acquireFormer(host, record.epoch(), name -> lanes.to(name, record));
     }
 
+    /** Takes the regions that a message names. Never waits. */
+    void learn(PortMessage message) {
+        LanePeer sender = peerOf(message.host(), message.record());
+        try {
+            message.regions().forEach(sender.regions()::introduced);
+        } finally {
+            release(sender);
+        }
+    }
+
     private LanePeer peer(HostId host, HostRecord record) {
         return peers.acquire(host, record, name -> lanes.to(name, record));
     }

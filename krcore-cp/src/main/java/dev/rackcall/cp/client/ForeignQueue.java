@@ -8,9 +8,11 @@ import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.cp.session.SessionLayout;
+import dev.rackcall.cp.table.RegionRecord;
 import dev.rackcall.verbs.CompletionOpcode;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import java.util.Optional;
@@ -63,6 +65,15 @@ final class ForeignQueue extends ForeignPlace implements VirtualQueue {
 
     @Override
     public boolean push(WorkRequest request) {
+        return push(request, 0, 0);
+    }
+
+    @Override
+    public boolean push(WorkRequest message, MemoryRegion first, MemoryRegion second) {
+        return push(message, RegionRecord.keyOf(first.remoteKey()), RegionRecord.keyOf(second.remoteKey()));
+    }
+
+    private boolean push(WorkRequest request, long first, long second) {
         if (isClosed() || session.isDead() || hasFailed()) {
             throw new ControlPlaneException(
                     Kind.QUEUE_FAILED,
@@ -74,7 +85,7 @@ final class ForeignQueue extends ForeignPlace implements VirtualQueue {
             return false;
         }
         ids[(int) (number % ids.length)] = request.id();
-        if (!session.ring.push(place, request)) {
+        if (!session.ring.push(place, request, first, second)) {
             return false;
         }
         pushed = number + 1;

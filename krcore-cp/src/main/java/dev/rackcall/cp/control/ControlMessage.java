@@ -23,7 +23,7 @@ import java.nio.ByteOrder;
  */
 public record ControlMessage(int version, int kind, long id, ControlAddress from, ByteBuffer body) {
     /** The version of control messages and of the tables that other hosts read. */
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     static final int HEADER_BYTES = 40;
     static final int MAX_BYTES = 512;

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.cp.session.SessionLayout;
+import dev.rackcall.cp.table.NamedRegion;
 import dev.rackcall.cp.table.RegionRecord;
 import dev.rackcall.cp.table.TableReader.StaleTableException;
 import dev.rackcall.verbs.Access;
@@ -11,7 +12,9 @@ import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Opcode;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.LongStream;
 
 /**
  * A copy of a tenant's request. Each field is read once, the copy is checked, and the posted request is made from the
@@ -99,6 +102,29 @@ public final class CheckedRequest {
         return keys[0];
     }
 
+    /**
+     * Lets the message name two of the sender's regions to the receiver's agent: their {@link RegionRecord#keyOf}. Any
+     * other request stays as it is.
+     */
+    public void introduce(long first, long second) {
+        if (isMessage()) {
+            compareOrAdd = first;
+            swap = second;
+        }
+    }
+
+    /** The regions that the message names, unless they are gone or not this tenant's. */
+    public List<NamedRegion> introduced(TenantMemory memory) {
+        if (compareOrAdd == 0 && swap == 0) {
+            return List.of();
+        }
+        return LongStream.of(compareOrAdd, swap)
+                .filter(key -> key != 0)
+                .mapToObj(key -> memory.named((int) key))
+                .flatMap(Optional::stream)
+                .toList();
+    }
+
     /** Copies a small message's payload; returns false if the memory is gone. */
     public boolean gather(TenantMemory memory, byte[] into) {
         if (isInline()) {
@@ -163,8 +189,9 @@ public final class CheckedRequest {
         }
         remoteAddress = request.remoteAddress();
         remoteKey = isMessage() ? request.immediate() : request.remoteKey();
-        compareOrAdd = request.compareOrAdd();
-        swap = request.swap();
+        // A message has no operands; its fields hold those of an earlier request.
+        compareOrAdd = isMessage() ? 0 : request.compareOrAdd();
+        swap = isMessage() ? 0 : request.swap();
         segments = request.segments();
         for (int i = 0; i < Math.min(segments, MAX_SEGMENTS); i++) {
             addresses[i] = request.segmentAddress(i);

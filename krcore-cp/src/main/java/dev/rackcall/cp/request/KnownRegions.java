@@ -1,5 +1,6 @@
 package dev.rackcall.cp.request;
 
+import dev.rackcall.cp.table.NamedRegion;
 import dev.rackcall.cp.table.RegionRecord;
 import dev.rackcall.cp.table.TableReader.StaleTableException;
 import java.util.ArrayList;
@@ -155,6 +156,17 @@ public final class KnownRegions {
         return found;
     }
 
+    /**
+     * A record that the peer's agent has just sent unasked, which spares a lookup. It displaces no other record, and
+     * half of the places are for records that were looked up: a peer's tenant that sends many costs others no lookup.
+     */
+    public synchronized void introduced(NamedRegion sent) {
+        long now = clock.getAsLong();
+        if (current(sent.key(), now).size() < KEPT / 2) {
+            settle(sent.key(), Optional.of(sent.region()), now, doubts);
+        }
+    }
+
     private static Optional<RegionRecord> result(FutureTask<Optional<RegionRecord>> done) throws StaleTableException {
         boolean interrupted = false;
         try {
@@ -190,12 +202,7 @@ public final class KnownRegions {
             // It was cleared during the lookup.
             return;
         }
-        List<Known> kept = new ArrayList<>();
-        for (Known each : known) {
-            if (each != null && each.key() != key && since - each.since() < validNanos) {
-                kept.add(each);
-            }
-        }
+        List<Known> kept = current(key, since);
         if (kept.size() == KEPT) {
             kept.remove(Collections.min(kept, Comparator.comparingLong(each -> each.since() - since)));
         }
@@ -203,6 +210,17 @@ public final class KnownRegions {
             kept.add(new Known(key, found, since));
         }
         known = table(kept);
+    }
+
+    /** The valid records of other keys than this one. */
+    private List<Known> current(int otherThan, long now) {
+        List<Known> kept = new ArrayList<>();
+        for (Known each : known) {
+            if (each != null && each.key() != otherThan && now - each.since() < validNanos) {
+                kept.add(each);
+            }
+        }
+        return kept;
     }
 
     private static Known[] table(List<Known> entries) {

@@ -3,6 +3,7 @@ package dev.rackcall.cp.request;
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.control.HostDevice;
+import dev.rackcall.cp.table.NamedRegion;
 import dev.rackcall.cp.table.RecordTable;
 import dev.rackcall.cp.table.RegionRecord;
 import dev.rackcall.shm.os.file.Mapping;
@@ -11,7 +12,6 @@ import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.soft.memory.AccessBarrier;
 import java.lang.foreign.MemorySegment;
-import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -114,7 +114,7 @@ public final class TenantMemory {
     private synchronized void add(Region made, Set<Access> rights) {
         // The tenant may have been closed in the meantime.
         requireOpen();
-        if (!EnumSet.of(Access.LOCAL_WRITE).containsAll(rights)) {
+        if (isForPeers(Access.bits(rights))) {
             table.put(RegionRecord.keyOf(made.remoteKey()), made.record().toBytes());
         }
         regions = Stream.concat(Stream.of(regions), Stream.of(made)).toArray(Region[]::new);
@@ -148,6 +148,20 @@ public final class TenantMemory {
     /** The key by which peers reach the region of this local key; 0 for none. */
     public int remoteKey(int localKey) {
         return region(localKey).map(Region::remoteKey).orElse(0);
+    }
+
+    /** The region of this remote key, if peers may use it. */
+    Optional<NamedRegion> named(int remoteKey) {
+        for (Region region : regions) {
+            if (region.remoteKey() == remoteKey && isForPeers(region.record().rights())) {
+                return Optional.of(new NamedRegion(remoteKey, region.record()));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isForPeers(int rights) {
+        return (rights & ~Access.LOCAL_WRITE.bit()) != 0;
     }
 
     /** Copies a part of a region; returns false if the memory is gone. */

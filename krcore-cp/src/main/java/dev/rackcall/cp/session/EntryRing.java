@@ -91,18 +91,23 @@ public final class EntryRing {
         return true;
     }
 
-    public synchronized boolean push(int place, WorkRequest request) {
+    /**
+     * Adds a request.
+     *
+     * @param first with {@code second}, the regions that a message names, or 0 for none; see {@code CheckedRequest}
+     */
+    public synchronized boolean push(int place, WorkRequest request, long first, long second) {
         if (!hasRoom()) {
             return false;
         }
         long at = layout.entry(next);
-        write(at, request);
+        write(at, request, first, second);
         publish(at, SessionLayout.REQUEST, place, request.id());
         return true;
     }
 
     /** Writes a request without checking it; the agent checks. */
-    private void write(long at, WorkRequest request) {
+    private void write(long at, WorkRequest request, long first, long second) {
         int opcode = opcode(request);
         int flags = request.flags();
         int segments = request.segments();
@@ -113,10 +118,11 @@ public final class EntryRing {
             return;
         }
         memory.set(JAVA_LONG, at + SessionLayout.REMOTE_ADDRESS, request.remoteAddress());
-        int key = request.opcode().hasImmediate() ? request.immediate() : request.remoteKey();
+        boolean isSent = request.opcode().hasImmediate();
+        int key = isSent ? request.immediate() : request.remoteKey();
         memory.set(JAVA_INT, at + SessionLayout.REMOTE_KEY, key);
-        memory.set(JAVA_LONG, at + SessionLayout.COMPARE, request.compareOrAdd());
-        memory.set(JAVA_LONG, at + SessionLayout.SWAP, request.swap());
+        memory.set(JAVA_LONG, at + SessionLayout.COMPARE, isSent ? first : request.compareOrAdd());
+        memory.set(JAVA_LONG, at + SessionLayout.SWAP, isSent ? second : request.swap());
         for (int i = 0; i < Math.min(segments, SessionLayout.MAX_SEGMENTS); i++) {
             long segment = at + SessionLayout.SEGMENT + i * SessionLayout.SEGMENT_BYTES;
             memory.set(JAVA_LONG, segment, request.segmentAddress(i));

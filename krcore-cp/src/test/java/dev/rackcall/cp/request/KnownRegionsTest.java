@@ -3,6 +3,7 @@ package dev.rackcall.cp.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.cp.Hosts;
+import dev.rackcall.cp.table.NamedRegion;
 import dev.rackcall.cp.table.RegionRecord;
 import dev.rackcall.testkit.Await;
 import java.util.ArrayList;
@@ -156,5 +157,34 @@ class KnownRegionsTest {
             assertThat(regions.known(key << 16 | key)).hasValue(new RegionRecord(key << 16 | key, 64, 1));
         }
         assertThat(asked).hasValue(KnownRegions.KEPT + 1);
+    }
+
+    @Test
+    void shouldAskForNoRegionThatThePeerHasIntroduced() throws Exception {
+        KnownRegions regions = regions();
+        regions.introduced(new NamedRegion(KEY, NEW.orElseThrow()));
+        assertThat(regions.find(KEY)).isEqualTo(NEW);
+        assertThat(asked.get()).isZero();
+
+        clock.addAndGet(VALID);
+        mayAnswer.countDown();
+        answers.add(OLD);
+        assertThat(regions.find(KEY)).as("no longer valid").isEqualTo(OLD);
+    }
+
+    @Test
+    void shouldForgetNoRegionForIntroducedOnes() throws Exception {
+        answers.add(OLD);
+        mayAnswer.countDown();
+        KnownRegions regions = regions();
+        assertThat(regions.find(KEY)).isEqualTo(OLD);
+        clock.addAndGet(1);
+        int most = KnownRegions.KEPT / 2;
+        for (int i = 1; i <= most; i++) {
+            regions.introduced(new NamedRegion(KEY + i, NEW.orElseThrow()));
+        }
+        assertThat(regions.known(KEY)).isEqualTo(OLD);
+        assertThat(regions.known(KEY + most - 1)).isEqualTo(NEW);
+        assertThat(regions.known(KEY + most)).isEmpty();
     }
 }

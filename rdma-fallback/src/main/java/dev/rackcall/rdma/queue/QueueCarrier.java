@@ -164,7 +164,7 @@ final class QueueCarrier extends MirrorCarrier {
         end.write(hello, new QueueMessage(kind, to, 0));
         locked(() -> {
             if (out.isAlive()) {
-                messages.hello(end.words, hello.messageBytes(), out.completed());
+                messages.hello(end, hello.messageBytes(), out.completed());
             }
             return true;
         });

@@ -111,7 +111,8 @@ public final class QueueCarriers implements CarrierProvider {
         // at the server.
         carrier.lookAtClock();
         carrier.connect(server, server.hello().clock() - reply.at());
-        // Looks up the server's memory for the first call. A wrong memory in the hello is only detected later.
+        // Looks up the server's memory for the first call unless the hello has named it to this host's agent. A wrong
+        // memory in the hello is only detected later.
         carrier.probe();
         return new Greeted(server.hello().packet(), Optional.of(carrier));
     }

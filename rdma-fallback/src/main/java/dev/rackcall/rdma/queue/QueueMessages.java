@@ -4,7 +4,6 @@ import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.rdma.end.Ending;
 import dev.rackcall.verbs.Completions;
-import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.Arena;
@@ -29,7 +28,7 @@ final class QueueMessages {
     /** @param after the request of {@link dev.rackcall.rdma.end.PendingRequests} that must be done before it is sent */
     private record Pending(QueueMessage message, long after) {}
 
-    private record PendingHello(MemoryRegion region, int length) {}
+    private record PendingHello(QueueEnd end, int length) {}
 
     private final Ending ending;
     private final VirtualQueue queue;
@@ -68,9 +67,12 @@ final class QueueMessages {
         return !areUnderWay();
     }
 
-    /** Sends a hello before all others. The peer's agent fetches a long one. */
-    void hello(MemoryRegion region, int length, long completed) {
-        hello = Optional.of(new PendingHello(region, length));
+    /**
+     * Sends this end's hello before all others. The peer's agent fetches a long one. The peer will write to both
+     * regions of this end, so its agent learns them with the hello and need not look them up.
+     */
+    void hello(QueueEnd end, int length, long completed) {
+        hello = Optional.of(new PendingHello(end, length));
         step(completed);
     }
 
@@ -106,8 +108,7 @@ final class QueueMessages {
     void step(long completed) {
         reap();
         if (hello.isPresent()) {
-            PendingHello first = hello.get();
-            if (!push(request.sendWithImmediate(port).from(first.region(), QueueHello.WORDS_BYTES, first.length()))) {
+            if (!push(hello.get())) {
                 return;
             }
             hello = Optional.empty();
@@ -126,12 +127,22 @@ final class QueueMessages {
         return request.sendWithImmediate(port).inline(bytes, 0, QueueMessage.BYTES);
     }
 
+    private boolean push(PendingHello first) {
+        QueueEnd end = first.end();
+        WorkRequest message = request.sendWithImmediate(port)
+                .from(end.words, QueueHello.WORDS_BYTES, first.length())
+                .id(pushed + 1)
+                .signaled();
+        return isPushed(queue.push(message, end.region, end.words));
+    }
+
     private boolean push(WorkRequest message) {
-        if (!queue.push(message.id(pushed + 1).signaled())) {
-            return false;
-        }
-        pushed++;
-        return true;
+        return isPushed(queue.push(message.id(pushed + 1).signaled()));
+    }
+
+    private boolean isPushed(boolean isTaken) {
+        pushed += isTaken ? 1 : 0;
+        return isTaken;
     }
 
     private void reap() {

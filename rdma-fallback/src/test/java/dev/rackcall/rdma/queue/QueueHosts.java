@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -42,6 +43,7 @@ public final class QueueHosts implements AutoCloseable {
     private static final Optional<String> REAL = Optional.ofNullable(System.getProperty(DEVICE_PROPERTY));
 
     private final FaultPlan faults = FaultPlan.withSeed(1);
+    private final UnaryOperator<Device> change;
     private final MetaServer meta;
     private final Agent near;
     private final Agent far;
@@ -52,8 +54,9 @@ public final class QueueHosts implements AutoCloseable {
     private final Tenant clients;
     private final Tenant servers;
 
-    private QueueHosts(Optional<Path> folder) {
+    private QueueHosts(Optional<Path> folder, UnaryOperator<Device> change) {
         this.folder = folder;
+        this.change = change;
         meta = MetaServer.open(device("meta"), 16, Duration.ofMinutes(1));
         near = agent(CLIENT);
         far = agent(SERVER);
@@ -65,13 +68,18 @@ public final class QueueHosts implements AutoCloseable {
 
     /** With agents of this process. */
     public static QueueHosts open() {
-        return new QueueHosts(Optional.empty());
+        return over(UnaryOperator.identity());
+    }
+
+    /** With agents of this process, over changed devices. */
+    static QueueHosts over(UnaryOperator<Device> change) {
+        return new QueueHosts(Optional.empty(), change);
     }
 
     /** With agents that serve as other processes do. */
     public static QueueHosts served() {
         try {
-            return new QueueHosts(Optional.of(Files.createTempDirectory("rackcall-agents")));
+            return new QueueHosts(Optional.of(Files.createTempDirectory("rackcall-agents")), UnaryOperator.identity());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -114,7 +122,7 @@ public final class QueueHosts implements AutoCloseable {
     }
 
     private Device device(String name) {
-        return device(name, SoftOptions.local().withFaults(faults));
+        return change.apply(device(name, SoftOptions.local().withFaults(faults)));
     }
 
     /** The device of a host. */
