@@ -6,6 +6,7 @@ import dev.rackcall.rdma.end.RequestQueue;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
 import java.io.IOException;
@@ -156,6 +157,8 @@ final class PairCarrier extends MirrorCarrier {
     }
 
     private boolean isAcknowledged(long nanos) {
+        // As in letArrive: the last caller over another connection may just have stopped spinning.
+        end.looks.rest();
         long begin = System.nanoTime();
         int tries = 0;
         while (!isDone(1)) {
@@ -314,13 +317,28 @@ final class PairCarrier extends MirrorCarrier {
 
     @Override
     protected void letArrive() {
+        // This thread has read the device's connections while it spun for answers, and does so no more: without this,
+        // a software device reads the acknowledgement only milliseconds later.
+        end.looks.rest();
         if (addNothing()) {
             out.letArrive(LAST_NANOS);
         }
     }
 
+    private boolean hasFailed() {
+        try {
+            return end.queuePair.state() == QueuePairState.ERROR;
+        } catch (VerbsException e) {
+            // A real device that is gone.
+            return true;
+        }
+    }
+
     @Override
     protected void closeParts() {
+        if (hasFailed()) {
+            device.doubt();
+        }
         end.registerNoMore();
         receiver.close(() -> {
             device.remove(end.receives);

@@ -44,7 +44,8 @@ final class PairTls {
     /** Made last: a process rarely has more than one. */
     private static volatile Optional<Made> last = Optional.empty();
 
-    private record Made(TlsOptions options, SSLContext context) {}
+    /** @param settings {@link RdmaSettings#changes} before its files were read */
+    private record Made(TlsOptions options, int settings, SSLContext context) {}
 
     private PairTls() {}
 
@@ -93,13 +94,14 @@ final class PairTls {
     }
 
     private static SSLContext context(TlsOptions options) throws IOException {
-        Optional<Made> known = last.filter(made -> made.options().equals(options));
+        int settings = RdmaSettings.changes();
+        Optional<Made> known = last.filter(made -> made.options().equals(options) && made.settings() == settings);
         if (known.isPresent()) {
             return known.get().context();
         }
         try {
             SSLContext context = make(options);
-            last = Optional.of(new Made(options, context));
+            last = Optional.of(new Made(options, settings, context));
             return context;
         } catch (GeneralSecurityException | IllegalArgumentException e) {
             throw new SSLException(

@@ -30,7 +30,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * An opened device, with a thread that notifies its connections. All connections of this process over one local address
- * and kind of device share it; it is open while there is one. Thread-safe.
+ * and kind of device share it. It is open while there is one, and a moment longer: another connection may follow soon,
+ * and opening a device and connecting it to the server's takes longer than all else that a short connection does.
+ * Thread-safe.
  */
 final class RdmaDevice {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaDevice.class);
@@ -38,6 +40,11 @@ final class RdmaDevice {
     private static final Duration LOOK = Duration.ofMillis(200);
     /** How often sleeping threads are woken to check the memory, because a device may lose a notification. */
     private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** How long a device without connections stays open. */
+    private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** If more devices have no connections, the one that was left last does not stay open. */
+    private static final int MOST_LINGERING = 8;
 
     private static final Map<Place, RdmaDevice> OPEN = new HashMap<>();
     /**
@@ -52,8 +59,15 @@ final class RdmaDevice {
     private final CompletionChannel channel;
     private final Map<CompletionQueue, PairCarrier> carriers = new ConcurrentHashMap<>();
     private final Thread thread;
-    /** Guarded by OPEN. */
-    private int users;
+    /** Written with OPEN, as {@link #leftAt}; the device's own thread reads it without, since it must not wait. */
+    private volatile int users;
+
+    private long leftAt;
+    /**
+     * Whether it closes with its last connection: one has failed, so its link to the peer's device may be dead, or too many
+     * devices stay open. Written with OPEN, or from false to true.
+     */
+    private volatile boolean unfit;
 
     private final Object listening = new Object();
     /** The thread may be interrupted only while it listens. Guarded by listening. */
@@ -63,10 +77,14 @@ final class RdmaDevice {
     private volatile long moves;
 
     private final boolean isSoftware;
+    /** {@link RdmaSettings#changes} when it was opened. */
+    private final int settings;
+
     private final Optional<TlsOptions> tls;
 
-    private RdmaDevice(Place place, Context context, int gidIndex, Optional<TlsOptions> tls) {
+    private RdmaDevice(Place place, Context context, int gidIndex, int settings, Optional<TlsOptions> tls) {
         this.place = place;
+        this.settings = settings;
         this.tls = tls;
         this.context = context;
         this.isSoftware = context.device().name().startsWith(SoftDevice.PREFIX);
@@ -84,6 +102,8 @@ final class RdmaDevice {
     /** The device of that kind with that local address. The caller {@linkplain #release releases} it. */
     static RdmaDevice acquire(DeviceKind devices, InetAddress local) {
         Place place = new Place(devices, local);
+        // Without OPEN, which the device's thread may need before it ends.
+        removeOutdated(place).ifPresent(RdmaDevice::close);
         synchronized (OPEN) {
             RdmaDevice device = OPEN.get(place);
             if (device == null) {
@@ -92,35 +112,50 @@ final class RdmaDevice {
             } else {
                 device.context.requireUp(PORT);
             }
-            device.users++;
+            device.users = device.users + 1;
             return device;
         }
     }
 
+    private static Optional<RdmaDevice> removeOutdated(Place place) {
+        synchronized (OPEN) {
+            Optional<RdmaDevice> outdated = Optional.ofNullable(OPEN.get(place)).filter(RdmaDevice::isOutdated);
+            outdated.ifPresent(device -> OPEN.remove(place));
+            return outdated;
+        }
+    }
+
+    /** Whether it only lingers, and the next connection must not use it. Called with OPEN. */
+    private boolean isOutdated() {
+        return users == 0 && (unfit || settings != RdmaSettings.changes());
+    }
+
     private static RdmaDevice open(Place place) {
         InetAddress local = place.address();
+        // Before the options: if they change meanwhile, the device counts as outdated.
+        int settings = RdmaSettings.changes();
         List<Device> real = place.devices() == DeviceKind.SOFTWARE ? List.of() : real();
         for (Device device : real) {
             Context context = device.open();
             Optional<Integer> exact = gidOf(context, local);
             if (exact.isPresent()) {
-                return up(place, context, exact.get(), Optional.empty());
+                return up(place, context, exact.get(), settings, Optional.empty());
             }
             context.close();
         }
         if (!real.isEmpty() && !local.isLoopbackAddress()) {
             Context context = real.getFirst().open();
-            return up(place, context, anyGid(context), Optional.empty());
+            return up(place, context, anyGid(context), settings, Optional.empty());
         }
         SoftOptions options = RdmaSettings.softwareDevices().at(local, 0);
-        return up(place, SoftDevice.of("rackcall", options).open(), 0, options.tls());
+        return up(place, SoftDevice.of("rackcall", options).open(), 0, settings, options.tls());
     }
 
     /** The certificates of the software device with that local address, whether it is open or not. */
     static Optional<TlsOptions> tls(DeviceKind devices, InetAddress local) {
         synchronized (OPEN) {
             RdmaDevice device = OPEN.get(new Place(devices, local));
-            if (device != null) {
+            if (device != null && !device.isOutdated()) {
                 return device.tls;
             }
         }
@@ -129,14 +164,14 @@ final class RdmaDevice {
                 : Optional.empty();
     }
 
-    private static RdmaDevice up(Place place, Context context, int gidIndex, Optional<TlsOptions> tls) {
+    private static RdmaDevice up(Place place, Context context, int gidIndex, int settings, Optional<TlsOptions> tls) {
         try {
             context.requireUp(PORT);
         } catch (VerbsException e) {
             context.close();
             throw e;
         }
-        return new RdmaDevice(place, context, gidIndex, tls);
+        return new RdmaDevice(place, context, gidIndex, settings, tls);
     }
 
     /**
@@ -197,10 +232,24 @@ final class RdmaDevice {
 
     void release() {
         synchronized (OPEN) {
-            if (--users == 0) {
-                OPEN.remove(place);
-                close();
-            }
+            users = users - 1;
+            leftAt = System.nanoTime();
+            unfit |= OPEN.values().stream().filter(each -> each.users == 0).count() > MOST_LINGERING;
+        }
+    }
+
+    /** A connection over it has failed. */
+    void doubt() {
+        unfit = true;
+    }
+
+    /** Whether it has been unused for a while. It is then removed from OPEN. */
+    private boolean isLeft(long now) {
+        if (users > 0) {
+            return false;
+        }
+        synchronized (OPEN) {
+            return users == 0 && (unfit || now - leftAt >= LINGER_NANOS) && OPEN.remove(place, this);
         }
     }
 
@@ -240,6 +289,7 @@ final class RdmaDevice {
      * @param why what was observed
      */
     SilentDeviceException silence(Gid peer, String why) {
+        doubt();
         Optional<Unreachable> known = context.unreachable(peer);
         if (known.isPresent() && known.get().full()) {
             return SilentDeviceException.full(describe(), known.get().reason());
@@ -306,6 +356,9 @@ final class RdmaDevice {
         while (!closing) {
             try {
                 long now = System.nanoTime();
+                if (isLeft(now)) {
+                    return;
+                }
                 if (now - reminded > REMIND_NANOS) {
                     reminded = now;
                     carriers.values().forEach(PairCarrier::announced);

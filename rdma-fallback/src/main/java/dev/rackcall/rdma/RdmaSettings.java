@@ -5,10 +5,12 @@ import dev.rackcall.verbs.soft.TlsOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Settings of this process for connections over RDMA. Thread-safe. */
 public final class RdmaSettings {
     private static volatile SoftOptions softwareDevices = SoftOptions.local();
+    private static final AtomicInteger CHANGES = new AtomicInteger();
 
     private static volatile Duration helloTimeout = Duration.ofSeconds(5);
 
@@ -24,6 +26,7 @@ public final class RdmaSettings {
      */
     public static void softwareDevices(SoftOptions options) {
         softwareDevices = Objects.requireNonNull(options, "options");
+        CHANGES.incrementAndGet();
     }
 
     /**
@@ -35,7 +38,12 @@ public final class RdmaSettings {
      * @param authority certificates of the authorities that sign peers' certificates, PEM
      */
     public static void tls(Path certificates, Path key, Path authority) {
-        softwareDevices = softwareDevices.withTls(new TlsOptions(certificates, key, authority));
+        softwareDevices(softwareDevices.withTls(new TlsOptions(certificates, key, authority)));
+    }
+
+    /** How often the options of software devices were set, also to the same: the files that they name may be others. */
+    static int changes() {
+        return CHANGES.get();
     }
 
     static SoftOptions softwareDevices() {
