@@ -205,9 +205,6 @@ public interface CarrierProvider {
 
     /** The provider for an address; also empty if the provider lacks a module that it needs. */
     static Optional<CarrierProvider> of(URI address) {
-        return CarrierSearch.first(
-                ServiceLoader.load(CarrierProvider.class, CarrierProvider.class.getClassLoader())
-                        .iterator(),
-                address.getScheme());
+        return CarrierSearch.of(address.getScheme());
     }
 }
