@@ -49,8 +49,8 @@ class CallEventsTest {
             recording.dump(file);
             // JFR records every event class of an application, such as a long wait for a busy processor.
             events = RecordingFile.readAllEvents(file).stream()
-                    .filter(event -> Set.of(CLIENT, SERVER)
-                            .contains(event.getEventType().getName()))
+                    .filter(event ->
+                            Set.of(CLIENT, SERVER).contains(event.getEventType().getName()))
                     .toList();
         }
         assertThat(events)
