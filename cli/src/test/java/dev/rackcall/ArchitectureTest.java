@@ -194,7 +194,10 @@ class ArchitectureTest {
         mayUseOnly(GRPC, GRPC, "dev.rackcall.rpc", SPI, "dev.rackcall.rpc.runtime", DIRECTORY, MEMORY);
     }
 
-    /** What users choose to add sees the API only, and no module needs it; the starter finds metrics if they are there. */
+    /**
+     * What users choose to add sees the API only, and no module needs it; the starter finds metrics if they are there, and
+     * the benchmarks measure what they cost.
+     */
     @Test
     void shouldKeepAdditionsToTheApi() {
         mayUseOnly(METRICS, METRICS, "dev.rackcall.rpc", "dev.rackcall.sandbox", "dev.rackcall.shm.waiting");
@@ -203,7 +206,7 @@ class ArchitectureTest {
         mayUseOnly(SPRING, SPRING, METRICS, "dev.rackcall.rpc", "dev.rackcall.shm");
         for (String addition : Set.of(METRICS, TRACING, JUNIT, SPRING)) {
             noClasses()
-                    .that(OURS.and(not(resideInAnyPackage(addition, SPRING))))
+                    .that(OURS.and(not(resideInAnyPackage(addition, SPRING, PERF))))
                     .should()
                     .dependOnClassesThat()
                     .resideInAPackage(addition)
@@ -214,7 +217,7 @@ class ArchitectureTest {
     @Test
     void shouldKeepSamplesAndBenchmarksApart() {
         mayUseOnly(SAMPLES, SAMPLES, RDMA, RPC, CONTROL_PLANE, VERBS, DIRECTORY, MEMORY);
-        mayUseOnly(PERF, PERF, GRPC, LOCK, RDMA, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
+        mayUseOnly(PERF, PERF, METRICS, TRACING, GRPC, LOCK, RDMA, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
     }
 
     /** The machine's side of a rack uses nothing of Rackcall, and the guests' programs use nothing of the machine's side. */

@@ -40,7 +40,7 @@ import picocli.CommandLine.TypeConversionException;
             "",
             "Targets: rtt (round trips), throughput (calls in flight), crowd (client processes that share the processors, beside other work and under limits),"
                     + " rare (calls with pauses), connect (new connections), elastic (many at the same time), idle (idle processes and connections),"
-                    + " start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device),"
+                    + " start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), metrics (what reporting a call costs), verbs (ping-pong over the software RDMA device),"
                     + " rdma (calls over the software RDMA device, and grpc-java over TCP), grpc (grpc-java over Rackcall and its peers),"
                     + " alock (locks for threads of one host and of others), objects (shared objects beside plain ones and JSON),"
                     + " jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",

@@ -89,7 +89,7 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
     private List<Result> measure(BenchTarget target, Workspace workspace, Rounds rounds) {
         Predicate<Subject> measured = subject -> subject.isMeasuredBy(target);
         return switch (target) {
-            case RTT, ISOLATION, VERBS, RDMA, GRPC -> turns(target, workspace, rounds);
+            case RTT, ISOLATION, METRICS, VERBS, RDMA, GRPC -> turns(target, workspace, rounds);
             case THROUGHPUT -> rounds.run(target, measured, new ThroughputTarget(plan, workspace)::measure);
             case CROWD -> new CrowdTarget(plan, workspace, rounds).measure();
             case RARE -> new RareTarget(plan, workspace, rounds).measure();

@@ -11,6 +11,7 @@ import static dev.rackcall.perf.calls.RackcallCall.Argument.VALUE;
 
 import dev.rackcall.perf.alock.LockTarget;
 import dev.rackcall.perf.calls.RackcallCall;
+import dev.rackcall.perf.calls.ReportedCall;
 import dev.rackcall.perf.connect.ConnectSides;
 import dev.rackcall.perf.crowd.CrowdTarget;
 import dev.rackcall.perf.elastic.ElasticSides;
@@ -67,7 +68,8 @@ final class Subjects {
                             ElasticSides.subject(false, false),
                             ElasticSides.subject(true, true),
                             ElasticSides.subject(false, true)),
-                    IsolationSubjects.all())
+                    IsolationSubjects.all(),
+                    ReportedCall.subjects())
             .flatMap(List::stream)
             .toList();
 

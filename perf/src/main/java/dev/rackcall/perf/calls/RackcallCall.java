@@ -150,7 +150,7 @@ public record RackcallCall(String name, BenchTransport transport, Argument argum
         return transport.mirrors() ? List.of(payload, Payload.unlike(payload), new byte[bytes]) : List.of(payload);
     }
 
-    private record NumberClient(String name, RpcChannel channel, BenchCalls calls) implements ClientSide {
+    record NumberClient(String name, RpcChannel channel, BenchCalls calls) implements ClientSide {
         @Override
         public void call(long sequence) {
             WrongReplyException.check(name, sequence, calls.noop(sequence));

@@ -36,6 +36,9 @@ public enum BenchTarget {
     ISOLATION(
             "Isolation: calls that pass a scope of some pages; what snapshots, seals and sandboxes cost",
             "floor_ratio: to trusted, above_floor_ns: above trusted, p99_ratio: p99 to alone"),
+    METRICS(
+            "Metrics and traces: a call whose client and server report it, beside the plain call",
+            "added_ns: added, alloc_client_b: alloc client, alloc_server_b: alloc server"),
     VERBS("The software RDMA device, one message in flight", "floor_ratio: to WRITE, alloc_client_b: alloc client"),
     /** Calls over RDMA beside their floor and gRPC over TCP. */
     RDMA(

@@ -143,6 +143,7 @@ public final class RttTarget {
     private Result compared(Result result, SubjectPair pair, SubjectPair floor) {
         return switch (target) {
             case RTT -> result.with("raw_ratio", pair.ratioTo(floor));
+            case METRICS -> result.with("added_ns", pair.above(floor));
             // The inverse: how many times as long a fresh connection takes.
             case CONNECT -> result.with("fresh_ratio", 1 / pair.ratioTo(floor));
             // gRPC is compared with the call over RDMA that does the same.
