@@ -37,6 +37,8 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
      *     tell
      * @param requests since the connection began
      * @param meanMicros mean time from a request to its answer
+     * @param p50Micros median time of the calls that return a value, until their answers were taken
+     * @param p99Micros likewise what 99 of 100 of them did not exceed
      * @param sleepingCallers callers that sleep until their answers come
      * @param invalid why its memory makes no sense; the numbers are 0 then
      */
@@ -51,6 +53,8 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
             double requestsPerSecond,
             long requests,
             Optional<Double> meanMicros,
+            Optional<Double> p50Micros,
+            Optional<Double> p99Micros,
             double inFlight,
             int slots,
             int sleepingCallers,

@@ -8,7 +8,7 @@ import java.util.Optional;
 
 /** A report as lines of text. */
 final class TopTable {
-    private static final String CONNECTION = "%12s %10s %9s %6s %9s %9s %8s  %-11s %10s  %s";
+    private static final String CONNECTION = "%12s %10s %10s %10s %9s %6s %9s %9s %8s  %-11s %10s  %s";
     private static final String PROCESS = "%9s %12s %12s %7s %6s %10s  %s";
 
     /** An empty line and the titles of columns above each of the two tables. */
@@ -45,6 +45,8 @@ final class TopTable {
                     CONNECTION,
                     "REQUESTS/S",
                     "MEAN us",
+                    "P50 us",
+                    "P99 us",
                     "IN FLIGHT",
                     "ASLEEP",
                     "SERVER",
@@ -80,7 +82,9 @@ final class TopTable {
         return format(
                 CONNECTION,
                 format("%,.0f", row.requestsPerSecond()),
-                row.meanMicros().map(mean -> format("%,.1f", mean)).orElse("-"),
+                micros(row.meanMicros()),
+                micros(row.p50Micros()),
+                micros(row.p99Micros()),
                 format("%.1f", row.inFlight()),
                 row.sleepingCallers(),
                 pid(row.serverPid()),
@@ -101,6 +105,10 @@ final class TopTable {
                 row.calls(),
                 ByteSize.describe(row.memoryBytes()),
                 row.name());
+    }
+
+    private static String micros(Optional<Double> time) {
+        return time.map(micros -> format("%,.1f", micros)).orElse("-");
     }
 
     private static String pid(Optional<Integer> pid) {

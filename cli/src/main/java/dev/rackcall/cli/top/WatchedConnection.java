@@ -3,22 +3,31 @@ package dev.rackcall.cli.top;
 import dev.rackcall.rpc.shm.view.ConnectionMemory;
 import dev.rackcall.rpc.shm.view.ConnectionReading;
 import dev.rackcall.rpc.shm.view.InvalidMemoryException;
+import dev.rackcall.rpc.shm.view.TimeCounts;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.OptionalDouble;
 
 /**
- * A connection and what was seen of it in the present interval. Latency comes from Little's law: the mean time to an
- * answer is the mean number of requests in flight, divided by their rate. No call has to read a clock. For one thread.
+ * A connection and what was seen of it in the present interval. The mean time to an answer comes from Little's law: it is
+ * the mean number of requests in flight, divided by their rate. Percentiles come from the calls that the client times. For
+ * one thread.
  */
 final class WatchedConnection implements AutoCloseable {
     /** Fewer requests seen in flight say too little of how long one takes. */
     private static final int FEW_SIGHTINGS = 5;
+
+    /** Percentiles are of at least so many timed calls, if need be of several intervals. */
+    private static final int FEW_TIMED = 20;
 
     private final Optional<ConnectionMemory> memory;
     private final String defect;
     private Optional<ConnectionReading> first = Optional.empty();
     private Optional<ConnectionReading> last = Optional.empty();
     private Optional<String> problem = Optional.empty();
+    /** The counts before the calls that the percentiles are of. */
+    private Optional<TimeCounts> before = Optional.empty();
+
     private long firstNanos;
     private long lastNanos;
     private long samples;
@@ -45,6 +54,10 @@ final class WatchedConnection implements AutoCloseable {
     /** Begins an interval with the last reading of the one before. */
     void begin() {
         first = problem.isEmpty() ? last : Optional.empty();
+        if (first.isEmpty()
+                || timed().filter(times -> times.timed() >= FEW_TIMED).isPresent()) {
+            before = first.map(ConnectionReading::times);
+        }
         firstNanos = lastNanos;
         problem = Optional.empty();
         samples = 0;
@@ -74,6 +87,7 @@ final class WatchedConnection implements AutoCloseable {
         if (first.isEmpty()) {
             first = Optional.of(reading);
             firstNanos = now;
+            before = Optional.of(reading.times());
         }
         last = Optional.of(reading);
         lastNanos = now;
@@ -108,6 +122,26 @@ final class WatchedConnection implements AutoCloseable {
     Optional<Double> meanMicros() {
         double rate = rate();
         return sightings < FEW_SIGHTINGS || rate <= 0 ? Optional.empty() : Optional.of(inFlight() / rate * 1e6);
+    }
+
+    /**
+     * Microseconds that this part of the calls did not exceed, of those that returned a value; empty if nothing was sent
+     * in this interval, or too few calls were timed until now.
+     *
+     * @param part 0.5 for the median
+     */
+    Optional<Double> percentileMicros(double part) {
+        if (rate() <= 0) {
+            return Optional.empty();
+        }
+        OptionalDouble nanos = timed().filter(times -> times.timed() >= FEW_TIMED)
+                .map(times -> times.percentile(part))
+                .orElse(OptionalDouble.empty());
+        return nanos.isEmpty() ? Optional.empty() : Optional.of(nanos.getAsDouble() / 1e3);
+    }
+
+    private Optional<TimeCounts> timed() {
+        return before.flatMap(earlier -> reading().map(now -> now.times().since(earlier)));
     }
 
     @Override

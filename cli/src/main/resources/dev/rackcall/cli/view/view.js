@@ -230,6 +230,8 @@ const COLUMNS = [
   { id: 'trend', title: '5 minutes' },
   { id: 'rate', title: 'Requests/s', value: ({ row }) => row.requestsPerSecond },
   { id: 'mean', title: 'Mean', value: ({ row }) => row.meanMicros ?? -1 },
+  { id: 'p50', title: 'p50', value: ({ row }) => row.p50Micros ?? -1 },
+  { id: 'p99', title: 'p99', value: ({ row }) => row.p99Micros ?? -1 },
   { id: 'inFlight', title: 'In flight', value: ({ row }) => row.inFlight },
   { id: 'asleep', title: 'Asleep', value: ({ row }) => row.sleepingCallers },
   { id: 'memory', title: 'Memory', value: ({ row }) => row.memoryBytes },
@@ -309,10 +311,12 @@ function fillRow(made, connection) {
   say(made.reason, isInvalid ? format.name(row.invalid) : '');
   say(made.client, isInvalid ? `held by ${row.holders.map((pid) => `${nameOf(pid)} ${pid}`).join(', ')}` : endText(row, 'client'));
   say(made.server, isInvalid ? '' : endText(row, 'server'));
-  made.cells.trend.colSpan = isInvalid ? 5 : 1;
+  made.cells.trend.colSpan = isInvalid ? 7 : 1;
   say(made.arrow, isInvalid ? '' : ' → ');
   say(made.cells.rate, isInvalid ? format.NOTHING : format.rate(row.requestsPerSecond));
   say(made.cells.mean, format.micros(row.meanMicros));
+  say(made.cells.p50, format.micros(row.p50Micros));
+  say(made.cells.p99, format.micros(row.p99Micros));
   say(made.cells.inFlight, isInvalid ? format.NOTHING : format.average(row.inFlight));
   say(made.cells.asleep, isInvalid ? format.NOTHING : format.count(row.sleepingCallers));
   say(made.cells.memory, format.bytes(row.memoryBytes));

@@ -78,6 +78,12 @@ class TopCommandTest {
                         "an interval with requests",
                         () -> rows(topAsJson(channel), "connections").stream()
                                 .anyMatch(row -> row.get("requestsPerSecond").asDouble() > 0));
+                Await.until(
+                        "percentiles",
+                        () -> rows(topAsJson(channel), "connections").stream()
+                                .anyMatch(row -> row.get("p50Micros").asDouble(0) > 0
+                                        && row.get("p99Micros").asDouble()
+                                                >= row.get("p50Micros").asDouble()));
 
                 // Its standard output is a pipe, so this prints once, too.
                 assertThat(top("--channel", channel, "--sort", "Mean"))

@@ -34,6 +34,8 @@ final class Rows {
                 RATE,
                 42,
                 Optional.of(5.0),
+                Optional.of(4.0),
+                Optional.of(9.0),
                 0.5,
                 64,
                 0,

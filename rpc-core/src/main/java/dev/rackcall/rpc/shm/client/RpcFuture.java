@@ -122,6 +122,7 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
         if (!call.isAnswered(ticket) || !call.take(ticket)) {
             return false;
         }
+        call.countTime();
         if (!mine && call.mustAskToRead()) {
             // Reading may take a round trip: a polling thread has other work, and the reactor must never block.
             Thread.startVirtualThread(() -> read(false));

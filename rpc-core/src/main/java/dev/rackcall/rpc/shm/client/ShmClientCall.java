@@ -6,6 +6,7 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.CallTimes;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
@@ -28,6 +29,8 @@ final class ShmClientCall extends ClientSlot {
     long deadline;
     /** The future of an ASYNC call. */
     RpcFuture<?> future;
+    /** When an ASYNC call began, from {@link CallTimes#begin}; 0: it is not timed. */
+    private long begun;
 
     /** Null until the slot's first call, as {@link #answer}: most connections never use most of their slots. */
     private ClientRequest request;
@@ -198,11 +201,12 @@ final class ShmClientCall extends ClientSlot {
     @Override
     public PayloadReader invoke() {
         takeTurn();
+        long start = CallTimes.begin(ticket());
         send(methodNumber(), 0, HELD);
         if (outgoing != null) {
             startSending(outgoing);
         }
-        return awaitAnswer();
+        return awaitAnswer(start);
     }
 
     @Override
@@ -220,12 +224,13 @@ final class ShmClientCall extends ClientSlot {
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> resultReader) {
         takeTurn();
         RpcFuture<T> result = new RpcFuture<>(connection, this, resultReader, observer);
-        sendAsync(result);
+        sendAsync(result, CallTimes.begin(ticket()));
         return result;
     }
 
-    private void sendAsync(RpcFuture<?> result) {
+    private void sendAsync(RpcFuture<?> result, long start) {
         future = result;
+        begun = start;
         send(methodNumber(), 0, ASYNC);
         if (connection.isOpen()) {
             connection.async.sent();
@@ -284,7 +289,7 @@ final class ShmClientCall extends ClientSlot {
         // call.
         outgoing = null;
         try {
-            sendAsync(opening);
+            sendAsync(opening, 0);
             sending.start(ticket);
         } catch (RuntimeException | Error e) {
             if (usesMemory() && ticket() == ticket) {
@@ -359,14 +364,30 @@ final class ShmClientCall extends ClientSlot {
         return (SlotLayout.flags(SlotLayout.responseWord(memory, slot)) & SlotLayout.HELD) != 0;
     }
 
+    /** Called by the thread that has taken the answer to an asynchronous call. */
+    void countTime() {
+        if (begun != 0) {
+            CallTimes.end(memory, begun);
+        }
+    }
+
     /** Opens the answer to an asynchronous call. */
     PayloadReader answer() {
         return open(SlotLayout.responseWord(memory, slot));
     }
 
     private PayloadReader awaitAnswer() {
+        return awaitAnswer(0);
+    }
+
+    /** @param start from {@link CallTimes#begin} */
+    private PayloadReader awaitAnswer(long start) {
         try {
-            return open(connection.waiting.await(this));
+            long word = connection.waiting.await(this);
+            if (start != 0) {
+                CallTimes.end(memory, start);
+            }
+            return open(word);
         } catch (RpcException e) {
             throw e.fromCall();
         }

@@ -24,6 +24,7 @@ import java.lang.invoke.VarHandle;
  *    512  reactor    : 1 while the client's reactor thread sleeps             client
  *    516  caller     : processor of a caller that waits on the poller's, -1: none    client
  *   1024  asleep     : one bit a slot, set while its caller sleeps on a futex there    client
+ *   2048  times    : how long calls took, a counter for each bucket of CallTimes; for people    client
  *   4096  slots, 256 bytes each
  *      D  descriptors of seals, 1024                                         client
  *      M  marks of seals, 1024                                               server
@@ -53,6 +54,7 @@ public final class ControlLayout {
     private static final long REACTOR_ASLEEP = 512;
     private static final long CALLER = 516;
     private static final long ASLEEP = 1024;
+    static final long TIMES = 2048;
     public static final long FIRST_SLOT = 4096;
     public static final long PAGE = 4096;
 

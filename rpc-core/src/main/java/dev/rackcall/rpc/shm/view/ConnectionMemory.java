@@ -143,7 +143,8 @@ public final class ConnectionMemory implements AutoCloseable {
                 ControlLayout.isWatched(copy),
                 consumed + ahead,
                 inFlight,
-                sleeping);
+                sleeping,
+                TimeCounts.of(copy));
     }
 
     private boolean isInFlight(long slot) {

@@ -9,6 +9,7 @@ package dev.rackcall.rpc.shm.view;
  * @param requests how many requests the client has sent: calls, elements of streams, releases of results
  * @param inFlight requests that have no answer yet
  * @param sleeping callers that sleep until their answers come; other callers spin
+ * @param times how long calls took, since the connection began
  */
 public record ConnectionReading(
         int serverPid,
@@ -18,4 +19,5 @@ public record ConnectionReading(
         boolean isPolled,
         long requests,
         int inFlight,
-        int sleeping) {}
+        int sleeping,
+        TimeCounts times) {}
