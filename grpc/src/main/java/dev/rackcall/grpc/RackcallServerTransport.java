@@ -25,7 +25,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 
 /** A client's connection, as gRPC's server sees it. */
 final class RackcallServerTransport implements ServerTransport, PipeConnection.Receiver {
@@ -36,6 +38,11 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
 
     private static final byte[] TOO_MANY =
             ("the connection has " + MOST_OPEN_STREAMS + " open calls").getBytes(StandardCharsets.UTF_8);
+
+    private static final String SHUT_DOWN = "the server was shut down";
+
+    /** How long the last frames, such as GOAWAY, wait for a client that reads nothing. */
+    private static final long LAST_FRAMES_SECONDS = 5;
 
     private final InternalLogId logId;
     private final RackcallServer server;
@@ -57,6 +64,8 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
     private boolean draining;
     /** Streams that have not ended. */
     private int open;
+    /** Ends the connection even if its last frames find no room; null until then. */
+    private Future<?> lastFrames;
 
     RackcallServerTransport(RackcallServer server, PipeConnection connection) {
         this.server = server;
@@ -211,7 +220,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
             last = --open == 0 && draining;
         }
         if (last) {
-            connection.end("the server was shut down");
+            endOnceSent();
         }
     }
 
@@ -232,6 +241,9 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
     public void closed(String reason) {
         synchronized (lock) {
             draining = true;
+            if (lastFrames != null) {
+                lastFrames.cancel(false);
+            }
         }
         if (timers != null) {
             timers.stop();
@@ -264,7 +276,18 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         }
         connection.sender().control(Frame.GOAWAY, last, new byte[0]);
         if (unused) {
-            connection.end("the server was shut down");
+            endOnceSent();
+        }
+    }
+
+    /** Without its GOAWAY, the client would have to take calls that it still sends as begun. */
+    private void endOnceSent() {
+        if (connection.endOnceSent(SHUT_DOWN)) {
+            Future<?> timer =
+                    server.scheduler().schedule(() -> connection.end(SHUT_DOWN), LAST_FRAMES_SECONDS, TimeUnit.SECONDS);
+            synchronized (lock) {
+                lastFrames = timer;
+            }
         }
     }
 
@@ -274,7 +297,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         for (RackcallServerStream stream : liveStreams()) {
             stream.cancel(reason);
         }
-        connection.end("the server was shut down");
+        connection.end(SHUT_DOWN);
     }
 
     // ---- other methods of gRPC's interface

@@ -75,6 +75,8 @@ public final class PipeConnection {
     int emptyTurns;
     int rests;
     boolean hungUp;
+    /** Why it ends once its frames are sent; null while it goes on. */
+    String ending;
 
     /** A connection between two processes of this host, which share the memory. */
     static PipeConnection ofMemory(UnixSocket socket, Mapping mapping, Side side, PeerCredentials peer, PipeLoop loop) {
@@ -142,6 +144,18 @@ public final class PipeConnection {
     /** Ends it soon. Any thread. */
     public void end(String reason) {
         loop.close(this, reason);
+    }
+
+    /**
+     * Ends it as soon as the pipe has had room for all frames that wait for it. Any thread; the caller sends nothing
+     * afterwards.
+     *
+     * @return whether frames wait; then only the peer makes room for them, and the caller sets a bound with {@link #end}
+     */
+    public boolean endOnceSent(String reason) {
+        boolean waits = sender.isBacklogged();
+        loop.closeOnceSent(this, reason);
+        return waits;
     }
 
     /** Sends this end's frames; for any thread, as long as the connection lives. */

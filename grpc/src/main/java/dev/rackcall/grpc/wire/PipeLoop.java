@@ -89,6 +89,22 @@ public final class PipeLoop implements AutoCloseable {
         post(() -> drop(connection, reason));
     }
 
+    /** Ends a connection once no frame waits for room. Any thread. */
+    void closeOnceSent(PipeConnection connection, String reason) {
+        post(() -> {
+            connection.ending = reason;
+            dropOnceSent(connection);
+        });
+    }
+
+    private boolean dropOnceSent(PipeConnection connection) {
+        boolean sent = connection.ending != null && !connection.sender().isBacklogged();
+        if (sent) {
+            drop(connection, connection.ending);
+        }
+        return sent;
+    }
+
     /** Ends a connection soon after a failure of this end or a breach of the peer's. Any thread. */
     void fail(PipeConnection connection, Throwable failure) {
         post(() -> {
@@ -210,6 +226,9 @@ public final class PipeLoop implements AutoCloseable {
     private int turn(PipeConnection connection) {
         try {
             int work = connection.turn();
+            if (dropOnceSent(connection)) {
+                return 1;
+            }
             if (work > 0) {
                 connection.emptyTurns = 0;
                 connection.rests = 0;

@@ -56,6 +56,8 @@ class HostileFramesTest {
 
     private static final int MOST_OPEN_STREAMS = 16_384;
     private static final int BUDGET_BYTES = 64 << 20;
+    /** As many answers to pings as a pipe has room for. */
+    private static final int PONGS = PipeLayout.PIPE_BYTES / Frame.bytes(Long.BYTES);
 
     @TempDir
     private Path directory;
@@ -266,6 +268,46 @@ class HostileFramesTest {
         }
         requireHonestAnswer();
         Await.equal("connections", 1, connections::get);
+    }
+
+    /** The pipe is full, so the GOAWAY waits for room. */
+    @Test
+    void shouldSendItsGoAwayToAClientThatReadsLate() {
+        try (Attacker attacker = new Attacker()) {
+            fillServersPipe(attacker);
+            server.shutdown();
+            // The same thread of the server ends both connections.
+            Await.equal("connections", 1, connections::get);
+            for (int i = 0; i < PONGS; i++) {
+                attacker.awaitFrame();
+                assertThat(attacker.reader.kind()).isEqualTo(Frame.PONG);
+            }
+            attacker.awaitFrame();
+            assertThat(attacker.reader.kind()).isEqualTo(Frame.GOAWAY);
+            attacker.awaitHangUp();
+        }
+    }
+
+    @Test
+    void shouldShutDownDespiteAClientThatNeverReads() throws Exception {
+        try (Attacker attacker = new Attacker()) {
+            fillServersPipe(attacker);
+            honest.shutdownNow();
+            server.shutdown();
+            attacker.awaitHangUp();
+            assertThat(server.awaitTermination(BOUND.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
+        }
+    }
+
+    /** Afterwards, the server's pipe has no room for another frame. */
+    private static void fillServersPipe(Attacker attacker) {
+        for (int i = 0; i < PONGS; i++) {
+            attacker.sendAll(Frame.PING, 0, new byte[Long.BYTES]);
+        }
+        long full = (long) PONGS * Frame.bytes(Long.BYTES);
+        assertThat(PipeLayout.PIPE_BYTES - full).isLessThan(Frame.HEADER_BYTES);
+        Await.until("answers to all pings", () -> PipeLayout.tail(attacker.memory, PipeLayout.Side.SERVER) == full);
     }
 
     @Test
