@@ -6,7 +6,6 @@ import dev.rackcall.rpc.shm.view.InvalidMemoryException;
 import dev.rackcall.rpc.shm.view.TimeCounts;
 import java.io.IOException;
 import java.util.Optional;
-import java.util.OptionalDouble;
 
 /**
  * A connection and what was seen of it in the present interval. The mean time to an answer comes from Little's law: it is
@@ -17,7 +16,7 @@ final class WatchedConnection implements AutoCloseable {
     /** Fewer requests seen in flight say too little of how long one takes. */
     private static final int FEW_SIGHTINGS = 5;
 
-    /** Percentiles are of at least so many timed calls, if need be of several intervals. */
+    /** Percentiles are of at least so many timed calls, if need be of several intervals or of all. */
     private static final int FEW_TIMED = 20;
 
     private final Optional<ConnectionMemory> memory;
@@ -25,8 +24,10 @@ final class WatchedConnection implements AutoCloseable {
     private Optional<ConnectionReading> first = Optional.empty();
     private Optional<ConnectionReading> last = Optional.empty();
     private Optional<String> problem = Optional.empty();
-    /** The counts before the calls that the percentiles are of. */
+    /** The counts before the calls that are being collected for the next percentiles. */
     private Optional<TimeCounts> before = Optional.empty();
+    /** The last calls that were enough for percentiles. */
+    private Optional<TimeCounts> enough = Optional.empty();
 
     private long firstNanos;
     private long lastNanos;
@@ -53,9 +54,15 @@ final class WatchedConnection implements AutoCloseable {
 
     /** Begins an interval with the last reading of the one before. */
     void begin() {
+        Optional<TimeCounts> collected = timed().filter(WatchedConnection::isEnough);
+        boolean wasIdle = rate() <= 0;
         first = problem.isEmpty() ? last : Optional.empty();
-        if (first.isEmpty()
-                || timed().filter(times -> times.timed() >= FEW_TIMED).isPresent()) {
+        if (first.isEmpty()) {
+            enough = Optional.empty();
+        } else if (collected.isPresent()) {
+            enough = collected;
+        }
+        if (first.isEmpty() || collected.isPresent() || wasIdle) {
             before = first.map(ConnectionReading::times);
         }
         firstNanos = lastNanos;
@@ -125,8 +132,8 @@ final class WatchedConnection implements AutoCloseable {
     }
 
     /**
-     * Microseconds that this part of the calls did not exceed, of those that returned a value; empty if nothing was sent
-     * in this interval, or too few calls were timed until now.
+     * Microseconds that this part of the calls did not exceed, of those that waited for an answer; empty if nothing was
+     * sent in this interval, or too few calls were timed since the connection began.
      *
      * @param part 0.5 for the median
      */
@@ -134,10 +141,14 @@ final class WatchedConnection implements AutoCloseable {
         if (rate() <= 0) {
             return Optional.empty();
         }
-        OptionalDouble nanos = timed().filter(times -> times.timed() >= FEW_TIMED)
-                .map(times -> times.percentile(part))
-                .orElse(OptionalDouble.empty());
-        return nanos.isEmpty() ? Optional.empty() : Optional.of(nanos.getAsDouble() / 1e3);
+        return timed().filter(WatchedConnection::isEnough)
+                .or(() -> enough)
+                .or(() -> reading().map(ConnectionReading::times).filter(WatchedConnection::isEnough))
+                .map(times -> times.percentile(part).orElseThrow() / 1e3);
+    }
+
+    private static boolean isEnough(TimeCounts times) {
+        return times.timed() >= FEW_TIMED;
     }
 
     private Optional<TimeCounts> timed() {

@@ -6,14 +6,14 @@ import java.lang.invoke.VarHandle;
 
 /**
  * How long calls took, as the client counts it in the connection's header for observers: one counter for each bucket of
- * nanoseconds. A call of one in {@link #EVERY} is timed, so that the others need not read the clock. Calls and servers do
+ * nanoseconds. One call in {@link #EVERY} is timed, so that the others need not read the clock. Calls and servers do
  * not read these counters. Thread-safe.
  *
  * <p>Eight buckets for each power of two: a bucket is at most an eighth wider than its least time.
  */
 public final class CallTimes {
     /** One call of so many is timed. */
-    public static final int EVERY = 16;
+    public static final int EVERY = 64;
 
     /** Up to eighteen minutes; the last bucket has all longer times. */
     public static final int BUCKETS = 304;
@@ -34,7 +34,7 @@ public final class CallTimes {
      * @return what {@link #end} needs; 0: the call is not timed
      */
     public static long begin(long ticket) {
-        // Not every sixteenth: callers that repeat a pattern of calls would always show the same one.
+        // Not each 64th: callers that repeat a pattern of calls would always show the same one.
         return (ticket * MIXER) >>> (Long.SIZE - TOP_BITS) == 0 ? System.nanoTime() | 1 : 0;
     }
 
@@ -44,13 +44,19 @@ public final class CallTimes {
     }
 
     static void count(MemorySegment memory, long nanos) {
-        // Nobody reads one counter to learn of another, so any order would do.
+        // Any order would do. This is one instruction, while getAndAddRelease is a loop in JDK 25.
         COUNT.getAndAdd(memory, ControlLayout.TIMES + (long) bucket(nanos) * Integer.BYTES, 1);
     }
 
     /** How many timed calls fell into a bucket, modulo 2^32; any number if a peer overwrote it. */
-    public static int count(MemorySegment memory, int bucket) {
+    static int count(MemorySegment memory, int bucket) {
         return memory.get(ValueLayout.JAVA_INT, ControlLayout.TIMES + (long) bucket * Integer.BYTES);
+    }
+
+    /** All of {@link #count}. */
+    public static int[] counts(MemorySegment memory) {
+        return memory.asSlice(ControlLayout.TIMES, (long) BUCKETS * Integer.BYTES)
+                .toArray(ValueLayout.JAVA_INT);
     }
 
     static int bucket(long nanos) {

@@ -17,11 +17,7 @@ public final class TimeCounts {
 
     /** Those of a connection until now. */
     static TimeCounts of(MemorySegment header) {
-        int[] counts = new int[CallTimes.BUCKETS];
-        for (int bucket = 0; bucket < counts.length; bucket++) {
-            counts[bucket] = CallTimes.count(header, bucket);
-        }
-        return new TimeCounts(counts);
+        return new TimeCounts(CallTimes.counts(header));
     }
 
     /** Those that came after {@code earlier}. */

@@ -39,13 +39,13 @@ class CallTimesTest {
     }
 
     @Test
-    void shouldTimeOneCallOfSixteenAlsoOfCallsThatRepeatAPattern() {
+    void shouldTimeOneCallInSixtyFourAlsoOfCallsThatRepeatAPattern() {
         int calls = 1 << 16;
         for (int pattern : new int[] {1, 2, 16, 64}) {
             long timed = LongStream.range(0, calls)
                     .filter(call -> CallTimes.begin(call * pattern) != 0)
                     .count();
-            assertThat(timed).as("of every %d. call", pattern).isBetween(calls / 20L, calls / 13L);
+            assertThat(timed).as("of every %d. call", pattern).isBetween(calls / 80L, calls / 50L);
         }
     }
 }
