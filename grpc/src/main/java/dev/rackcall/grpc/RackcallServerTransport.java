@@ -215,13 +215,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         if (timers != null) {
             timers.callEnds();
         }
-        boolean last;
-        synchronized (lock) {
-            last = --open == 0 && draining;
-        }
-        if (last) {
-            endOnceSent();
-        }
+        leave();
     }
 
     @Override
@@ -265,30 +259,39 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
     @Override
     public void shutdown() {
         int last;
-        boolean unused;
         synchronized (lock) {
             if (draining) {
                 return;
             }
             draining = true;
             last = lastAccepted;
-            unused = open == 0;
+            // As a call would: the last call must not end the connection before the GOAWAY is on its way.
+            open++;
         }
         connection.sender().control(Frame.GOAWAY, last, new byte[0]);
-        if (unused) {
+        leave();
+    }
+
+    /** A call has ended, or the GOAWAY is on its way. */
+    private void leave() {
+        boolean last;
+        synchronized (lock) {
+            last = --open == 0 && draining;
+        }
+        if (last) {
             endOnceSent();
         }
     }
 
     /** Without its GOAWAY, the client would have to take calls that it still sends as begun. */
     private void endOnceSent() {
-        if (connection.endOnceSent(SHUT_DOWN)) {
-            Future<?> timer =
-                    server.scheduler().schedule(() -> connection.end(SHUT_DOWN), LAST_FRAMES_SECONDS, TimeUnit.SECONDS);
-            synchronized (lock) {
-                lastFrames = timer;
-            }
+        // Only the client makes room for frames that wait.
+        Future<?> timer =
+                server.scheduler().schedule(() -> connection.end(SHUT_DOWN), LAST_FRAMES_SECONDS, TimeUnit.SECONDS);
+        synchronized (lock) {
+            lastFrames = timer;
         }
+        connection.endOnceSent(SHUT_DOWN);
     }
 
     @Override

@@ -148,14 +148,10 @@ public final class PipeConnection {
 
     /**
      * Ends it as soon as the pipe has had room for all frames that wait for it. Any thread; the caller sends nothing
-     * afterwards.
-     *
-     * @return whether frames wait; then only the peer makes room for them, and the caller sets a bound with {@link #end}
+     * afterwards. Only the peer makes room, so the caller sets a bound with {@link #end}.
      */
-    public boolean endOnceSent(String reason) {
-        boolean waits = sender.isBacklogged();
+    public void endOnceSent(String reason) {
         loop.closeOnceSent(this, reason);
-        return waits;
     }
 
     /** Sends this end's frames; for any thread, as long as the connection lives. */
