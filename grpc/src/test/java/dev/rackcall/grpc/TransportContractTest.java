@@ -3,19 +3,25 @@ package dev.rackcall.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.MoreExecutors;
+import dev.rackcall.grpc.wire.OutboundStream;
 import dev.rackcall.testkit.Await;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientStreamTracer;
+import io.grpc.Grpc;
 import io.grpc.InternalChannelz.SocketStats;
+import io.grpc.InternalChannelz.TransportStats;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.SecurityLevel;
+import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.internal.ClientStream;
 import io.grpc.internal.ClientStreamListener;
 import io.grpc.internal.ClientTransport.PingCallback;
 import io.grpc.internal.DisconnectError;
 import io.grpc.internal.GrpcAttributes;
+import io.grpc.internal.GrpcUtil;
 import io.grpc.internal.ManagedClientTransport;
 import io.grpc.internal.ServerListener;
 import io.grpc.internal.ServerStream;
@@ -44,9 +50,11 @@ import org.junit.jupiter.api.io.TempDir;
  * ({@code AbstractTransportTest}, which is not published).
  *
  * <ul>
- *   <li>Here: start and stop, a server that is not there, termination with open streams, {@code shutdownNow}, pings, new
- *       streams during and after the shutdown, use, cancellation by either side, early ends, no-ops after the end, flow
- *       control, statistics, limits of metadata, attributes.
+ *   <li>Here: start and stop, a server that is not there, termination with open streams, {@code shutdownNow} with its
+ *       reason, each end reported once, pings, new streams during and after the shutdown, use (not by calls of load
+ *       balancers), cancellation by either side, from within a listener, and before anything was sent, early ends with
+ *       status and trailers, no-ops after the end, flow control, messages larger than the window, only as many messages
+ *       as were requested, tracers, statistics, limits of metadata, attributes.
  *   <li>By the interoperability suite: basic streams, empty streams, the authority, tracers' events and sizes, large
  *       messages, compression.
  *   <li>By {@link RackcallChannelTest} and {@link ManyServersTest}: GOAWAY, reconnecting, several clients.
@@ -56,11 +64,17 @@ import org.junit.jupiter.api.io.TempDir;
 class TransportContractTest {
     private static final long SECONDS = 100;
     private static final int MOST_METADATA = 1000;
+    /** More than the window of a stream. */
+    private static final int LARGE = 3 * OutboundStream.WINDOW;
+
+    private static final Metadata.Key<byte[]> BINARY = Metadata.Key.of("bytes-bin", Metadata.BINARY_BYTE_MARSHALLER);
     private static final Metadata.Key<String> LONG = Metadata.Key.of("long", Metadata.ASCII_STRING_MARSHALLER);
 
     @TempDir
     private Path directory;
 
+    private final Traced trace = new Traced();
+    private final Traced servedTrace = new Traced();
     private final ServerEvents serverEvents = new ServerEvents();
     private final ClientEvents clientEvents = new ClientEvents();
     private RackcallServer server;
@@ -76,7 +90,7 @@ class TransportContractTest {
                 ConnectionLimits.NONE,
                 1 << 20,
                 MOST_METADATA,
-                List.of());
+                List.of(servedTrace.ofServer()));
         server.start(serverEvents);
         client = transport();
     }
@@ -198,6 +212,12 @@ class TransportContractTest {
     /** A stream's events at either side. */
     private static final class StreamEvents implements ServerStreamListener, ClientStreamListener {
         private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+        /** Of the last end. */
+        private volatile Status status;
+
+        private volatile Metadata trailers;
+        /** What runs at each message and end. */
+        private volatile Runnable reaction = () -> {};
 
         String next() throws InterruptedException {
             return take(events);
@@ -214,6 +234,7 @@ class TransportContractTest {
             for (InputStream message = producer.next(); message != null; message = producer.next()) {
                 try (InputStream bytes = message) {
                     events.add("message " + bytes.readAllBytes().length);
+                    reaction.run();
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
@@ -236,13 +257,87 @@ class TransportContractTest {
         }
 
         @Override
-        public void closed(Status status) {
-            events.add("closed " + status.getCode());
+        public void closed(Status given) {
+            status = given;
+            events.add("closed " + given.getCode());
         }
 
         @Override
-        public void closed(Status status, RpcProgress progress, Metadata trailers) {
-            events.add("closed " + status.getCode() + " " + progress);
+        public void closed(Status given, RpcProgress progress, Metadata last) {
+            status = given;
+            trailers = last;
+            events.add("closed " + given.getCode() + " " + progress);
+            reaction.run();
+        }
+    }
+
+    /** What a tracer of either side hears. */
+    private static final class Traced {
+        private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+        private volatile Status status;
+
+        private void closed(Status given) {
+            status = given;
+            events.add("closed");
+        }
+
+        ClientStreamTracer ofClient() {
+            return new ClientStreamTracer() {
+                @Override
+                public void outboundHeaders() {
+                    events.add("headers out");
+                }
+
+                @Override
+                public void inboundHeaders() {
+                    events.add("headers in");
+                }
+
+                @Override
+                public void inboundTrailers(Metadata trailers) {
+                    events.add("trailers in");
+                }
+
+                @Override
+                public void outboundMessageSent(int number, long wire, long uncompressed) {
+                    events.add("sent " + number + " of " + uncompressed);
+                }
+
+                @Override
+                public void inboundMessageRead(int number, long wire, long uncompressed) {
+                    events.add("read " + number + " of " + uncompressed);
+                }
+
+                @Override
+                public void streamClosed(Status given) {
+                    closed(given);
+                }
+            };
+        }
+
+        ServerStreamTracer.Factory ofServer() {
+            return new ServerStreamTracer.Factory() {
+                @Override
+                public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+                    events.add("begins");
+                    return new ServerStreamTracer() {
+                        @Override
+                        public void outboundMessageSent(int number, long wire, long uncompressed) {
+                            events.add("sent " + number + " of " + uncompressed);
+                        }
+
+                        @Override
+                        public void inboundMessageRead(int number, long wire, long uncompressed) {
+                            events.add("read " + number + " of " + uncompressed);
+                        }
+
+                        @Override
+                        public void streamClosed(Status given) {
+                            closed(given);
+                        }
+                    };
+                }
+            };
         }
     }
 
@@ -270,11 +365,28 @@ class TransportContractTest {
 
     /** Begins a bidirectional stream. */
     private ClientStream open(Metadata headers) {
-        ClientStream stream = client.newStream(
-                BytesService.CHAT, headers, CallOptions.DEFAULT, new ClientStreamTracer[] {new ClientStreamTracer() {}
-                });
-        stream.start(answers);
+        return open(BytesService.CHAT, headers, CallOptions.DEFAULT, answers);
+    }
+
+    private ClientStream open(
+            MethodDescriptor<byte[], byte[]> method, Metadata headers, CallOptions options, StreamEvents listener) {
+        ClientStream stream = client.newStream(method, headers, options, new ClientStreamTracer[] {trace.ofClient()});
+        stream.start(listener);
         return stream;
+    }
+
+    /** Waits until each side has taken what the other has sent before. */
+    private void exchangePing() throws InterruptedException {
+        client.ping(pings, MoreExecutors.directExecutor());
+        assertThat(take(pings.events)).isEqualTo("took time");
+    }
+
+    /** A new stream shows that the connection is sound. */
+    private void requireNewStream() throws InterruptedException {
+        StreamEvents listener = new StreamEvents();
+        open(BytesService.CHAT, new Metadata(), CallOptions.DEFAULT, listener);
+        accepted().close(Status.OK, new Metadata());
+        assertThat(listener.nextButReady()).isEqualTo("closed OK PROCESSED");
     }
 
     private ServerStream accepted() throws InterruptedException {
@@ -345,6 +457,83 @@ class TransportContractTest {
     }
 
     @Test
+    void shouldReportItsEndOnceAndWithTheFirstReason() throws Exception {
+        connect();
+        open(new Metadata());
+        accepted();
+        client.shutdown(Status.UNAVAILABLE.withDescription("first"));
+        client.shutdown(Status.INTERNAL);
+        client.shutdownNow(Status.INTERNAL.withDescription("now"));
+        client.shutdownNow(Status.DATA_LOSS);
+        assertThat(answers.nextButReady()).isEqualTo("closed INTERNAL PROCESSED");
+        assertThat(answers.status.getDescription()).isEqualTo("now");
+        Await.until("its end", () -> clientEvents.events.contains("terminated"));
+        assertThat(clientEvents.events)
+                .containsExactly("in use true", "shutdown UNAVAILABLE", "in use false", "terminated");
+        assertThat(answers.events).doesNotContain("closed DATA_LOSS PROCESSED");
+    }
+
+    @Test
+    void shouldGiveTheServersStreamsTheReasonOfItsShutdown() throws Exception {
+        connect();
+        open(new Metadata());
+        accepted();
+        Status reason = Status.INTERNAL.withDescription("because");
+        take(serverEvents.transports).shutdownNow(reason);
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed INTERNAL");
+        assertThat(serverEvents.stream.status.getDescription()).isEqualTo("because");
+        assertThat(take(servedTrace.events)).isEqualTo("begins");
+        assertThat(take(servedTrace.events)).isEqualTo("closed");
+        assertThat(servedTrace.status.getDescription()).isEqualTo("because");
+    }
+
+    @Test
+    void shouldBeInUseFromItsFirstStreamToTheEndOfTheLast() throws Exception {
+        connect();
+        ClientStream one = open(new Metadata());
+        accepted();
+        open(new Metadata());
+        ServerStream other = accepted();
+        one.cancel(Status.CANCELLED);
+        assertThat(answers.nextButReady()).startsWith("closed CANCELLED");
+        exchangePing();
+        assertThat(clientEvents.events).containsExactly("in use true");
+        other.close(Status.OK, new Metadata());
+        assertThat(clientEvents.next()).isEqualTo("in use true");
+        assertThat(clientEvents.next()).isEqualTo("in use false");
+    }
+
+    @Test
+    void shouldNotBeInUseByCallsOfLoadBalancers() throws Exception {
+        connect();
+        CallOptions owned = CallOptions.DEFAULT.withOption(GrpcUtil.CALL_OPTIONS_RPC_OWNED_BY_BALANCER, true);
+        ClientStream watching = open(BytesService.CHAT, new Metadata(), owned, new StreamEvents());
+        accepted();
+        exchangePing();
+        assertThat(clientEvents.events).isEmpty();
+        requireNewStream();
+        assertThat(clientEvents.next()).isEqualTo("in use true");
+        assertThat(clientEvents.next()).isEqualTo("in use false");
+        watching.cancel(Status.CANCELLED);
+        exchangePing();
+        assertThat(clientEvents.events).isEmpty();
+    }
+
+    @Test
+    void shouldSayWhoIsAtEachEnd() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        ServerStream served = accepted();
+        assertThat(served.getAuthority()).isEqualTo("localhost");
+        for (Attributes attributes : List.of(client.getAttributes(), stream.getAttributes(), served.getAttributes())) {
+            assertThat(attributes.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR)).isNotNull();
+            assertThat(attributes.get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR)).isNotNull();
+        }
+        assertThat(client.getAttributes().get(GrpcAttributes.ATTR_CLIENT_EAG_ATTRS))
+                .isEqualTo(Attributes.EMPTY);
+    }
+
+    @Test
     void shouldEndStreamsWhenTheServerIsShutDownNow() throws Exception {
         connect();
         open(new Metadata());
@@ -391,6 +580,166 @@ class TransportContractTest {
         open(new Metadata());
         accepted().close(Status.OK, new Metadata());
         assertThat(answers.nextButReady()).isEqualTo("closed OK PROCESSED");
+    }
+
+    /** With headers before, and without; the client has not half-closed. */
+    @Test
+    void shouldPassStatusAndTrailersOfAnEarlyEnd() throws Exception {
+        connect();
+        for (boolean headers : List.of(true, false)) {
+            open(new Metadata());
+            ServerStream served = accepted();
+            if (headers) {
+                served.writeHeaders(new Metadata(), true);
+                assertThat(answers.nextButReady()).isEqualTo("headers");
+            }
+            Metadata trailers = new Metadata();
+            trailers.put(LONG, "one");
+            trailers.put(LONG, "one");
+            trailers.put(BINARY, new byte[] {0, -1});
+            served.close(Status.OK.withDescription("fine, \u00e4").withCause(new IOException("stays here")), trailers);
+            assertThat(answers.nextButReady()).isEqualTo("closed OK PROCESSED");
+            assertThat(answers.status.getDescription()).isEqualTo("fine, \u00e4");
+            assertThat(answers.status.getCause()).isNull();
+            assertThat(answers.trailers.getAll(LONG)).containsExactly("one", "one");
+            assertThat(answers.trailers.get(BINARY)).containsExactly(0, -1);
+            assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed OK");
+            assertThat(trace.status).isSameAs(answers.status);
+        }
+        assertThat(trace.events)
+                .containsExactly(
+                        "headers out", "headers in", "trailers in", "closed", "headers out", "trailers in", "closed");
+    }
+
+    /** As a blocking stub does that was interrupted. */
+    @Test
+    void shouldEndOnceIfTheListenerCancelsAtTheEnd() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        answers.reaction = () -> stream.cancel(Status.CANCELLED);
+        accepted().close(Status.INTERNAL.withDescription("no"), new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("closed INTERNAL PROCESSED");
+        requireNewStream();
+        assertThat(answers.events).isEmpty();
+        assertThat(answers.status.getDescription()).isEqualTo("no");
+    }
+
+    @Test
+    void shouldCancelFromWithinTheDeliveryOfAMessage() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        answers.reaction = () -> stream.cancel(Status.CANCELLED.withDescription("enough"));
+        stream.request(1);
+        ServerStream served = accepted();
+        served.writeHeaders(new Metadata(), false);
+        for (int i = 0; i < 3; i++) {
+            served.writeMessage(message(10));
+        }
+        served.flush();
+        assertThat(answers.nextButReady()).isEqualTo("headers");
+        assertThat(answers.nextButReady()).isEqualTo("message 10");
+        assertThat(answers.nextButReady()).startsWith("closed CANCELLED");
+        assertThat(answers.status.getDescription()).isEqualTo("enough");
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed CANCELLED");
+        requireNewStream();
+        assertThat(answers.events).isEmpty();
+    }
+
+    /** The headers of a unary call leave with its message. */
+    @Test
+    void shouldCancelACallOfWhichNothingWasSent() throws Exception {
+        connect();
+        ClientStream stream = open(BytesService.ECHO, new Metadata(), CallOptions.DEFAULT, answers);
+        stream.cancel(Status.CANCELLED.withDescription("early"));
+        assertThat(answers.nextButReady()).startsWith("closed CANCELLED");
+        assertThat(answers.status.getDescription()).isEqualTo("early");
+        stream.writeMessage(message(10));
+        stream.halfClose();
+        stream.cancel(Status.CANCELLED);
+        exchangePing();
+        assertThat(serverEvents.streams).isEmpty();
+        requireNewStream();
+        assertThat(answers.events).isEmpty();
+        assertThat(servedTrace.events).containsExactly("begins", "closed");
+    }
+
+    @Test
+    void shouldEndAStreamWhoseClientWaitsForRoom() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        ServerStream served = accepted();
+        while (stream.isReady()) {
+            stream.writeMessage(message(32 * 1024));
+            stream.flush();
+        }
+        served.close(Status.RESOURCE_EXHAUSTED, new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("closed RESOURCE_EXHAUSTED PROCESSED");
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed OK");
+        requireNewStream();
+    }
+
+    @Test
+    void shouldDeliverOnlyAsManyMessagesAsWereRequested() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        ServerStream served = accepted();
+        served.writeHeaders(new Metadata(), false);
+        for (int i = 0; i < 3; i++) {
+            stream.writeMessage(message(10));
+            served.writeMessage(message(10));
+        }
+        stream.flush();
+        served.flush();
+        for (int requested : List.of(1, 2)) {
+            served.request(requested);
+            stream.request(requested);
+            exchangePing();
+            Await.equal("messages at the server", requested, () -> messagesOf(serverEvents.stream));
+            Await.equal("messages at the client", requested, () -> messagesOf(answers));
+            exchangePing();
+            assertThat(List.of(messagesOf(serverEvents.stream), messagesOf(answers)))
+                    .containsOnly(requested);
+            serverEvents.stream.events.clear();
+            answers.events.clear();
+        }
+    }
+
+    private static int messagesOf(StreamEvents events) {
+        return (int) events.events.stream()
+                .filter(each -> each.startsWith("message"))
+                .count();
+    }
+
+    @Test
+    void shouldCarryMessagesLargerThanTheWindow() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        ServerStream served = accepted();
+        stream.request(1);
+        served.request(1);
+        served.writeHeaders(new Metadata(), true);
+        assertThat(answers.nextButReady()).isEqualTo("headers");
+        stream.writeMessage(message(LARGE));
+        stream.flush();
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("message " + LARGE);
+        served.writeMessage(message(LARGE));
+        served.flush();
+        assertThat(answers.nextButReady()).isEqualTo("message " + LARGE);
+        stream.halfClose();
+        served.request(1);
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("half-closed");
+        served.close(Status.OK, new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("closed OK PROCESSED");
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed OK");
+        assertThat(trace.events)
+                .containsExactly(
+                        "headers out",
+                        "headers in",
+                        "sent 0 of " + LARGE,
+                        "read 0 of " + LARGE,
+                        "trailers in",
+                        "closed");
+        assertThat(servedTrace.events).containsExactly("begins", "read 0 of " + LARGE, "sent 0 of " + LARGE, "closed");
     }
 
     @Test
@@ -479,6 +828,37 @@ class TransportContractTest {
         SocketStats served1 = take(serverEvents.transports).getStats().get(SECONDS, TimeUnit.SECONDS);
         assertThat(served1.data.messagesReceived).isEqualTo(1);
         assertThat(served1.remote).isNotNull();
+    }
+
+    @Test
+    void shouldCountStreamsThatFail() throws Exception {
+        connect();
+        ClientStream stream = open(new Metadata());
+        stream.request(1);
+        ServerStream served = accepted();
+        served.writeHeaders(new Metadata(), false);
+        served.writeMessage(message(10));
+        served.flush();
+        assertThat(answers.nextButReady()).isEqualTo("headers");
+        assertThat(answers.nextButReady()).isEqualTo("message 10");
+        served.close(Status.INTERNAL, new Metadata());
+        assertThat(answers.nextButReady()).isEqualTo("closed INTERNAL PROCESSED");
+        TransportStats stats = client.getStats().get(SECONDS, TimeUnit.SECONDS).data;
+        assertThat(List.of(stats.streamsStarted, stats.streamsFailed, stats.messagesReceived))
+                .containsOnly(1L);
+        assertThat(stats.streamsSucceeded).isZero();
+        assertThat(stats.lastLocalStreamCreatedTimeNanos).isPositive();
+        ServerTransport transport = take(serverEvents.transports);
+        stats = transport.getStats().get(SECONDS, TimeUnit.SECONDS).data;
+        assertThat(List.of(stats.streamsStarted, stats.messagesSent)).containsOnly(1L);
+        assertThat(stats.lastRemoteStreamCreatedTimeNanos).isPositive();
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed OK");
+        open(new Metadata()).cancel(Status.CANCELLED);
+        accepted();
+        assertThat(serverEvents.stream.nextButReady()).isEqualTo("closed CANCELLED");
+        stats = transport.getStats().get(SECONDS, TimeUnit.SECONDS).data;
+        assertThat(stats.streamsStarted).isEqualTo(2);
+        assertThat(stats.streamsFailed).isEqualTo(stats.streamsStarted - stats.streamsSucceeded);
     }
 
     @Test
