@@ -47,6 +47,9 @@ public final class CallTracing {
 
     /** A span for each call of every channel to which it is added; its parent is the caller's current span. */
     public static ClientInterceptor client(OpenTelemetry telemetry) {
+        if (telemetry == OpenTelemetry.noop()) {
+            return (_, next) -> next.run();
+        }
         Tracer tracer = telemetry.getTracer(LIBRARY);
         TextMapPropagator propagator = telemetry.getPropagators().getTextMapPropagator();
         return (call, next) -> {
@@ -62,6 +65,9 @@ public final class CallTracing {
 
     /** A span for each call of every server to which it is added; its parent is the caller's span, if it has sent one. */
     public static ServerInterceptor server(OpenTelemetry telemetry) {
+        if (telemetry == OpenTelemetry.noop()) {
+            return (_, next) -> next.run();
+        }
         Tracer tracer = telemetry.getTracer(LIBRARY);
         TextMapPropagator propagator = telemetry.getPropagators().getTextMapPropagator();
         return (call, next) -> {

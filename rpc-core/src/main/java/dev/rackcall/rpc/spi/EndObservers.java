@@ -4,8 +4,7 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 
 /**
  * The observers of one call. Each is notified of the end once, even if it is added later. They must not throw; if one
@@ -14,7 +13,10 @@ import java.util.List;
 public final class EndObservers implements CallObserver {
     private static final LimitedLog LOG = LimitedLog.of(EndObservers.class);
 
-    private final List<CallObserver> untold = new ArrayList<>();
+    private static final CallObserver[] NOBODY = {};
+
+    /** Replaced and never changed, since calls make one of these objects each. */
+    private CallObserver[] untold = NOBODY;
     /** Null until the call has ended. */
     private Status ended;
 
@@ -22,9 +24,13 @@ public final class EndObservers implements CallObserver {
 
     /** Adds an observer after those added before. */
     public void add(CallObserver observer) {
+        if (observer == CallObserver.NONE) {
+            return;
+        }
         synchronized (this) {
             if (ended == null) {
-                untold.add(observer);
+                untold = Arrays.copyOf(untold, untold.length + 1);
+                untold[untold.length - 1] = observer;
                 return;
             }
         }
@@ -33,9 +39,9 @@ public final class EndObservers implements CallObserver {
 
     @Override
     public void onBegin(Route.Kind transport) {
-        List<CallObserver> all;
+        CallObserver[] all;
         synchronized (this) {
-            all = List.copyOf(untold);
+            all = untold;
         }
         for (CallObserver each : all) {
             tellBegin(each, transport);
@@ -45,15 +51,15 @@ public final class EndObservers implements CallObserver {
     /** Ends the call, unless it has ended. */
     @Override
     public void onEnd(Status status, Metadata sent) {
-        List<CallObserver> all;
+        CallObserver[] all;
         synchronized (this) {
             if (ended != null) {
                 return;
             }
             trailers = sent;
             ended = status;
-            all = List.copyOf(untold);
-            untold.clear();
+            all = untold;
+            untold = NOBODY;
         }
         for (CallObserver each : all) {
             tell(each, status, sent);
