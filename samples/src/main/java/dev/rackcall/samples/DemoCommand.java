@@ -21,17 +21,17 @@ import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** {@code rackcall demo}: the document store in several processes, by pointer and serialised, side by side. */
+/** {@code rackcall demo}: the document store in several processes, by pointer, as JSON and by gRPC, side by side. */
 @Command(
         name = "demo",
         description = {
-            "Runs a document store twice, by pointer and serialised, and prints both side by side.",
+            "Runs a document store by pointer, as JSON and by gRPC, and prints the three side by side.",
             "",
-            "One server process and several clients, which hand it JSON documents and search them: first through shared memory, then over a"
-                    + " Unix domain socket."
+            "One server process and several clients, which hand it JSON documents and search them: first through shared memory, then as JSON over"
+                    + " a Unix domain socket, then as protobuf messages by grpc-java over one."
         },
         footer =
-                "Ends by itself and leaves nothing behind. Exit code 1 if something is left, or if the two results differ.",
+                "Ends by itself and leaves nothing behind. Exit code 1 if something is left, or if the results differ.",
         sortOptions = false,
         subcommands = {RackDemoCommand.class, SampleCommand.class})
 public final class DemoCommand implements Callable<Integer> {

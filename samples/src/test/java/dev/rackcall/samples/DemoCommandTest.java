@@ -24,23 +24,28 @@ class DemoCommandTest {
     private Path folder;
 
     @Test
-    void shouldRunBothWaysAndLeaveNothingBehind() throws IOException {
+    void shouldRunWithEveryTransportAndLeaveNothingBehind() throws IOException {
         List<String> before = workplaces();
         int exitCode = run("--count", "500", "--clients", "2", "--searches", "201", "--batch", "7", "--format", "json");
 
         assertThat(exitCode).as(err.toString()).isZero();
         JsonNode report = JsonMapper.shared().readTree(out.toString());
-        for (String side : List.of("pointer", "serialised")) {
+        for (String side : List.of("pointer", "serialised", "grpc")) {
             assertThat(report.at("/" + side + "/documents").asInt()).isEqualTo(500);
             assertThat(report.at("/" + side + "/put/calls").asInt()).isEqualTo(72);
             assertThat(report.at("/" + side + "/search/calls").asInt()).isEqualTo(201);
         }
         assertThat(report.at("/pointer/matches").asLong())
                 .isPositive()
-                .isEqualTo(report.at("/serialised/matches").asLong());
+                .isEqualTo(report.at("/serialised/matches").asLong())
+                .isEqualTo(report.at("/grpc/matches").asLong());
         assertThat(report.at("/pointer/put_copied_bytes").asLong()).isEqualTo(72 * 12);
         assertThat(report.at("/pointer/put_pointed_bytes").asLong()).isGreaterThan(500 * 1000);
         assertThat(report.at("/serialised/put_copied_bytes").asLong()).isGreaterThan(500 * 300);
+        assertThat(report.at("/grpc/put_copied_bytes").asLong())
+                .isGreaterThan(500 * 300)
+                .isLessThan(500 * 1000);
+        assertThat(report.at("/speed_up_to_grpc/build").asDouble()).isPositive();
         assertThat(report.at("/left_behind")).isEmpty();
         assertThat(workplaces()).isEqualTo(before);
         assertThat(ProcessHandle.current().children().filter(ProcessHandle::isAlive))
@@ -59,6 +64,7 @@ class DemoCommandTest {
                 .contains("2 lines hold no document")
                 .contains(file + ":2: Unexpected character")
                 .contains(file + ":5: the line holds a JSON number, not an object")
+                .contains("by pointer", "as JSON", "by gRPC")
                 .contains("Nothing is left behind");
     }
 

@@ -35,9 +35,10 @@ final class ChildProcess implements AutoCloseable {
      *
      * @param name for messages
      * @param program a class that calls {@link Child#run}
+     * @param flags of the JVM, beside this JVM's
      * @param setup its argument
      */
-    ChildProcess(String name, Class<?> program, Record setup, Workplace workplace) {
+    ChildProcess(String name, Class<?> program, List<String> flags, Record setup, Workplace workplace) {
         this.name = name;
         this.workplace = workplace;
         List<String> command = new ArrayList<>();
@@ -45,6 +46,7 @@ final class ChildProcess implements AutoCloseable {
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> NOT_INHERITED.stream().noneMatch(flag::startsWith))
                 .forEach(command::add);
+        command.addAll(flags);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
         command.add(Child.MAPPER.writeValueAsString(setup));
         try {

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.LongConsumer;
 
-/** A client process's share of the documents and searches, over either transport. Used by one thread. */
+/** A client process's share of the documents and searches, over any transport. Used by one thread. */
 final class ClientWork implements AutoCloseable {
     private static final int BAD_LINES_SHOWN = 5;
 
@@ -71,6 +71,7 @@ final class ClientWork implements AutoCloseable {
         this.store = switch (setup.transport()) {
             case POINTER -> new PointerClient(setup.runtimeDirectory(), plan);
             case SERIALISED -> new SocketClient(setup.directory());
+            case GRPC -> new GrpcClient(setup.directory());
         };
     }
 

@@ -2,7 +2,7 @@ package dev.rackcall.samples.demo;
 
 import dev.rackcall.samples.demo.Report.Side;
 
-/** Runs the store in several processes, by pointer and then serialised, and compares the results. */
+/** Runs the store in several processes, by pointer and then by the usual means, and compares the results. */
 public final class Demo {
     private Demo() {}
 
@@ -15,22 +15,26 @@ public final class Demo {
         long start = System.nanoTime();
         Run pointer;
         Run serialised;
+        Run grpc;
         Workplace workplace = Workplace.create();
         try (workplace) {
             pointer = Run.of(plan, StoreTransport.POINTER, workplace, progress);
             serialised = Run.of(plan, StoreTransport.SERIALISED, workplace, progress);
+            grpc = Run.of(plan, StoreTransport.GRPC, workplace, progress);
         } finally {
             progress.end();
         }
         pointer.checkSame(serialised);
-        Side left = pointer.side();
-        Side right = serialised.side();
+        pointer.checkSame(grpc);
+        Side fast = pointer.side();
         return new Report(
                 Report.Machine.here(),
                 plan,
-                left,
-                right,
-                Report.SpeedUp.of(left, right),
+                fast,
+                serialised.side(),
+                grpc.side(),
+                Report.SpeedUp.of(fast, serialised.side()),
+                Report.SpeedUp.of(fast, grpc.side()),
                 pointer.badLineCount(),
                 pointer.badLines(),
                 workplace.leftBehind(),

@@ -58,6 +58,7 @@ final class DemoProcess {
                         .stuckAfter(STUCK_AFTER)
                         .start();
             case SERIALISED -> new SocketServer(store, setup.directory(), quota);
+            case GRPC -> new GrpcServer(store, setup.directory(), setup.plan().clients(), quota);
         };
     }
 

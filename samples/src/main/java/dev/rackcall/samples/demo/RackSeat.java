@@ -3,6 +3,7 @@ package dev.rackcall.samples.demo;
 import dev.rackcall.samples.demo.Child.Order;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -113,7 +114,7 @@ public final class RackSeat implements AutoCloseable {
 
     /** Starts a host with others in one workplace; returns when it is ready. */
     static RackSeat start(Setup setup, Workplace workplace, Runnable whenClosed) {
-        ChildProcess child = new ChildProcess(setup.host().name(), RackHost.class, setup, workplace);
+        ChildProcess child = new ChildProcess(setup.host().name(), RackHost.class, List.of(), setup, workplace);
         try {
             child.awaitDone(() -> {});
             return new RackSeat(child, whenClosed);

@@ -14,8 +14,10 @@ import java.util.stream.Stream;
  * @param machine where it ran
  * @param plan its settings
  * @param pointer by pointer
- * @param serialised over a Unix domain socket
- * @param speedUp how many times faster the run by pointer is
+ * @param serialised as JSON over a Unix domain socket
+ * @param grpc as protobuf messages by grpc-java over a Unix domain socket
+ * @param speedUp how many times faster the run by pointer is than {@code serialised}
+ * @param speedUpToGrpc how many times faster the run by pointer is than {@code grpc}
  * @param badLines skipped lines of the input
  * @param firstBadLines some of the skipped lines
  * @param leftBehind processes and files that remain
@@ -26,7 +28,9 @@ public record Report(
         DemoPlan plan,
         Side pointer,
         Side serialised,
+        Side grpc,
         SpeedUp speedUp,
+        SpeedUp speedUpToGrpc,
         long badLines,
         List<BadLine> firstBadLines,
         List<String> leftBehind,
@@ -58,7 +62,7 @@ public record Report(
         }
     }
 
-    /** How many times as long the serialised run's times are. */
+    /** How many times as long another run's times are. */
     public record SpeedUp(double build, double search, double putP50, double searchP50) {
         static SpeedUp of(Side fast, Side slow) {
             return new SpeedUp(
@@ -95,7 +99,7 @@ public record Report(
      * @param buildNs from the first client's first document to the last client's last answer, without the preparation
      *     of documents
      * @param put calls that handed over a batch, including building or encoding it
-     * @param indexNs the server's part of the build time in the store, the same on both sides
+     * @param indexNs the server's part of the build time in the store, the same with all transports
      * @param putCopiedBytes bytes that were copied between processes to hand documents over
      * @param putPointedBytes bytes of documents that were handed over by a Ref
      * @param heldBytes memory of the documents at the server, in whole pages

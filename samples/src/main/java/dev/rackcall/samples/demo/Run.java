@@ -64,6 +64,7 @@ final class Run implements AutoCloseable {
         return new ChildProcess(
                 name + " (" + transport.title() + ")",
                 DemoProcess.class,
+                transport.flags(),
                 new DemoProcess.Setup(client, transport, workplace.directory(), plan),
                 workplace);
     }
@@ -160,12 +161,13 @@ final class Run implements AutoCloseable {
     }
 
     /**
-     * Checks that both transports gave the same results: the same documents in all, and the same count and documents
+     * Checks that another transport gave the same results: the same documents in all, and the same count and documents
      * for every search.
      */
     void checkSame(Run other) {
         if (summary.digest() != other.summary.digest()) {
-            throw new DemoException("the two stores hold different documents; please report this");
+            throw new DemoException("the stores hold different documents " + transport.title() + " and "
+                    + other.transport.title() + "; please report this");
         }
         if (!search.totals.equals(other.search.totals) || !search.digests.equals(other.search.digests)) {
             throw new DemoException("the searches found different documents " + transport.title() + " and "

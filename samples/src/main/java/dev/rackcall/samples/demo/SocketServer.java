@@ -6,12 +6,6 @@ import dev.rackcall.samples.documents.DocumentWriter;
 import dev.rackcall.samples.documents.Found;
 import dev.rackcall.samples.documents.JsonText;
 import dev.rackcall.samples.documents.Store;
-import dev.rackcall.shm.Arena;
-import dev.rackcall.shm.ArenaSpec;
-import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.TableHome;
-import dev.rackcall.shm.os.file.Mapping;
-import dev.rackcall.shm.os.file.SharedFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -27,26 +21,17 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** The store behind a Unix domain socket, with a thread for each client. Only this process maps its arena. */
+/** The store behind a Unix domain socket, with a thread for each client. */
 final class SocketServer implements AutoCloseable {
-    private static final int ARENA = 1;
-    private static final int PARTICIPANT = 1;
-    private static final long FIRST_BYTES = 1 << 20;
-
     private final Store store;
-    private final SharedFile file;
-    private final Mapping mapping;
-    private final Arena arena;
+    private final PrivateArena arena;
     private final UnixDomainSocketAddress address;
     private final ServerSocketChannel listener;
     private final Set<SocketChannel> clients = ConcurrentHashMap.newKeySet();
 
     SocketServer(Store store, Path directory, long quota) throws IOException {
         this.store = store;
-        file = SharedFile.memfd("rackcall-demo", quota);
-        mapping = file.map();
-        arena = Arena.create(
-                new ArenaSpec(ARENA, mapping.memory(), file, 0, TableHome.PRIVATE, PARTICIPANT, FIRST_BYTES));
+        arena = new PrivateArena(quota);
         address = SocketMessage.address(directory);
         listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         listener.bind(address);
@@ -75,8 +60,7 @@ final class SocketServer implements AutoCloseable {
         }
         Files.deleteIfExists(address.getPath());
         store.close();
-        mapping.close();
-        file.close();
+        arena.close();
     }
 
     /** Serves one client on one thread: parses documents into scopes, writes found documents as JSON. */
@@ -119,16 +103,7 @@ final class SocketServer implements AutoCloseable {
 
         private int put(JsonParser parser) {
             int count = parser.nextIntValue(0);
-            Scope scope = arena.newScope(writer.estimate(count));
-            Document.Batch batch;
-            try {
-                batch = writer.read(scope, parser, count);
-            } catch (RuntimeException e) {
-                scope.close();
-                throw e;
-            }
-            scope.detach(); // another thread may clear the store
-            return store.add(scope, batch);
+            return arena.add(store, writer, count, scope -> writer.read(scope, parser, count));
         }
 
         private void write(Found found, JsonGenerator json) {

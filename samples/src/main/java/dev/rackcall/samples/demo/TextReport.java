@@ -1,10 +1,13 @@
 package dev.rackcall.samples.demo;
 
+import dev.rackcall.samples.demo.Report.Side;
+import dev.rackcall.samples.demo.Report.SpeedUp;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
-/** The report for people: both transports side by side. */
+/** The report for people: all transports side by side. */
 public final class TextReport {
     private static final int BAD_LINES_SHOWN = 5;
 
@@ -53,41 +56,49 @@ public final class TextReport {
     }
 
     private void table() {
-        Report.SpeedUp speedUp = report.speedUp();
-        row("", side -> side.transport().title(), 0);
-        row("build", side -> seconds(side.buildNs()), speedUp.build());
-        row("  documents/s", side -> perSecond(side.documents(), side.buildNs()), 0);
-        row("  of it, in the store's index", side -> seconds(side.indexNs()), 0);
-        latencies("  put", Report.Side::put, speedUp.putP50());
-        row("search", side -> seconds(side.searchNs()), speedUp.search());
-        row("  searches/s", side -> perSecond(side.searches(), side.searchNs()), 0);
-        latencies("  search", Report.Side::search, speedUp.searchP50());
-        row("bytes copied, build", side -> bytes(side.putCopiedBytes()), 0);
-        row("bytes copied, search", side -> bytes(side.searchCopiedBytes()), 0);
-        row("bytes passed by pointer", side -> bytes(side.putPointedBytes()), 0);
-        row("memory of a document", TextReport::perDocument, 0);
+        row("", side -> side.transport().title(), _ -> 0);
+        row("build", side -> seconds(side.buildNs()), SpeedUp::build);
+        row("  documents/s", side -> perSecond(side.documents(), side.buildNs()), _ -> 0);
+        row("  in the store's index", side -> seconds(side.indexNs()), _ -> 0);
+        latencies("  put", Side::put, SpeedUp::putP50);
+        row("search", side -> seconds(side.searchNs()), SpeedUp::search);
+        row("  searches/s", side -> perSecond(side.searches(), side.searchNs()), _ -> 0);
+        latencies("  search", Side::search, SpeedUp::searchP50);
+        row("bytes copied, build", side -> bytes(side.putCopiedBytes()), _ -> 0);
+        row("bytes copied, search", side -> bytes(side.searchCopiedBytes()), _ -> 0);
+        row("bytes passed by pointer", side -> bytes(side.putPointedBytes()), _ -> 0);
+        row("memory of a document", TextReport::perDocument, _ -> 0);
         line("");
     }
 
-    private void latencies(String call, Function<Report.Side, Report.Percentiles> of, double faster) {
+    private void latencies(String call, Function<Side, Report.Percentiles> of, ToDoubleFunction<SpeedUp> faster) {
         String indent = " ".repeat(call.length());
         row(call + ", p50", side -> time(of.apply(side).p50Ns()), faster);
-        row(indent + "  p99", side -> time(of.apply(side).p99Ns()), 0);
-        row(indent + "  p99.9", side -> time(of.apply(side).p999Ns()), 0);
+        row(indent + "  p99", side -> time(of.apply(side).p99Ns()), _ -> 0);
+        row(indent + "  p99.9", side -> time(of.apply(side).p999Ns()), _ -> 0);
     }
 
     /** @param faster how many times faster the run by pointer is; 0 if this row is not compared */
-    private void row(String label, Function<Report.Side, String> figure, double faster) {
-        String times = faster == 0 ? "" : String.format(Locale.ROOT, "%.1f x", faster);
-        String left = figure.apply(report.pointer());
-        String right = figure.apply(report.serialised());
-        out.println("%-30s%14s%14s%14s".formatted(label, left, right, times).stripTrailing());
+    private void row(String label, Function<Side, String> figure, ToDoubleFunction<SpeedUp> faster) {
+        String row = "%-24s%13s%13s%9s%13s%9s"
+                .formatted(
+                        label,
+                        figure.apply(report.pointer()),
+                        figure.apply(report.serialised()),
+                        times(faster.applyAsDouble(report.speedUp())),
+                        figure.apply(report.grpc()),
+                        times(faster.applyAsDouble(report.speedUpToGrpc())));
+        out.println(row.stripTrailing());
+    }
+
+    private static String times(double faster) {
+        return faster == 0 ? "" : String.format(Locale.ROOT, "%.1f x", faster);
     }
 
     private void foot() {
-        Report.Side side = report.pointer();
+        Side side = report.pointer();
         line(
-                "Both stores hold the same %s, and each search found the same: %s, of which %s came back and %s read.",
+                "All stores hold the same %s, and each search found the same: %s, of which %s came back and %s read.",
                 count(side.documents(), "document"),
                 count(side.matches(), "match"),
                 count(side.read(), "document"),
@@ -134,7 +145,7 @@ public final class TextReport {
                 : String.format(Locale.ROOT, "%.1f MiB", bytes / (1024.0 * 1024));
     }
 
-    private static String perDocument(Report.Side side) {
+    private static String perDocument(Side side) {
         return side.documents() == 0 ? "-" : bytes(side.heldBytes() / side.documents());
     }
 }

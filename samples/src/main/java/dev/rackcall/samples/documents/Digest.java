@@ -1,17 +1,20 @@
 package dev.rackcall.samples.documents;
 
 import dev.rackcall.samples.documents.JsonValue.Kind;
+import dev.rackcall.samples.documents.proto.DocumentsProto.PlainDocument;
+import dev.rackcall.samples.documents.proto.DocumentsProto.PlainValue;
 import dev.rackcall.shm.types.SharedInlineArray;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;
 
 /**
  * A 64-bit hash of a document's content, equal for a document in shared memory and for the same document as a Jackson
- * tree. The order of members does not matter. Used by one thread.
+ * tree or a protobuf message. The order of members does not matter. Used by one thread.
  */
 public final class Digest {
     private static final VarHandle WORD = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -28,6 +31,11 @@ public final class Digest {
     /** Reads the whole tree. */
     public static long of(JsonDocument document) {
         return mix(document.number(), of(document.content()));
+    }
+
+    /** Reads the whole message. */
+    public static long of(PlainDocument document) {
+        return mix(document.getNumber(), of(document.getContent()));
     }
 
     private long of(JsonValue value, int depth) {
@@ -77,6 +85,37 @@ public final class Digest {
             case BOOLEAN -> digest(Kind.BOOLEAN, node.booleanValue() ? 1 : 0);
             default -> digest(Kind.NULL, 0);
         };
+    }
+
+    private static long of(PlainValue value) {
+        return switch (value.getContentCase()) {
+            case PARENT ->
+                value.getParent() == PlainValue.Parent.OBJECT
+                        ? ofMembers(value.getChildrenList())
+                        : ofElements(value.getChildrenList());
+            case TEXT -> digest(Kind.TEXT, hash(value.getText()));
+            case DIGITS -> digest(Kind.DECIMAL, hash(value.getDigits()));
+            case WHOLE -> digest(Kind.INTEGER, value.getWhole());
+            case REAL -> digest(Kind.DOUBLE, Double.doubleToLongBits(value.getReal()));
+            case TRUTH -> digest(Kind.BOOLEAN, value.getTruth() ? 1 : 0);
+            case CONTENT_NOT_SET -> digest(Kind.NULL, 0);
+        };
+    }
+
+    private static long ofMembers(List<PlainValue> members) {
+        long sum = 0;
+        for (PlainValue member : members) {
+            sum += mix(hash(member.getName()), of(member));
+        }
+        return digest(Kind.OBJECT, sum);
+    }
+
+    private static long ofElements(List<PlainValue> elements) {
+        long sequence = elements.size();
+        for (PlainValue element : elements) {
+            sequence = mix(sequence, of(element));
+        }
+        return digest(Kind.ARRAY, sequence);
     }
 
     private static long number(JsonNode node) {

@@ -1,6 +1,8 @@
 package dev.rackcall.samples.documents;
 
 import dev.rackcall.samples.documents.JsonValue.Kind;
+import dev.rackcall.samples.documents.proto.DocumentsProto.PlainDocument;
+import dev.rackcall.samples.documents.proto.DocumentsProto.PlainValue;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedArray;
@@ -18,7 +20,7 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 
 /**
- * Builds batches of documents in a scope, from Jackson's trees or from JSON text. Each member name is written once per
+ * Builds batches of documents in a scope, from Jackson's trees, JSON text or protobuf messages. Each member name is written once per
  * scope. Used by one thread; the reader bounds the depth, see {@link JsonText#MAX_DEPTH}.
  */
 public final class DocumentWriter {
@@ -60,6 +62,14 @@ public final class DocumentWriter {
         return batch(target, count, i -> document(parser.nextLongValue(0), parser));
     }
 
+    /** Builds a batch of documents that came as protobuf messages. */
+    public Document.Batch read(Scope target, List<PlainDocument> documents) {
+        return batch(target, documents.size(), i -> {
+            value(documents.get(i).getContent());
+            return document(documents.get(i).getNumber());
+        });
+    }
+
     private Document.Batch batch(Scope target, int count, IntFunction<Document> documents) {
         scope = target;
         names.clear();
@@ -75,6 +85,11 @@ public final class DocumentWriter {
 
     private Document document(long number, JsonParser content) {
         value(content, content.nextToken());
+        return document(number);
+    }
+
+    /** Its content is the one open value. */
+    private Document document(long number) {
         bytes += Document.TYPE.bytes();
         Document document = Document.TYPE.create(scope).number(number);
         open.removeLast().store(document.content());
@@ -116,6 +131,28 @@ public final class DocumentWriter {
             value(parser, token);
         }
         parent(Kind.ARRAY, first);
+    }
+
+    private void value(PlainValue value) {
+        switch (value.getContentCase()) {
+            case TRUTH -> bits(Kind.BOOLEAN, value.getTruth() ? 1 : 0);
+            case WHOLE -> bits(Kind.INTEGER, value.getWhole());
+            case REAL -> bits(Kind.DOUBLE, Double.doubleToLongBits(value.getReal()));
+            case DIGITS -> text(Kind.DECIMAL, value.getDigits());
+            case TEXT -> text(Kind.TEXT, value.getText());
+            case PARENT -> {
+                boolean object = value.getParent() == PlainValue.Parent.OBJECT;
+                int first = open.size();
+                for (PlainValue child : value.getChildrenList()) {
+                    value(child);
+                    if (object) {
+                        open.getLast().name = name(child.getName());
+                    }
+                }
+                parent(object ? Kind.OBJECT : Kind.ARRAY, first);
+            }
+            case CONTENT_NOT_SET -> bits(Kind.NULL, 0);
+        }
     }
 
     private void parent(Kind kind, int firstChild) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.samples.documents.JsonValue.Kind;
+import dev.rackcall.samples.documents.proto.DocumentsProto.PlainDocument;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedDataException;
@@ -55,7 +56,13 @@ class JsonRoundTripTest {
             Document fromTree = writer.write(scope, List.of(source)).documents().get(0);
             Document fromText = writer.read(scope, parser, 1).documents().get(0);
 
-            for (Document document : List.of(fromTree, fromText)) {
+            PlainDocument message = PlainDocuments.of(source);
+            Document fromMessage =
+                    writer.read(scope, List.of(message)).documents().get(0);
+
+            assertThat(Digest.of(message)).isEqualTo(Digest.of(source));
+            assertThat(new PlainDocuments().of(fromTree)).isEqualTo(message);
+            for (Document document : List.of(fromTree, fromText, fromMessage)) {
                 assertThat(sameNumbers(JsonText.MAPPER.readTree(text(document)), content))
                         .as(text(document))
                         .isTrue();
