@@ -62,7 +62,10 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(names = "--clients", paramLabel = "N", description = "Client processes (default: ${DEFAULT-VALUE}).")
     private int clients = 3;
 
-    @Option(names = "--searches", paramLabel = "N", description = "Searches in all (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--searches",
+            paramLabel = "N",
+            description = "Searches in all, and gets by number (default: ${DEFAULT-VALUE}).")
     private int searches = 30_000;
 
     @Option(

@@ -33,6 +33,7 @@ class DemoCommandTest {
         for (String side : List.of("pointer", "serialised", "grpc")) {
             assertThat(report.at("/" + side + "/documents").asInt()).isEqualTo(500);
             assertThat(report.at("/" + side + "/put/calls").asInt()).isEqualTo(72);
+            assertThat(report.at("/" + side + "/get/calls").asInt()).isEqualTo(201);
             assertThat(report.at("/" + side + "/search/calls").asInt()).isEqualTo(201);
         }
         assertThat(report.at("/pointer/matches").asLong())
@@ -45,7 +46,10 @@ class DemoCommandTest {
         assertThat(report.at("/grpc/put_copied_bytes").asLong())
                 .isGreaterThan(500 * 300)
                 .isLessThan(500 * 1000);
+        assertThat(report.at("/pointer/get_copied_bytes").asLong()).isEqualTo(201 * 16);
+        assertThat(report.at("/grpc/get_copied_bytes").asLong()).isGreaterThan(201 * 300);
         assertThat(report.at("/speed_up_to_grpc/build").asDouble()).isPositive();
+        assertThat(report.at("/speed_up_to_grpc/get").asDouble()).isPositive();
         assertThat(report.at("/left_behind")).isEmpty();
         assertThat(workplaces()).isEqualTo(before);
         assertThat(ProcessHandle.current().children().filter(ProcessHandle::isAlive))

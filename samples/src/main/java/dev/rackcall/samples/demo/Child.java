@@ -42,6 +42,8 @@ final class Child {
         CLEAR,
         /** A client hands over what it has prepared; {@link ClientWork.Done}. */
         BUILD,
+        /** A client gets documents by their numbers; {@link ClientWork.Done}. */
+        GET,
         /** A client makes all its searches; {@link ClientWork.Done}. */
         SEARCH,
         /** The server describes its content; {@code Store.Summary}. */

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.function.LongConsumer;
 
 /** A client process's share of the documents and searches, over any transport. Used by one thread. */
@@ -26,6 +27,9 @@ final class ClientWork implements AutoCloseable {
     private final List<JsonDocument> prepared = new ArrayList<>();
     private final List<BadLine> bad = new ArrayList<>();
     private long badLines;
+    /** The numbers of all documents that this client has made. */
+    private final List<Long> numbers = new ArrayList<>();
+
     private Optional<QueryPlan> queries = Optional.empty();
 
     /**
@@ -48,7 +52,7 @@ final class ClientWork implements AutoCloseable {
      * @param latencies of the calls
      * @param traffic the bytes that crossed
      * @param totals of searches: how many documents match each
-     * @param digests of searches: digests of the documents that each read
+     * @param digests of what each get or search has read
      */
     record Done(
             long startNanos,
@@ -87,6 +91,7 @@ final class ClientWork implements AutoCloseable {
             case PREPARE -> prepare();
             case WARM_UP -> warmUp();
             case BUILD -> build();
+            case GET -> get(plan.searchesOf(client));
             case SEARCH -> search(plan.searchesOf(client));
             default -> throw new IllegalArgumentException("a client does not know the order " + order);
         };
@@ -101,6 +106,7 @@ final class ClientWork implements AutoCloseable {
             more = next.isPresent();
             if (more) {
                 prepared.add(next.get());
+                numbers.add(next.get().number());
                 digest += Digest.of(next.get());
                 progress.accept(prepared.size());
             }
@@ -118,10 +124,14 @@ final class ClientWork implements AutoCloseable {
     private boolean warmUp() throws IOException {
         put(prepared.subList(0, Math.min(prepared.size(), DemoPlan.WARM_UP)), new Latencies());
         QueryPlan own = queryPlan();
-        for (int i = 0; i < DemoPlan.WARM_UP_SEARCHES; i++) {
+        int searches = Math.min(plan.searchesOf(client), DemoPlan.WARM_UP_SEARCHES);
+        for (int i = 0; i < searches; i++) {
             Optional<Query> query = own.next();
             if (query.isPresent()) {
                 store.search(query.get());
+            }
+            if (!prepared.isEmpty()) {
+                store.get(prepared.get(i % prepared.size()).number());
             }
             progress.accept(i);
         }
@@ -145,6 +155,24 @@ final class ClientWork implements AutoCloseable {
             latencies.record(System.nanoTime() - start);
             progress.accept(from + next.size());
         }
+    }
+
+    private Done get(int gets) throws IOException {
+        SplittableRandom random = new SplittableRandom(plan.input().seed() + client);
+        long[] drawn = random.ints(numbers.isEmpty() ? 0 : gets, 0, Math.max(1, numbers.size()))
+                .mapToLong(numbers::get)
+                .toArray();
+        List<Long> digests = new ArrayList<>(drawn.length);
+        Latencies latencies = new Latencies();
+        long start = System.nanoTime();
+        for (long number : drawn) {
+            long before = System.nanoTime();
+            digests.add(store.get(number));
+            latencies.record(System.nanoTime() - before);
+            progress.accept(digests.size());
+        }
+        long end = System.nanoTime();
+        return new Done(start, end, drawn.length, latencies, store.takeTraffic(), List.of(), digests);
     }
 
     private Done search(int searches) throws IOException {

@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param input the source of the documents
  * @param clients the number of client processes
- * @param searches searches of all clients together
+ * @param searches searches of all clients together; as many documents are got by their numbers
  * @param batch documents that a client hands over in one call
  */
 public record DemoPlan(Input input, int clients, int searches, int batch) {
@@ -22,7 +22,7 @@ public record DemoPlan(Input input, int clients, int searches, int batch) {
     /** Documents that a client hands over before measurement starts. */
     static final int WARM_UP = 5_000;
 
-    /** Searches that a client makes before measurement starts. */
+    /** Searches and gets that a client makes before measurement starts, at most as many as it makes afterwards. */
     static final int WARM_UP_SEARCHES = 1_000;
 
     /** The number of found documents that a search returns and the client reads. */

@@ -5,6 +5,7 @@ import dev.rackcall.samples.documents.Digest;
 import dev.rackcall.samples.documents.JsonDocument;
 import dev.rackcall.samples.documents.PlainDocuments;
 import dev.rackcall.samples.documents.proto.DocumentsGrpc;
+import dev.rackcall.samples.documents.proto.DocumentsProto.DocumentNumber;
 import dev.rackcall.samples.documents.proto.DocumentsProto.NumberQuery;
 import dev.rackcall.samples.documents.proto.DocumentsProto.PlainBatch;
 import dev.rackcall.samples.documents.proto.DocumentsProto.PlainDocument;
@@ -56,6 +57,12 @@ final class GrpcClient extends StoreClient {
             batch.addDocuments(PlainDocuments.of(document));
         }
         call(() -> store.put(batch.build()));
+    }
+
+    @Override
+    long get(long number) throws IOException {
+        return Digest.of(call(
+                () -> store.get(DocumentNumber.newBuilder().setNumber(number).build())));
     }
 
     @Override

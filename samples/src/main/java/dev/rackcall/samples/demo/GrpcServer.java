@@ -6,8 +6,10 @@ import dev.rackcall.samples.documents.Found;
 import dev.rackcall.samples.documents.PlainDocuments;
 import dev.rackcall.samples.documents.Store;
 import dev.rackcall.samples.documents.proto.DocumentsGrpc;
+import dev.rackcall.samples.documents.proto.DocumentsProto.DocumentNumber;
 import dev.rackcall.samples.documents.proto.DocumentsProto.NumberQuery;
 import dev.rackcall.samples.documents.proto.DocumentsProto.PlainBatch;
+import dev.rackcall.samples.documents.proto.DocumentsProto.PlainDocument;
 import dev.rackcall.samples.documents.proto.DocumentsProto.PlainFound;
 import dev.rackcall.samples.documents.proto.DocumentsProto.StoreSize;
 import dev.rackcall.samples.documents.proto.DocumentsProto.TextQuery;
@@ -87,6 +89,11 @@ final class GrpcServer implements AutoCloseable {
                         store, own, request.getDocumentsCount(), scope -> own.read(scope, request.getDocumentsList()));
                 return StoreSize.newBuilder().setDocuments(size).build();
             });
+        }
+
+        @Override
+        public void get(DocumentNumber request, StreamObserver<PlainDocument> replies) {
+            answer(replies, () -> reader.get().of(store.get(request.getNumber())));
         }
 
         @Override

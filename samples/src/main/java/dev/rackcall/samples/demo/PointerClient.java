@@ -37,6 +37,13 @@ final class PointerClient extends StoreClient {
     }
 
     @Override
+    long get(long number) {
+        long read = digest.of(store.get(number));
+        count(2 * Long.BYTES, 0);
+        return read;
+    }
+
+    @Override
     Outcome search(Query query) {
         Found found = query.find(store, DemoPlan.LIMIT);
         long digests = 0;

@@ -63,12 +63,14 @@ public record Report(
     }
 
     /** How many times as long another run's times are. */
-    public record SpeedUp(double build, double search, double putP50, double searchP50) {
+    public record SpeedUp(double build, double get, double search, double putP50, double getP50, double searchP50) {
         static SpeedUp of(Side fast, Side slow) {
             return new SpeedUp(
                     ratio(slow.buildNs(), fast.buildNs()),
+                    ratio(slow.getNs(), fast.getNs()),
                     ratio(slow.searchNs(), fast.searchNs()),
                     ratio(slow.put().p50Ns(), fast.put().p50Ns()),
+                    ratio(slow.get().p50Ns(), fast.get().p50Ns()),
                     ratio(slow.search().p50Ns(), fast.search().p50Ns()));
         }
 
@@ -103,6 +105,10 @@ public record Report(
      * @param putCopiedBytes bytes that were copied between processes to hand documents over
      * @param putPointedBytes bytes of documents that were handed over by a Ref
      * @param heldBytes memory of the documents at the server, in whole pages
+     * @param gets documents that were got by their numbers and read
+     * @param getNs from the first client's first get to the last client's last one
+     * @param get gets, including reading the document
+     * @param getCopiedBytes bytes that were copied between processes for gets and their results
      * @param searches how many
      * @param searchNs from the first client's first search to the last client's last search
      * @param search searches, including reading all returned documents
@@ -119,6 +125,10 @@ public record Report(
             long putCopiedBytes,
             long putPointedBytes,
             long heldBytes,
+            long gets,
+            long getNs,
+            Percentiles get,
+            long getCopiedBytes,
             long searches,
             long searchNs,
             Percentiles search,

@@ -23,6 +23,7 @@ final class Run implements AutoCloseable {
     private List<BadLine> badLines = List.of();
     private long badLineCount;
     private final Phase build = new Phase();
+    private final Phase get = new Phase();
     private final Phase search = new Phase();
     private Store.Summary summary = new Store.Summary(0, 0, 0, 0);
 
@@ -74,6 +75,7 @@ final class Run implements AutoCloseable {
         try (run) {
             run.startClients();
             run.build();
+            run.get.add(run.clients(Order.GET, Done.class, "getting documents", 0, plan.searches()));
             run.search.add(run.clients(Order.SEARCH, Done.class, "searching", 0, plan.searches()));
             run.summary = run.server(Order.SUMMARY, Store.Summary.class, "checking what the server has");
         }
@@ -161,12 +163,16 @@ final class Run implements AutoCloseable {
     }
 
     /**
-     * Checks that another transport gave the same results: the same documents in all, and the same count and documents
+     * Checks that another transport gave the same results: the same documents in all and for every number, and the same count and documents
      * for every search.
      */
     void checkSame(Run other) {
         if (summary.digest() != other.summary.digest()) {
             throw new DemoException("the stores hold different documents " + transport.title() + " and "
+                    + other.transport.title() + "; please report this");
+        }
+        if (!get.digests.equals(other.get.digests)) {
+            throw new DemoException("the same numbers gave different documents " + transport.title() + " and "
                     + other.transport.title() + "; please report this");
         }
         if (!search.totals.equals(other.search.totals) || !search.digests.equals(other.search.digests)) {
@@ -193,6 +199,10 @@ final class Run implements AutoCloseable {
                 build.copiedBytes,
                 build.pointedBytes,
                 summary.heldBytes(),
+                get.items,
+                get.nanos,
+                Report.Percentiles.of(get.latencies),
+                get.copiedBytes,
                 search.totals.size(),
                 search.nanos,
                 Report.Percentiles.of(search.latencies),

@@ -38,6 +38,12 @@ final class SocketClient extends StoreClient {
     }
 
     @Override
+    long get(long number) throws IOException {
+        JsonNode answer = call(JsonText.MAPPER.writeValueAsBytes(number));
+        return Digest.of(new JsonDocument(answer.get(0).longValue(), answer.get(1)));
+    }
+
+    @Override
     Outcome search(Query query) throws IOException {
         JsonNode answer = call(JsonText.MAPPER.writeValueAsBytes(query));
         int read = answer.size() / 2;

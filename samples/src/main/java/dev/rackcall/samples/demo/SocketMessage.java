@@ -9,9 +9,9 @@ import java.nio.file.Path;
 
 /**
  * The messages between {@link SocketClient} and {@link SocketServer}: 4 bytes of length, then JSON. A request is a
- * {@link QueryPlan.Query} or an array of documents: their count, then the number and the content of each. The answer to
- * a query is the number of matches, then the found documents in the same form; the answer to documents is the store's
- * size. A string is an error.
+ * {@link QueryPlan.Query}, the number of a document, or an array of documents: their count, then the number and the
+ * content of each. The answer to a query is the number of matches, then the found documents in the same form; to a
+ * number, its document in the same form; to documents, the store's size. A string is an error.
  */
 final class SocketMessage {
     private static final int MAX_BYTES = 1 << 30;

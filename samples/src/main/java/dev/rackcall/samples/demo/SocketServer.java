@@ -19,7 +19,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /** The store behind a Unix domain socket, with a thread for each client. */
 final class SocketServer implements AutoCloseable {
@@ -89,11 +88,17 @@ final class SocketServer implements AutoCloseable {
             ByteArrayOutputStream answer = new ByteArrayOutputStream();
             try (JsonParser parser = JsonText.TRUSTING.createParser(request);
                     JsonGenerator json = JsonText.TRUSTING.createGenerator(answer)) {
-                if (parser.nextToken() == JsonToken.START_ARRAY) {
-                    json.writeNumber(put(parser));
-                } else {
-                    Query query = parser.readValueAs(Query.class);
-                    write(query.find(store, DemoPlan.LIMIT), json);
+                switch (parser.nextToken()) {
+                    case START_ARRAY -> json.writeNumber(put(parser));
+                    case VALUE_NUMBER_INT -> {
+                        json.writeStartArray();
+                        write(store.get(parser.getLongValue()), json);
+                        json.writeEndArray();
+                    }
+                    default -> {
+                        Query query = parser.readValueAs(Query.class);
+                        write(query.find(store, DemoPlan.LIMIT), json);
+                    }
                 }
             } catch (RuntimeException e) { // the client reports every failure
                 return JsonText.MAPPER.writeValueAsBytes(e.toString());
@@ -110,10 +115,14 @@ final class SocketServer implements AutoCloseable {
             json.writeStartArray();
             json.writeNumber(found.total());
             for (Document document : found.documents()) {
-                json.writeNumber(document.number());
-                text.write(document, json);
+                write(document, json);
             }
             json.writeEndArray();
+        }
+
+        private void write(Document document, JsonGenerator json) {
+            json.writeNumber(document.number());
+            text.write(document, json);
         }
     }
 }

@@ -12,6 +12,9 @@ abstract class StoreClient implements AutoCloseable {
     /** Hands documents over; returns when the store has them. */
     abstract void put(List<JsonDocument> batch) throws IOException;
 
+    /** Gets the document with that number and reads it completely; returns its digest. */
+    abstract long get(long number) throws IOException;
+
     /** Searches, and reads every returned document completely. */
     abstract Outcome search(QueryPlan.Query query) throws IOException;
 

@@ -36,11 +36,12 @@ public final class TextReport {
         Report.Machine machine = report.machine();
         line("%s, %s, %s, %s", machine.cpu(), count(machine.cores(), "core"), machine.kernel(), machine.jvm());
         line(
-                "%s (%s) from %s to one server, %d a call; then %s, half of them for a text, half for a range of numbers",
+                "%s (%s) from %s to one server, %d a call; then %s by number, and %s, half of them for a text, half for a range of numbers",
                 count(report.pointer().documents(), "document"),
                 source,
                 count(plan.clients(), "client process"),
                 plan.batch(),
+                count(report.pointer().gets(), "get"),
                 count(report.pointer().searches(), "search"));
         if (report.badLines() > 0) {
             line(
@@ -61,10 +62,14 @@ public final class TextReport {
         row("  documents/s", side -> perSecond(side.documents(), side.buildNs()), _ -> 0);
         row("  in the store's index", side -> seconds(side.indexNs()), _ -> 0);
         latencies("  put", Side::put, SpeedUp::putP50);
+        row("get by number", side -> seconds(side.getNs()), SpeedUp::get);
+        row("  gets/s", side -> perSecond(side.gets(), side.getNs()), _ -> 0);
+        latencies("  get", Side::get, SpeedUp::getP50);
         row("search", side -> seconds(side.searchNs()), SpeedUp::search);
         row("  searches/s", side -> perSecond(side.searches(), side.searchNs()), _ -> 0);
         latencies("  search", Side::search, SpeedUp::searchP50);
         row("bytes copied, build", side -> bytes(side.putCopiedBytes()), _ -> 0);
+        row("bytes copied, get", side -> bytes(side.getCopiedBytes()), _ -> 0);
         row("bytes copied, search", side -> bytes(side.searchCopiedBytes()), _ -> 0);
         row("bytes passed by pointer", side -> bytes(side.putPointedBytes()), _ -> 0);
         row("memory of a document", TextReport::perDocument, _ -> 0);

@@ -24,6 +24,14 @@ public interface DocumentStore {
     @Rpc
     int put(Document.Batch batch);
 
+    /**
+     * The document with this number, the last one if several have it.
+     *
+     * @throws dev.rackcall.rpc.RpcException NOT_FOUND if there is none
+     */
+    @Rpc(idempotent = true)
+    Document get(long number);
+
     /** The documents that have this text at this path. */
     @Rpc(idempotent = true)
     Found withText(List<String> path, String text, int limit);

@@ -39,6 +39,9 @@ public final class Store implements DocumentStore, AutoCloseable {
     private RefSpace space;
     private long[] refs = new long[FIRST_CAPACITY];
     private long[] numberOf = new long[FIRST_CAPACITY];
+    /** The place of each number's last document. */
+    private final Map<Long, Integer> places = new HashMap<>();
+
     private int size;
     private long heldBytes;
     private long indexNanos;
@@ -103,6 +106,7 @@ public final class Store implements DocumentStore, AutoCloseable {
             Document document = documents.get(i);
             refs[size + i] = SharedObject.refOf(document);
             numberOf[size + i] = document.number();
+            places.put(document.number(), size + i);
         }
         for (Posting posting : postings.all()) {
             Map<Integer, SortedIndex> indexes = posting.text() == 0 ? numbers : texts;
@@ -110,6 +114,22 @@ public final class Store implements DocumentStore, AutoCloseable {
                     .add(posting.key(), size + posting.document(), posting.text());
         }
         size += count;
+    }
+
+    @Override
+    public Document get(long number) {
+        lock.readLock().lock();
+        try {
+            Integer place = places.get(number);
+            if (place == null) {
+                throw Status.Code.NOT_FOUND
+                        .with("no document has the number %d", number)
+                        .asException();
+            }
+            return Document.TYPE.attach(space, refs[place]);
+        } finally {
+            lock.readLock().unlock();
+        }
     }
 
     @Override
@@ -182,6 +202,7 @@ public final class Store implements DocumentStore, AutoCloseable {
             paths.clear();
             texts.clear();
             numbers.clear();
+            places.clear();
             size = 0;
             heldBytes = 0;
             indexNanos = 0;

@@ -79,6 +79,20 @@ class StoreTest {
     }
 
     @Test
+    void shouldGetTheLastDocumentWithANumber() {
+        List<JsonDocument> all = documents("{\"a\":1}", "{\"a\":2}");
+        memory.add(store, all);
+        JsonDocument newer = new JsonDocument(1, all.getFirst().content());
+        memory.add(store, List.of(newer));
+
+        assertThat(new Digest().of(store.get(0))).isEqualTo(Digest.of(all.getFirst()));
+        assertThat(new Digest().of(store.get(1))).isEqualTo(Digest.of(newer));
+        assertThatThrownBy(() -> store.get(2)).hasMessageContaining("no document has the number 2");
+        store.clear();
+        assertThatThrownBy(() -> store.get(0)).hasMessageContaining("no document has the number 0");
+    }
+
+    @Test
     void shouldDistinguishPathsAndTypes() {
         List<JsonDocument> all = documents(
                 "{\"a\":{\"b\":\"1\"}}",
