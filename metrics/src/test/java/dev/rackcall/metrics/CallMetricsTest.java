@@ -12,6 +12,7 @@ import dev.rackcall.testkit.Await;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.URI;
 import java.nio.file.Path;
@@ -72,6 +73,28 @@ class CallMetricsTest {
                         && calls(side, "price", "OK", "PROCESS") == 2);
                 assertThat(calls(side, "price", "OK", "PROCESS")).as(side).isEqualTo(2);
                 assertThat(active(side, "price")).as(side).isZero();
+            }
+        }
+    }
+
+    @Test
+    void shouldMeasureNothingWhileNoRegistryListens() {
+        CompositeMeterRegistry composite = new CompositeMeterRegistry();
+        try (RpcServer _ = server().interceptor(CallMetrics.server(composite)).start();
+                RpcChannel channel =
+                        channel().interceptor(CallMetrics.client(composite)).open()) {
+            Shop stub = channel.stub(Shop.class);
+            stub.price("tea");
+            await(() -> calls("server", "price", "OK", "PROCESS") == 1);
+            assertThat(composite.getMeters()).isEmpty();
+
+            composite.add(new SimpleMeterRegistry());
+            stub.price("tea");
+            for (String side : new String[] {"client", "server"}) {
+                await(() -> {
+                    Timer timer = composite.find("rackcall." + side + ".calls").timer();
+                    return timer != null && timer.count() == 1;
+                });
             }
         }
     }
