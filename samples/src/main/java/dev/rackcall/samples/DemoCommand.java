@@ -27,7 +27,7 @@ import tools.jackson.databind.json.JsonMapper;
         description = {
             "Runs a document store by pointer, as JSON and by gRPC, and prints the three side by side.",
             "",
-            "One server process and several clients, which hand it JSON documents and search them: first through shared memory, then as JSON over"
+            "One server process and several clients, which hand it JSON documents, get some by number and search them: first through shared memory, then as JSON over"
                     + " a Unix domain socket, then as protobuf messages by grpc-java over one."
         },
         footer =
@@ -113,7 +113,11 @@ public final class DemoCommand implements Callable<Integer> {
     private void check(Path file) {
         String problem = !Files.exists(file)
                 ? "is not there"
-                : Files.isDirectory(file) ? "is a folder" : !Files.isReadable(file) ? "cannot be read" : "";
+                : Files.isDirectory(file)
+                        ? "is a folder"
+                        : !Files.isReadable(file)
+                                ? "cannot be read"
+                                : !Files.isRegularFile(file) ? "can be read only once" : "";
         if (!problem.isEmpty()) {
             throw new ParameterException(
                     spec.commandLine(), "--docs " + file + " " + problem + "; name a file with one JSON object a line");

@@ -20,9 +20,12 @@ final class ChildProcess implements AutoCloseable {
     private static final long QUIT_SECONDS = 10;
     private static final String ENDED = "ended";
 
-    /** Flags of this JVM that would collide in a second process. */
-    private static final List<String> NOT_INHERITED = List.of(
-            "-agentlib:", "-javaagent:", "-Xrun", "-XX:AOTCacheOutput", "-XX:AOTMode", "-XX:ArchiveClassesAtExit");
+    /**
+     * Flags of this JVM that would collide in a second process, and its AOT cache, which was trained with calls by pointer
+     * only.
+     */
+    private static final List<String> NOT_INHERITED =
+            List.of("-agentlib:", "-javaagent:", "-Xrun", "-XX:AOT", "-XX:ArchiveClassesAtExit");
 
     private final String name;
     private final Workplace workplace;

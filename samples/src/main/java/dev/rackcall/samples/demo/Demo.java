@@ -7,7 +7,7 @@ public final class Demo {
     private Demo() {}
 
     /**
-     * Runs the demo, which takes some seconds and leaves nothing behind.
+     * Runs the demo, which takes about a minute and leaves nothing behind.
      *
      * @throws DemoException if it fails; the message says why
      */

@@ -31,9 +31,9 @@ final class DemoProcess {
         Child.run(setup.directory(), child -> {
             if (setup.client().isEmpty()) {
                 Store store = new Store();
-                try (AutoCloseable _ = server(setup, store);
+                try (AutoCloseable server = server(setup, store);
                         store) {
-                    child.obeyAll(order -> serve(store, order));
+                    child.obeyAll(order -> serve(store, server, order));
                 }
             } else {
                 try (ClientWork client = new ClientWork(setup, child::progress)) {
@@ -62,10 +62,13 @@ final class DemoProcess {
         };
     }
 
-    private static Object serve(Store store, Order order) {
+    private static Object serve(Store store, AutoCloseable server, Order order) {
         return switch (order) {
             case CLEAR -> {
                 store.clear();
+                if (server instanceof GrpcServer messages) {
+                    messages.clear();
+                }
                 yield true;
             }
             case SUMMARY -> store.summary();

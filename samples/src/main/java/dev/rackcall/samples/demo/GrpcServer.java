@@ -3,7 +3,6 @@ package dev.rackcall.samples.demo;
 import dev.rackcall.samples.documents.Document;
 import dev.rackcall.samples.documents.DocumentWriter;
 import dev.rackcall.samples.documents.Found;
-import dev.rackcall.samples.documents.PlainDocuments;
 import dev.rackcall.samples.documents.Store;
 import dev.rackcall.samples.documents.proto.DocumentsGrpc;
 import dev.rackcall.samples.documents.proto.DocumentsProto.DocumentNumber;
@@ -25,12 +24,15 @@ import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
  * The store behind grpc-java, on a Unix domain socket. Each client has an event loop of its own, whose thread runs the
- * handlers: no call changes threads, and none waits for another client's.
+ * handlers, so no call changes threads here. The server keeps the messages that it was sent and answers with them; the
+ * store has the index.
  */
 final class GrpcServer implements AutoCloseable {
     /** As much as {@link SocketMessage} takes. */
@@ -39,6 +41,7 @@ final class GrpcServer implements AutoCloseable {
     private static final long END_SECONDS = 5;
 
     private final Store store;
+    private final Map<Long, PlainDocument> messages = new ConcurrentHashMap<>();
     private final PrivateArena arena;
     private final Server server;
 
@@ -54,6 +57,11 @@ final class GrpcServer implements AutoCloseable {
                 .addService(new Service())
                 .build()
                 .start();
+    }
+
+    /** Forgets all messages. */
+    void clear() {
+        messages.clear();
     }
 
     static DomainSocketAddress address(Path directory) {
@@ -79,12 +87,14 @@ final class GrpcServer implements AutoCloseable {
 
     private final class Service extends DocumentsGrpc.DocumentsImplBase {
         private final ThreadLocal<DocumentWriter> writer = ThreadLocal.withInitial(DocumentWriter::new);
-        private final ThreadLocal<PlainDocuments> reader = ThreadLocal.withInitial(PlainDocuments::new);
 
         @Override
         public void put(PlainBatch request, StreamObserver<StoreSize> replies) {
             answer(replies, () -> {
                 DocumentWriter own = writer.get();
+                for (PlainDocument document : request.getDocumentsList()) {
+                    messages.put(document.getNumber(), document);
+                }
                 int size = arena.add(
                         store, own, request.getDocumentsCount(), scope -> own.read(scope, request.getDocumentsList()));
                 return StoreSize.newBuilder().setDocuments(size).build();
@@ -93,7 +103,7 @@ final class GrpcServer implements AutoCloseable {
 
         @Override
         public void get(DocumentNumber request, StreamObserver<PlainDocument> replies) {
-            answer(replies, () -> reader.get().of(store.get(request.getNumber())));
+            answer(replies, () -> message(request.getNumber()));
         }
 
         @Override
@@ -112,9 +122,17 @@ final class GrpcServer implements AutoCloseable {
         private PlainFound plain(Found found) {
             PlainFound.Builder message = PlainFound.newBuilder().setTotal(found.total());
             for (Document document : found.documents()) {
-                message.addDocuments(reader.get().of(document));
+                message.addDocuments(message(document.number()));
             }
             return message.build();
+        }
+
+        private PlainDocument message(long number) {
+            PlainDocument message = messages.get(number);
+            if (message == null) {
+                throw new IllegalArgumentException("no document has the number " + number);
+            }
+            return message;
         }
 
         private static <T> void answer(StreamObserver<T> replies, Supplier<T> work) {

@@ -7,7 +7,6 @@ import dev.rackcall.shm.types.SharedInlineArray;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;
@@ -46,7 +45,7 @@ public final class Digest {
                 long sum = 0;
                 for (int i = 0; i < members.length(); i++) {
                     JsonValue member = cursors.child(members, i, depth);
-                    long name = of(cursors.name(member).toUtf8());
+                    long name = hash(cursors.name(member).toString());
                     sum += mix(name, of(member, depth + 1));
                 }
                 yield digest(kind, sum);
@@ -59,7 +58,7 @@ public final class Digest {
                 }
                 yield digest(kind, sequence);
             }
-            case TEXT, DECIMAL -> digest(kind, of(cursors.text(value).toUtf8()));
+            case TEXT, DECIMAL -> digest(kind, hash(cursors.text(value).toString()));
             case INTEGER, DOUBLE, BOOLEAN, NULL -> digest(kind, value.bits());
         };
     }
@@ -127,8 +126,13 @@ public final class Digest {
                 : digest(Kind.DECIMAL, hash(JsonText.digits(node.decimalValue())));
     }
 
+    /** Of its characters: a message or a tree has texts as strings, and a reader in shared memory makes them. */
     private static long hash(String text) {
-        return of(text.getBytes(StandardCharsets.UTF_8));
+        long hash = START ^ text.length();
+        for (int i = 0; i < text.length(); i++) {
+            hash = (hash ^ text.charAt(i)) * FACTOR;
+        }
+        return hash ^ (hash >>> Integer.SIZE);
     }
 
     private static long digest(Kind kind, long content) {

@@ -2,13 +2,12 @@ package dev.rackcall.samples.documents;
 
 import dev.rackcall.samples.documents.proto.DocumentsProto.PlainDocument;
 import dev.rackcall.samples.documents.proto.DocumentsProto.PlainValue;
-import dev.rackcall.shm.types.SharedInlineArray;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;
 
-/** Makes protobuf messages of documents. An instance reads shared memory for one thread. */
+/** Makes protobuf messages of documents. */
 public final class PlainDocuments {
-    private final Cursors cursors = new Cursors();
+    private PlainDocuments() {}
 
     /** A message with the content of a Jackson tree. */
     public static PlainDocument of(JsonDocument document) {
@@ -48,43 +47,5 @@ public final class PlainDocuments {
         } else {
             into.setDigits(JsonText.digits(node.decimalValue()));
         }
-    }
-
-    /** A message with the content of a document in shared memory. */
-    public PlainDocument of(Document document) {
-        PlainDocument.Builder message = PlainDocument.newBuilder().setNumber(document.number());
-        fill(message.getContentBuilder(), cursors.root(document), 0);
-        return message.build();
-    }
-
-    private PlainValue.Builder fill(PlainValue.Builder into, JsonValue value, int depth) {
-        switch (value.kind()) {
-            case OBJECT -> {
-                into.setParent(PlainValue.Parent.OBJECT);
-                SharedInlineArray<JsonValue> members = cursors.children(value, depth);
-                for (int i = 0; i < members.length(); i++) {
-                    JsonValue member = cursors.child(members, i, depth);
-                    PlainValue.Builder child =
-                            PlainValue.newBuilder().setName(cursors.name(member).toString());
-                    into.addChildren(fill(child, member, depth + 1).build());
-                }
-            }
-            case ARRAY -> {
-                into.setParent(PlainValue.Parent.ARRAY);
-                SharedInlineArray<JsonValue> elements = cursors.children(value, depth);
-                for (int i = 0; i < elements.length(); i++) {
-                    JsonValue element = cursors.child(elements, i, depth);
-                    into.addChildren(
-                            fill(PlainValue.newBuilder(), element, depth + 1).build());
-                }
-            }
-            case TEXT -> into.setText(cursors.text(value).toString());
-            case DECIMAL -> into.setDigits(cursors.text(value).toString());
-            case INTEGER -> into.setWhole(value.bits());
-            case DOUBLE -> into.setReal(Double.longBitsToDouble(value.bits()));
-            case BOOLEAN -> into.setTruth(value.bits() != 0);
-            case NULL -> into.clearContent();
-        }
-        return into;
     }
 }
