@@ -132,8 +132,8 @@ final class WatchedConnection implements AutoCloseable {
     }
 
     /**
-     * Microseconds that this part of the calls did not exceed, of those that waited for an answer; empty if nothing was
-     * sent in this interval, or too few calls were timed since the connection began.
+     * A percentile of the time that calls took, in microseconds. Empty if the client sent nothing in this interval, or
+     * too few calls were timed since the connection began.
      *
      * @param part 0.5 for the median
      */

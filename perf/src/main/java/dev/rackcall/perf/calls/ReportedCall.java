@@ -38,7 +38,7 @@ public record ReportedCall(Reporters reporters) implements Sides {
         NONE(PLAIN, "no interceptor"),
         UNHEARD(
                 "metrics-off",
-                "interceptors for Micrometer, OpenTelemetry and the Flight Recorder, and nobody who listens: no"
+                "interceptors for Micrometer, OpenTelemetry and the Flight Recorder, without a listener: no"
                         + " registry, no SDK, no recording"),
         MICROMETER("metrics-on", "interceptors for Micrometer, with a simple registry"),
         OPEN_TELEMETRY(

@@ -13,10 +13,10 @@ import java.util.Arrays;
 public final class EndObservers implements CallObserver {
     private static final LimitedLog LOG = LimitedLog.of(EndObservers.class);
 
-    private static final CallObserver[] NOBODY = {};
+    private static final CallObserver[] NO_OBSERVERS = {};
 
     /** Replaced and never changed, since calls make one of these objects each. */
-    private CallObserver[] untold = NOBODY;
+    private CallObserver[] untold = NO_OBSERVERS;
     /** Null until the call has ended. */
     private Status ended;
 
@@ -59,7 +59,7 @@ public final class EndObservers implements CallObserver {
             trailers = sent;
             ended = status;
             all = untold;
-            untold = NOBODY;
+            untold = NO_OBSERVERS;
         }
         for (CallObserver each : all) {
             tell(each, status, sent);
