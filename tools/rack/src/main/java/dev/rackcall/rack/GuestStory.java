@@ -50,6 +50,11 @@ final class GuestStory {
         return upAfter;
     }
 
+    /** Whether a step has begun and not ended. */
+    boolean isCutOff() {
+        return !ended.keySet().containsAll(begun.keySet());
+    }
+
     /** The results of the planned steps of this guest; a step without a report has failed. */
     List<Summary.StepResult> results(Set<Step> planned) {
         List<Summary.StepResult> results = new ArrayList<>();

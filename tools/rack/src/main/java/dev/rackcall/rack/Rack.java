@@ -90,6 +90,15 @@ final class Rack implements AutoCloseable {
         return new Summary(results);
     }
 
+    /** The last lines of the consoles of guests that were cut off in a step; without such guests empty. */
+    List<String> lastWords() throws IOException {
+        List<String> lines = new ArrayList<>();
+        for (RunningGuest guest : guests) {
+            lines.addAll(guest.lastWords());
+        }
+        return lines;
+    }
+
     private void kill() {
         guests.forEach(RunningGuest::close);
         // timeout(1) passes the signal on to the hub.

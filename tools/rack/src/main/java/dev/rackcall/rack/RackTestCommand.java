@@ -145,6 +145,7 @@ public final class RackTestCommand implements Callable<Integer> {
             }
             rack.close();
             results = rack.results(steps);
+            rack.lastWords().forEach(RackTestCommand::say);
         }
         boolean good = results.isGood();
         System.out.print(results.table());

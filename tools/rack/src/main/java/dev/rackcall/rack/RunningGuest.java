@@ -17,6 +17,9 @@ import java.util.function.Consumer;
 
 /** One running guest. A thread of its own writes its console to a log and records the reports there. */
 final class RunningGuest implements AutoCloseable {
+    /** Enough for the report of a program's threads. */
+    private static final int LAST_LINES = 200;
+
     private final GuestSpec spec;
     private final Process process;
     private final Path log;
@@ -80,6 +83,15 @@ final class RunningGuest implements AutoCloseable {
 
     boolean isRunning() {
         return process.isAlive();
+    }
+
+    /** The last lines of its console, if a step began and did not end: they say where it was. */
+    synchronized List<String> lastWords() throws IOException {
+        if (!story.isCutOff()) {
+            return List.of();
+        }
+        List<String> lines = Files.readAllLines(log);
+        return lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size());
     }
 
     synchronized List<Summary.StepResult> results(Set<Step> planned) {

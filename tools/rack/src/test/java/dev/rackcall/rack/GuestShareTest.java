@@ -28,11 +28,11 @@ class GuestShareTest {
                 List.of("/a.jar", "/b.jar"), List.of("-ea"), guests, EnumSet.allOf(Step.class));
 
         assertThat(text).contains("CLASS_PATH='/a.jar:/b.jar'\n", " -ea'\n");
-        assertThat(steps(text, "A")).startsWith("atomics", "memory").doesNotContain("keys");
+        assertThat(steps(text, "A")).startsWith("atomics", "memory").doesNotContain("contract");
         // C shares no memory with the others.
         assertThat(steps(text, "C"))
                 .startsWith("rdma", "remote")
-                .contains("keys")
+                .contains("contract")
                 .doesNotContain("atomics", "memory");
     }
 

@@ -24,6 +24,7 @@ class GuestStoryTest {
         story.tells(new Console.Up(), 5);
         story.tells(new Console.Begin(Step.MEMORY), 7);
         story.tells(new Console.End(Step.MEMORY, true, "fine"), 9.5);
+        assertThat(story.isCutOff()).isFalse();
 
         assertThat(resultOf(Step.MEMORY)).isEqualTo(new StepResult(Step.MEMORY, "A", true, 2.5, "fine"));
         assertThat(story.upAfter()).isEqualTo(5);
@@ -36,7 +37,9 @@ class GuestStoryTest {
         assertThat(resultOf(Step.MEMORY).text()).contains("did not come up");
         story.tells(new Console.Up(), 5);
         assertThat(resultOf(Step.MEMORY).text()).isEqualTo("was not reached");
+        assertThat(story.isCutOff()).isFalse();
         story.tells(new Console.Begin(Step.MEMORY), 6);
+        assertThat(story.isCutOff()).isTrue();
         story.tells(new Console.Off(134), 7);
         assertThat(resultOf(Step.MEMORY).text()).contains("did not end", "status 134");
         assertThat(resultOf(Step.MEMORY).ok()).isFalse();

@@ -30,8 +30,11 @@ public enum Step {
             "ABC",
             "guest A is killed under B's and C's calls, while it allocates; they end, B reclaims A's memory, and serves on"),
     /**
-     * The contract suite of verbs over a real device. From here on, steps wait for no other guest, and take minutes.
+     * Protection keys of an emulated processor: tests that are skipped on most machines. From here on, steps wait for no
+     * other guest and take minutes; they are dealt so that both guests are busy to the end.
      */
+    KEYS("B", "the tests of protection keys, on a processor that has them"),
+    /** The contract suite of verbs over a real device. */
     VERBS("B", "the verbs contract suite on rxe0"),
     /** The contract of calls over a real device, to the guest itself. */
     CONTRACT(
@@ -42,9 +45,7 @@ public enum Step {
     /** The cost of connections over a real device; a measurement of minutes that is not judged. */
     CONNECT("B", "bench connect over rxe0: virtual queues beside fresh queue pairs"),
     /** The control plane over a real device without dynamically connected queue pairs. */
-    CONTROL("C", "the tests of agents, virtual queues and messages over rxe0"),
-    /** Protection keys of an emulated processor: tests that are skipped on most machines. */
-    KEYS("C", "the tests of protection keys, on a processor that has them");
+    CONTROL("B", "the tests of agents, virtual queues and messages over rxe0");
 
     /** The property that tells a guest to do a long run. */
     public static final String LONG = "rackcall.rack.long";
