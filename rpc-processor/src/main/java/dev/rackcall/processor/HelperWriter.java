@@ -180,7 +180,9 @@ final class HelperWriter {
             method.addStatement("$T value = new $T<>(count)", elements.type(), ArrayList.class);
         }
         method.beginControlFlow("for (int i = 0; i < count; i++)")
-                .addStatement("value.add($L)", codec.read(elements.element(), NAME, place))
+                .addStatement(
+                        elements.set() ? "in.add(value, $L)" : "value.add($L)",
+                        codec.read(elements.element(), NAME, place))
                 .endControlFlow()
                 .addStatement("return value");
     }
@@ -213,7 +215,7 @@ final class HelperWriter {
                 .addStatement("$T value = $T.newLinkedHashMap(count)", mapping.type(), LinkedHashMap.class)
                 .beginControlFlow("for (int i = 0; i < count; i++)")
                 .addStatement("$T key = $L", mapping.key().type(), codec.read(mapping.key(), NAME, place))
-                .addStatement("value.put(key, $L)", codec.read(mapping.value(), NAME, place))
+                .addStatement("in.put(value, key, $L)", codec.read(mapping.value(), NAME, place))
                 .endControlFlow()
                 .addStatement("return value");
     }

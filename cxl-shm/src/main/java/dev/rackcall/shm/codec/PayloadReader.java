@@ -4,7 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * Decodes what {@link PayloadWriter} encoded, without trust. A peer may have written anything and may still be writing.
@@ -144,6 +146,33 @@ public final class PayloadReader {
                     + " bytes, but " + remaining() + " bytes remain");
         }
         return count;
+    }
+
+    /**
+     * Adds an element that was read to its set.
+     *
+     * @throws PayloadException if the set has an equal one. A sender's elements differ, so its version of their class has
+     *     a component that this version lacks, and one of the two would be lost
+     */
+    public <T> void add(Set<T> set, T element) {
+        if (!set.add(element)) {
+            throw merged("elements of a Set", element);
+        }
+    }
+
+    /** As {@link #add}, for the entry of a map. */
+    public <K, V> void put(Map<K, V> map, K key, V value) {
+        int before = map.size();
+        map.put(key, value);
+        if (map.size() == before) {
+            throw merged("keys of a Map", key);
+        }
+    }
+
+    private static PayloadException merged(String what, Object equal) {
+        return new PayloadException(
+                "two " + what + " of " + equal.getClass() + " are equal here, but not at their sender:"
+                        + " probably its version has a component that this one lacks");
     }
 
     public String readString() {

@@ -50,8 +50,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         }
         int size = memory.get(ObjectLayout.INT, base() + SIZE);
         if (size < 0 || size > room()) {
-            throw new SharedDataException(
-                    this + " says it has " + size + " elements; its array has room for " + room());
+            throw damaged(this + " says it has " + size + " elements; its array has room for " + room());
         }
         return size;
     }

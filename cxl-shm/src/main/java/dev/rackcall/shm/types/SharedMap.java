@@ -50,8 +50,7 @@ public abstract class SharedMap<V> extends SharedObject {
         }
         int size = memory.get(ObjectLayout.INT, base() + MapSlots.MAP_SIZE);
         if (size < 0 || size > capacity()) {
-            throw new SharedDataException(
-                    this + " says it has " + size + " entries; its table has " + capacity() + " slots");
+            throw damaged(this + " says it has " + size + " entries; its table has " + capacity() + " slots");
         }
         return size;
     }
@@ -195,8 +194,8 @@ public abstract class SharedMap<V> extends SharedObject {
         if (type.slotsType.move(slots, attachedSpace(), scope(), ref)) {
             int capacity = slots.length();
             if (Integer.bitCount(capacity) != 1 || capacity > MAX_CAPACITY) {
-                throw new SharedDataException(this + " has a table of " + capacity
-                        + " slots; tables have a power of two, up to " + MAX_CAPACITY);
+                throw damaged(this + " has a table of " + capacity + " slots; tables have a power of two, up to "
+                        + MAX_CAPACITY);
             }
         }
         slotsRef = ref;
@@ -216,8 +215,8 @@ public abstract class SharedMap<V> extends SharedObject {
         return slot >= 0 && moveTo(type.valueType, into, slots.value(slot));
     }
 
-    private SharedDataException tooManyProbes() {
-        return new SharedDataException(this + " is damaged: " + MAX_PROBES + " slots, or all " + capacity()
+    private RuntimeException tooManyProbes() {
+        return damaged(this + " is damaged: " + MAX_PROBES + " slots, or all " + capacity()
                 + ", were searched without finding a free one");
     }
 

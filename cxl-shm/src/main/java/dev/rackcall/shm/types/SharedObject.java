@@ -319,6 +319,19 @@ public abstract class SharedObject {
         }
     }
 
+    /**
+     * The exception for a value that no correct peer writes: this object is damaged, unless it was freed and the value
+     * is another object's.
+     */
+    final RuntimeException damaged(String message) {
+        try {
+            space.window(ref);
+            return new SharedDataException(message);
+        } catch (RefException e) {
+            return stale(e);
+        }
+    }
+
     private StaleObjectException stale(RefException why) {
         StaleObjectException stale =
                 new StaleObjectException(this + " was used after its memory was freed: " + why.getMessage());

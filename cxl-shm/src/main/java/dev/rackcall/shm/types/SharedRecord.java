@@ -87,7 +87,7 @@ public abstract class SharedRecord extends SharedObject {
     protected final <E extends Enum<E>> E getEnum(long offset, E[] constants, String field) {
         int ordinal = getChar(offset);
         if (ordinal >= constants.length) {
-            throw new SharedDataException(field + " of " + this + " has ordinal " + ordinal + ", but "
+            throw damaged(field + " of " + this + " has ordinal " + ordinal + ", but "
                     + constants.getClass().componentType().getSimpleName() + " has " + constants.length + " constants");
         }
         return constants[ordinal];
@@ -100,8 +100,7 @@ public abstract class SharedRecord extends SharedObject {
     protected final String getFixedString(long offset, int capacity, String field) {
         int length = getChar(offset);
         if (length > capacity) {
-            throw new SharedDataException(
-                    field + " of " + this + " says it has " + length + " bytes; its capacity is " + capacity);
+            throw damaged(field + " of " + this + " says it has " + length + " bytes; its capacity is " + capacity);
         }
         return SharedString.decode(memory(), base() + offset + FIXED_STRING_LENGTH_BYTES, length);
     }

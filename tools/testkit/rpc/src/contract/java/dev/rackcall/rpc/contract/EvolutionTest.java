@@ -51,6 +51,7 @@ public abstract class EvolutionTest extends RpcFixture {
                 record Circle(int radius) implements Shape {}
                 record Square(int side) implements Shape {}
                 record Stock(String name) {}
+                record Tag(String name) {}
                 record Jdk(ZonedDateTime zoned, OffsetTime offset, Period period, java.net.URI uri, Locale locale, Currency currency,
                     ZoneId zone, ZoneOffset hours, Year year, YearMonth month, MonthDay day, OffsetDateTime time, UUID id,
                     java.math.BigDecimal price, Duration duration) {}
@@ -76,6 +77,9 @@ public abstract class EvolutionTest extends RpcFixture {
                 @Rpc Object thing(Object any);
                 @Rpc long sent(int factor, Stream<Item> items);
                 @Rpc Stream<Item> echoed(Stream<Item> items);
+                @Rpc int tags(Set<Tag> tags);
+                @Rpc int tagged(Map<Tag, Integer> counts);
+                @Rpc Set<Tag> labels(int count);
             }
             """;
 
@@ -99,6 +103,7 @@ public abstract class EvolutionTest extends RpcFixture {
                             + " @Default(\"1.5\") double weight, @Default(\"\") int[] sizes, @Default(\"c\") char letter,"
                             + " @Default(\"9\") Long large, @Default(\"2\") float rough, @Default(\"3\") short small,"
                             + " @Default(\"4\") byte tiny, Optional<Integer> most)")
+            .replace("record Tag(String name)", "record Tag(String name, Optional<Integer> rank)")
             .replace(
                     "record Jdk(ZonedDateTime zoned,", "record Jdk(@Default(\"new\") String note, ZonedDateTime zoned,")
             .replace(
@@ -156,7 +161,12 @@ public abstract class EvolutionTest extends RpcFixture {
                     public Object thing(Object any) { return any; }
                     public long sent(int factor, Stream<Item> items) { return factor * items.mapToLong(Item::count).sum(); }
                     public Stream<Item> echoed(Stream<Item> items) { return items; }
+                    public int tags(Set<Tag> tags) { return tags.size(); }
+                    public int tagged(Map<Tag, Integer> counts) { return counts.size(); }
+                    public Set<Tag> labels(int count) { return Ends.tags(count); }
                 }
+                static Tag tag(int rank) { return new Tag("t"); }
+                static Set<Tag> tags(int count) { return IntStream.range(0, count).mapToObj(Ends::tag).collect(Collectors.toSet()); }
                 static String text(Stock stock) { return stock.name(); }
                 static Page<Shape> page(List<Shape> shapes) { return new Page<>(shapes); }
                 static Jdk jdk() {
@@ -224,6 +234,9 @@ public abstract class EvolutionTest extends RpcFixture {
                                 try (Stream<Item> items = shop.echoed(IntStream.range(0, number).mapToObj(i -> item("item" + i, i)))) {
                                     return items.map(each -> each.name() + each.count() + each.color()).collect(Collectors.joining(","));
                                 }
+                            case "tags": return "" + shop.tags(tags(number));
+                            case "tagged": return "" + shop.tagged(tags(number).stream().collect(Collectors.toMap(each -> each, each -> 1)));
+                            case "labels": return "" + shop.labels(number).size();
                             default: throw new IllegalArgumentException(what);
                         }
                     };
@@ -277,6 +290,7 @@ public abstract class EvolutionTest extends RpcFixture {
                             + s.small() + " " + s.tiny() + " " + s.most();
                     }
                     """)
+            .replace("return new Tag(\"t\")", "return new Tag(\"t\", Optional.of(rank))")
             .replace("return new Jdk(ZonedDateTime.of", "return new Jdk(\"new\", ZonedDateTime.of")
             .replace("new double[] {1.5, 2.5})", "new double[] {1.5, 2.5}, Optional.of(7L))")
             .replace(
@@ -442,10 +456,36 @@ public abstract class EvolutionTest extends RpcFixture {
         assertTypes(client);
     }
 
+    /** They differ in a component that the other side lacks; one of them would be lost. */
+    @Test
+    void shouldFailRatherThanMergeElementsOfASetOrKeysOfAMap() {
+        start(older);
+        Generation.Client client = newer.client(openChannel());
+        assertThat(client.call("tags", 1)).isEqualTo("1");
+        assertThat(client.call("tagged", 1)).isEqualTo("1");
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> client.call("tags", 2))
+                .hasMessageContainingAll("elements of a Set", "Tag", "equal here");
+        assertFails(Status.Code.INVALID_ARGUMENT, () -> client.call("tagged", 2))
+                .hasMessageContainingAll("keys of a Map", "Tag", "equal here");
+        assertThat(client.call("tags", 1)).isEqualTo("1");
+    }
+
+    @Test
+    void shouldFailRatherThanMergeElementsOfAReturnedSet() {
+        start(newer);
+        Generation.Client client = older.client(openChannel());
+        assertThat(client.call("labels", 1)).isEqualTo("1");
+        assertFails(Status.Code.INTERNAL, () -> client.call("labels", 2)).hasMessageContaining("elements of a Set");
+        assertThat(client.call("labels", 1)).isEqualTo("1");
+    }
+
     @Test
     void shouldConvertNothingBetweenEqualVersions() {
         start(newer);
         Generation.Client client = newer.client(openChannel());
+        assertThat(client.call("tags", 2)).isEqualTo("2");
+        assertThat(client.call("tagged", 2)).isEqualTo("2");
+        assertThat(client.call("labels", 2)).isEqualTo("2");
         assertCommonCalls(client, 3);
         assertThat(client.call("blue", 1)).isEqualTo("BLUE");
         assertThat(client.call("large", 1)).isEqualTo("" + ((1L << 40) + 1));
