@@ -3,6 +3,9 @@ package dev.rackcall.rpc;
 /** Wraps every call of a channel, for credentials, tracing, metrics, or a context. Thread-safe. */
 @FunctionalInterface
 public interface ClientInterceptor {
+    /** Takes part in no call; builders leave it out. */
+    ClientInterceptor NONE = (_, next) -> next.run();
+
     /** A call that is about to be sent. Used on the caller's thread, until its interceptors have returned. */
     interface Call {
         MethodDescriptor method();
@@ -49,4 +52,14 @@ public interface ClientInterceptor {
      *     thread, unless this method throws. Throws the exception that the caller will get
      */
     void around(Call call, Runnable next);
+
+    /**
+     * Whether it takes part in calls now; {@code true} unless overridden. Asked at most twice at the beginning of a
+     * call, on the caller's thread, so it must be cheap and must not block. A call runs without the
+     * interceptors that answer {@code false}, and if all do, it takes the same path as without interceptors. What
+     * this method throws ends the call, as an exception of {@link #around} does.
+     */
+    default boolean isEnabled() {
+        return true;
+    }
 }

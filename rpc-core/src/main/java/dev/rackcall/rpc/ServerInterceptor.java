@@ -11,6 +11,9 @@ package dev.rackcall.rpc;
  */
 @FunctionalInterface
 public interface ServerInterceptor {
+    /** Takes part in no call; builders leave it out. */
+    ServerInterceptor NONE = (_, next) -> next.run();
+
     /**
      * Runs one call on the handler's thread. Interceptors run in the order in which they were added, each inside the
      * one before it. The call ends after the first one has returned, so all of them may add trailers until then.
@@ -29,4 +32,14 @@ public interface ServerInterceptor {
      *     learn of its failure
      */
     void around(RpcContext call, Runnable next);
+
+    /**
+     * Whether it takes part in calls now; {@code true} unless overridden. Asked at most twice at the beginning of a
+     * call, on the polling thread or the handler's, so it must be cheap and must not block. A call runs without the
+     * interceptors that answer {@code false}, and if all do, it takes the same path as without interceptors. What
+     * this method throws ends the call, as an exception of {@link #around} does.
+     */
+    default boolean isEnabled() {
+        return true;
+    }
 }

@@ -45,7 +45,9 @@ final class ChannelBuilder implements RpcChannel.Builder {
 
     @Override
     public RpcChannel.Builder interceptor(ClientInterceptor interceptor) {
-        interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+        if (Objects.requireNonNull(interceptor, "interceptor") != ClientInterceptor.NONE) {
+            interceptors.add(interceptor);
+        }
         return this;
     }
 

@@ -68,17 +68,21 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
             result = call.apply(this);
             return;
         }
-        Class<?> interceptor = interceptors[index].getClass();
+        ClientInterceptor interceptor = interceptors[index];
         Next next = new Next(index + 1);
         try {
-            interceptors[index].around(this, next);
+            if (interceptor.isEnabled()) {
+                interceptor.around(this, next);
+            } else {
+                next.run();
+            }
         } catch (RpcException e) {
             throw e;
         } catch (Throwable t) {
             if (t == next.failure) {
                 throw t;
             }
-            throw threw(interceptor, t);
+            throw threw(interceptor.getClass(), t);
         }
         next.rethrow();
         if (!next.ran) {
@@ -86,7 +90,7 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
                     .with(
                             "%s: the client's interceptor %s returned without running the call; run 'next', or throw an"
                                     + " RpcException to refuse the call",
-                            method, interceptor.getName())
+                            method, interceptor.getClass().getName())
                     .asException();
         }
     }

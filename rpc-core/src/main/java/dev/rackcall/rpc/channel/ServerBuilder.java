@@ -86,7 +86,9 @@ final class ServerBuilder implements RpcServer.Builder {
 
     @Override
     public RpcServer.Builder interceptor(ServerInterceptor interceptor) {
-        interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+        if (Objects.requireNonNull(interceptor, "interceptor") != ServerInterceptor.NONE) {
+            interceptors.add(interceptor);
+        }
         return this;
     }
 

@@ -69,7 +69,17 @@ final class StubCalls implements ClientCalls {
 
     @Override
     public boolean isIntercepted() {
-        return interceptors.length != 0;
+        for (ClientInterceptor each : interceptors) {
+            try {
+                if (each.isEnabled()) {
+                    return true;
+                }
+            } catch (Throwable _) {
+                // The intercepted call asks again, and ends with what is thrown.
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override

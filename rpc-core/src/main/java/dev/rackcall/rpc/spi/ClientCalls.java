@@ -5,13 +5,16 @@ import java.util.function.Function;
 
 /** Where a stub starts its calls: a channel with its call options and interceptors. Thread-safe. */
 public interface ClientCalls {
-    /** Whether the channel has interceptors: a stub then makes each call by {@link #intercept}. Never changes. */
+    /**
+     * Whether an interceptor of the channel is enabled: the stub then makes its call by {@link #intercept}. Asked for
+     * each call; throws nothing.
+     */
     default boolean isIntercepted() {
         return false;
     }
 
     /**
-     * Makes one call inside the channel's interceptors.
+     * Makes one call inside the channel's interceptors that are enabled.
      *
      * @param call makes the call over the connection that it gets, which has no interceptors, and returns the result;
      *     called once

@@ -13,6 +13,7 @@ public abstract sealed class Handlers implements AutoCloseable {
 
     /** Runs the call, now or later; called by the poller. */
     final void take(Relief<ShmServerConnection> duty, ShmServerCall call) {
+        call.askInterceptors();
         if (call.needsOwnThread()) {
             serveAlone(call);
         } else {

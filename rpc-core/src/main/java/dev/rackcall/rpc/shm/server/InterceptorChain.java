@@ -4,12 +4,11 @@ import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.shm.server.HandlerWalls.Handling;
 
 /**
  * The interceptors around the handler of one call. If a handler leaves its answer to a stage or a stream, this object
- * ends the call, and not before its interceptors have returned. Made for each call of a server with interceptors;
- * confined to the handler's thread.
+ * ends the call, and not before its interceptors have returned. Made for each call with an interceptor that is
+ * enabled; confined to the handler's thread.
  */
 final class InterceptorChain {
     /** Ends the call, or its stream, after the interceptors. */
@@ -40,26 +39,30 @@ final class InterceptorChain {
      *
      * @throws RpcException the failure of the call
      */
-    void run(Handling handler) {
-        proceed(0, handler);
+    void run() {
+        proceed(0);
     }
 
-    private void proceed(int index, Handling handler) {
+    private void proceed(int index) {
         if (index == interceptors.length) {
-            handle(handler);
+            handle();
             return;
         }
-        Class<?> interceptor = interceptors[index].getClass();
-        Next next = new Next(index + 1, handler);
+        ServerInterceptor interceptor = interceptors[index];
+        Next next = new Next(index + 1);
         try {
-            interceptors[index].around(context, next);
+            if (interceptor.isEnabled()) {
+                interceptor.around(context, next);
+            } else {
+                next.run();
+            }
         } catch (RpcException e) {
             throw e;
         } catch (Throwable t) {
             if (t == next.failure || t instanceof InternalError) {
                 throw t;
             }
-            throw Failure.ofInterceptor(method(), interceptor, t).asException(t);
+            throw Failure.ofInterceptor(method(), interceptor.getClass(), t).asException(t);
         }
         next.rethrow();
         if (!next.ran) {
@@ -67,15 +70,15 @@ final class InterceptorChain {
                     .with(
                             "%s: the server's interceptor %s returned without running the call; run 'next', or throw an"
                                     + " RpcException to refuse the call",
-                            method(), interceptor.getName())
+                            method(), interceptor.getClass().getName())
                     .asException();
         }
     }
 
     /** Turns the handler's failure into the one that the caller gets, so that interceptors see the same. */
-    private void handle(Handling handler) {
+    private void handle() {
         try {
-            handler.run();
+            call.dispatch();
         } catch (InternalError e) {
             // If the handlers' walls caused it, they explain it.
             throw e;
@@ -119,13 +122,11 @@ final class InterceptorChain {
     /** What an interceptor runs to go on. */
     private final class Next implements Runnable {
         private final int index;
-        private final Handling handler;
         private boolean ran;
         private Throwable failure;
 
-        Next(int index, Handling handler) {
+        Next(int index) {
             this.index = index;
-            this.handler = handler;
         }
 
         @Override
@@ -136,7 +137,7 @@ final class InterceptorChain {
             }
             ran = true;
             try {
-                proceed(index, handler);
+                proceed(index);
             } catch (RuntimeException | Error e) {
                 failure = e;
                 throw e;

@@ -142,8 +142,24 @@ final class ServiceBinding {
         return shared;
     }
 
+    /** The server's, which run around the handlers of all its services. */
     ServerInterceptor[] interceptors() {
         return interceptors;
+    }
+
+    /** Whether an interceptor is enabled. Asked for each call. */
+    boolean isIntercepted() {
+        for (ServerInterceptor each : interceptors) {
+            try {
+                if (each.isEnabled()) {
+                    return true;
+                }
+            } catch (Throwable _) {
+                // The chain asks again, and the call ends with what is thrown.
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Generated: decodes the arguments, calls the service, and encodes the result. */

@@ -52,7 +52,9 @@ final class ShmServerCall extends DeferrableCall {
      */
     private long deferredTicket = -1;
 
-    /** The interceptors of the running call; null if its server has none. Used until the call is deferred. */
+    /** Whether the call runs inside interceptors. Written by the poller. */
+    private boolean intercepted;
+    /** The interceptors of the running call; null if none is enabled. Used until the call is deferred. */
     private InterceptorChain chain;
     /** Whether a stream ends the call and notifies its observers. */
     private boolean streamed;
@@ -95,6 +97,9 @@ final class ShmServerCall extends DeferrableCall {
         if (context != null) {
             context = null;
         }
+        if (chain != null) {
+            chain = null;
+        }
         if (streamed) {
             streamed = false;
         }
@@ -113,18 +118,22 @@ final class ShmServerCall extends DeferrableCall {
 
     // ---- serving it: on one thread
 
+    /** Finds out whether an interceptor is enabled, once: it decides which thread runs the handler, and how. */
+    void askInterceptors() {
+        intercepted = connection.service.isIntercepted();
+    }
+
     /**
      * Whether the handler needs a thread that serves no other call: it waits for the elements that its caller sends, or
      * its interceptors are to wrap the whole stream that it returns.
      */
     boolean needsOwnThread() {
         ServiceBinding service = request.service();
-        boolean wraps = connection.intercepts;
-        if ((!wraps && !service.receivesStreams()) || !service.hasMethod(request.methodIndex())) {
+        if ((!intercepted && !service.receivesStreams()) || !service.hasMethod(request.methodIndex())) {
             return false;
         }
         MethodDescriptor.Kind kind = request.method().kind();
-        return kind.sendsStream() || (wraps && kind.returnsStream());
+        return kind.sendsStream() || (intercepted && kind.returnsStream());
     }
 
     /**
@@ -172,17 +181,15 @@ final class ShmServerCall extends DeferrableCall {
         CallThread.forgetInterrupt();
         try {
             request.requireServable();
-            if (connection.intercepts) {
+            if (intercepted) {
                 around = new InterceptorChain(this);
                 chain = around;
             }
             try {
                 if (connection.walled) {
                     wall().run(this::handle);
-                } else if (connection.intercepts) {
-                    handle();
                 } else {
-                    dispatch();
+                    handle();
                 }
             } finally {
                 // Also before the answer: an interrupt would close the socket that the answer is sent through.
@@ -207,14 +214,15 @@ final class ShmServerCall extends DeferrableCall {
 
     /** Interceptors, then the generated dispatcher, which calls the service. */
     private void handle() throws Exception {
-        if (connection.intercepts) {
-            chain.run(this::dispatch);
+        InterceptorChain around = chain;
+        if (around != null) {
+            around.run();
         } else {
             dispatch();
         }
     }
 
-    private void dispatch() throws Exception {
+    void dispatch() throws Exception {
         request.service().dispatcher().dispatch(request.methodIndex(), this);
     }
 
@@ -288,10 +296,11 @@ final class ShmServerCall extends DeferrableCall {
         if (stage == null) {
             throw nullResult("a CompletableFuture");
         }
-        if (connection.service.interceptors().length == 0) {
+        InterceptorChain around = chain;
+        if (around == null) {
             answerWith(stage, resultWriter);
         } else {
-            chain.leave(failure -> {
+            around.leave(failure -> {
                 if (failure == null) {
                     answerWith(stage, resultWriter);
                 } else {
@@ -328,7 +337,7 @@ final class ShmServerCall extends DeferrableCall {
         // sees it. Read before the call is deferred, since from then on the slot may serve its next call.
         boolean forsaken = unwanted;
         defer();
-        if (connection.service.interceptors().length == 0) {
+        if (around == null) {
             stream.pull(this);
             stream.start();
             if (forsaken) {

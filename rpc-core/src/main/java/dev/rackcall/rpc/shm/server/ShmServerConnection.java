@@ -33,8 +33,6 @@ public final class ShmServerConnection implements Relief.Served {
     final ServiceBinding service;
 
     final BoundServices services;
-    /** Whether the server has interceptors, which then run around the handlers of all its services. */
-    final boolean intercepts;
     /** Whether handlers run in a sandbox. */
     final boolean walled;
 
@@ -85,7 +83,6 @@ public final class ShmServerConnection implements Relief.Served {
         this.end = end;
         this.service = services.first();
         this.services = services;
-        this.intercepts = service.interceptors().length != 0;
         this.walled = end.wall().isClosed();
         this.handlers = handlers;
         this.memory = end.memory();
