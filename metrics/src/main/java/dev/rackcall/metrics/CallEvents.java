@@ -5,6 +5,7 @@ import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.Status;
 import jdk.jfr.Category;
@@ -27,24 +28,40 @@ public final class CallEvents {
 
     /** Records the calls of every channel to which it is added. */
     public static ClientInterceptor client() {
-        return (call, next) -> {
-            if (FlightRecorder.isInitialized() && Types.CLIENT.isEnabled()) {
-                call.onEnd(new Recording(new ClientCallEvent(), call.method()));
-            }
-            next.run();
-        };
+        return new RecordedClient();
     }
 
     /** Records the calls of every server to which it is added. */
     public static ServerInterceptor server() {
-        return (call, next) -> {
-            if (FlightRecorder.isInitialized() && Types.SERVER.isEnabled()) {
-                Recording recording = new Recording(new ServerCallEvent(), call.method());
-                recording.onBegin(call.transport());
-                call.onEnd(recording);
-            }
+        return new RecordedServer();
+    }
+
+    private static final class RecordedClient implements ClientInterceptor {
+        @Override
+        public boolean isEnabled() {
+            return FlightRecorder.isInitialized() && Types.CLIENT.isEnabled();
+        }
+
+        @Override
+        public void around(Call call, Runnable next) {
+            call.onEnd(new Recording(new ClientCallEvent(), call.method()));
             next.run();
-        };
+        }
+    }
+
+    private static final class RecordedServer implements ServerInterceptor {
+        @Override
+        public boolean isEnabled() {
+            return FlightRecorder.isInitialized() && Types.SERVER.isEnabled();
+        }
+
+        @Override
+        public void around(RpcContext call, Runnable next) {
+            Recording recording = new Recording(new ServerCallEvent(), call.method());
+            recording.onBegin(call.transport());
+            call.onEnd(recording);
+            next.run();
+        }
     }
 
     /** Initialised only in a process that records events. */
@@ -57,8 +74,8 @@ public final class CallEvents {
     private static final class Recording implements CallObserver {
         private final CallEvent event;
         private final MethodDescriptor method;
-        /** Null before the first attempt. */
-        private volatile Route.Kind transport;
+        /** Null before the first attempt, which happens before the end. */
+        private Route.Kind transport;
 
         Recording(CallEvent event, MethodDescriptor method) {
             this.event = event;

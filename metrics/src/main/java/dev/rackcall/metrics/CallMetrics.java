@@ -1,9 +1,9 @@
 package dev.rackcall.metrics;
 
 import dev.rackcall.rpc.ClientInterceptor;
+import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.ServerInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 
 /**
  * Times the calls of channels and servers.
@@ -20,7 +20,8 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
  * {@code rackcall.client.calls.active} and {@code rackcall.server.calls.active} count calls that have not ended, by
  * {@code service} and {@code method}.
  *
- * <p>A call that begins while a composite registry has no registries is not measured.
+ * <p>A call that begins while a composite registry has no registries is not measured, and costs what it does without
+ * the interceptor. Registries may be added later.
  *
  * <p>Percentiles are a setting of the registry: a {@link io.micrometer.core.instrument.config.MeterFilter} for names that
  * begin with {@code rackcall.}.
@@ -30,31 +31,37 @@ public final class CallMetrics {
 
     /** Times the calls of every channel to which it is added. */
     public static ClientInterceptor client(MeterRegistry registry) {
-        MethodMeters.OfAll all = new MethodMeters.OfAll(registry, "rackcall.client.calls");
-        return (call, next) -> {
-            if (isHeard(registry)) {
-                call.onEnd(new TimedCall(all.of(call.method())));
-            }
-            next.run();
-        };
+        return new TimedClient(new MethodMeters.OfAll(registry, "rackcall.client.calls"));
     }
 
     /** Times the calls of every server to which it is added. */
     public static ServerInterceptor server(MeterRegistry registry) {
-        MethodMeters.OfAll all = new MethodMeters.OfAll(registry, "rackcall.server.calls");
-        return (call, next) -> {
-            if (isHeard(registry)) {
-                TimedCall timed = new TimedCall(all.of(call.method()));
-                timed.onBegin(call.transport());
-                call.onEnd(timed);
-            }
-            next.run();
-        };
+        return new TimedServer(new MethodMeters.OfAll(registry, "rackcall.server.calls"));
     }
 
-    /** A composite without registries drops what it is told. */
-    private static boolean isHeard(MeterRegistry registry) {
-        return !(registry instanceof CompositeMeterRegistry composite)
-                || !composite.getRegistries().isEmpty();
+    private record TimedClient(MethodMeters.OfAll meters) implements ClientInterceptor {
+        @Override
+        public boolean isEnabled() {
+            return meters.areHeard();
+        }
+
+        @Override
+        public void around(Call call, Runnable next) {
+            call.onEnd(new TimedCall(meters.of(call.method()), null));
+            next.run();
+        }
+    }
+
+    private record TimedServer(MethodMeters.OfAll meters) implements ServerInterceptor {
+        @Override
+        public boolean isEnabled() {
+            return meters.areHeard();
+        }
+
+        @Override
+        public void around(RpcContext call, Runnable next) {
+            call.onEnd(new TimedCall(meters.of(call.method()), call.transport()));
+            next.run();
+        }
     }
 }

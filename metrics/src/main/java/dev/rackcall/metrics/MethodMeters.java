@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.WeakHashMap;
@@ -58,11 +59,20 @@ final class MethodMeters {
     static final class OfAll {
         private final MeterRegistry registry;
         private final String name;
+        /** Null if the registry is no composite. */
+        private final CompositeMeterRegistry composite;
+
         private final Map<MethodDescriptor, MethodMeters> methods = new ConcurrentHashMap<>();
 
         OfAll(MeterRegistry registry, String name) {
             this.registry = registry;
             this.name = name;
+            this.composite = registry instanceof CompositeMeterRegistry several ? several : null;
+        }
+
+        /** Whether the registry records anything: a composite without registries drops what it is told. */
+        boolean areHeard() {
+            return composite == null || !composite.getRegistries().isEmpty();
         }
 
         MethodMeters of(MethodDescriptor method) {

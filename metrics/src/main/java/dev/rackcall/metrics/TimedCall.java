@@ -5,15 +5,16 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
 
-/** One call that is measured. Any thread may end it; an attempt happens before its end. */
+/** One call that is measured. Any thread may end it. */
 final class TimedCall implements CallObserver {
     private final MethodMeters meters;
     private final long start = System.nanoTime();
-    /** Null before the first attempt. */
-    private volatile Route.Kind transport;
+    /** Of the last attempt; null before the first. Not volatile: an attempt happens before its end. */
+    private Route.Kind transport;
 
-    TimedCall(MethodMeters meters) {
+    TimedCall(MethodMeters meters, Route.Kind transport) {
         this.meters = meters;
+        this.transport = transport;
         meters.begun();
     }
 

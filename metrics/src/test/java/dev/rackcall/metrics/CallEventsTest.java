@@ -24,6 +24,11 @@ class CallEventsTest {
     @TempDir
     private Path folder;
 
+    private static void assertEnabled(boolean expected) {
+        assertThat(CallEvents.client().isEnabled()).isEqualTo(expected);
+        assertThat(CallEvents.server().isEnabled()).isEqualTo(expected);
+    }
+
     @Test
     void shouldRecordCallsThatTakeLongerThanTheThreshold() throws IOException {
         List<RecordedEvent> events;
@@ -39,12 +44,15 @@ class CallEventsTest {
                         .open()) {
             recording.enable(CLIENT).withThreshold(Duration.ZERO);
             recording.enable(SERVER).withThreshold(Duration.ofHours(1));
+            assertEnabled(false);
             recording.start();
+            assertEnabled(true);
             Shop shop = channel.stub(Shop.class);
             assertThat(shop.price("tea")).isEqualTo(350);
             assertThatThrownBy(() -> shop.price("sugar")).isInstanceOf(RpcException.class);
             server.close();
             recording.stop();
+            assertEnabled(false);
             Path file = folder.resolve("calls.jfr");
             recording.dump(file);
             // JFR records every event class of an application, such as a long wait for a busy processor.

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import io.micrometer.core.instrument.Gauge;
@@ -95,6 +97,56 @@ class CallMetricsTest {
                     Timer timer = composite.find("rackcall." + side + ".calls").timer();
                     return timer != null && timer.count() == 1;
                 });
+            }
+        }
+    }
+
+    /** A call for which no interceptor is enabled takes the path of calls without interceptors. */
+    @Test
+    void shouldBeEnabledWhileARegistryListens() {
+        assertThat(CallMetrics.client(registry).isEnabled()).isTrue();
+        assertThat(CallMetrics.server(registry).isEnabled()).isTrue();
+        CompositeMeterRegistry composite = new CompositeMeterRegistry();
+        ClientInterceptor client = CallMetrics.client(composite);
+        ServerInterceptor server = CallMetrics.server(composite);
+        for (int i = 0; i < 2; i++) {
+            assertThat(client.isEnabled()).isFalse();
+            assertThat(server.isEnabled()).isFalse();
+            composite.add(registry);
+            assertThat(client.isEnabled()).isTrue();
+            assertThat(server.isEnabled()).isTrue();
+            composite.remove(registry);
+        }
+    }
+
+    /** Such a handler's stream is read on another thread than one that interceptors surround. */
+    @Test
+    void shouldMeasureCallsOfEachKindFromWhenARegistryListens() {
+        CompositeMeterRegistry composite = new CompositeMeterRegistry();
+        try (RpcServer _ = RpcServer.builder()
+                        .runtimeFolder(folder)
+                        .interceptor(CallMetrics.server(composite))
+                        .service(Shop.class, shop)
+                        .start();
+                RpcChannel channel = RpcChannel.builder("/test/shop")
+                        .runtimeFolder(folder)
+                        .interceptor(CallMetrics.client(composite))
+                        .open()) {
+            Shop stub = channel.stub(Shop.class);
+            CompletableFuture<Integer> early = stub.order("tea");
+            try (Stream<Integer> stock = stub.stock(1_000)) {
+                composite.add(registry);
+                CompletableFuture<Integer> late = stub.order("tea");
+                assertThat(stub.price("tea")).isEqualTo(350);
+                assertThat(stub.stock(1_000).count()).isEqualTo(1_000);
+                shop.shipped.complete(7);
+                assertThat(early.join() + late.join()).isEqualTo(14);
+                assertThat(stock.count()).isEqualTo(1_000);
+            }
+            for (String side : new String[] {"client", "server"}) {
+                for (String method : new String[] {"price", "order", "stock"}) {
+                    await(() -> calls(side, method, "OK", "PROCESS") == 1);
+                }
             }
         }
     }

@@ -48,7 +48,7 @@ public final class CallTracing {
     /** A span for each call of every channel to which it is added; its parent is the caller's current span. */
     public static ClientInterceptor client(OpenTelemetry telemetry) {
         if (telemetry == OpenTelemetry.noop()) {
-            return (_, next) -> next.run();
+            return ClientInterceptor.NONE;
         }
         Tracer tracer = telemetry.getTracer(LIBRARY);
         TextMapPropagator propagator = telemetry.getPropagators().getTextMapPropagator();
@@ -66,7 +66,7 @@ public final class CallTracing {
     /** A span for each call of every server to which it is added; its parent is the caller's span, if it has sent one. */
     public static ServerInterceptor server(OpenTelemetry telemetry) {
         if (telemetry == OpenTelemetry.noop()) {
-            return (_, next) -> next.run();
+            return ServerInterceptor.NONE;
         }
         Tracer tracer = telemetry.getTracer(LIBRARY);
         TextMapPropagator propagator = telemetry.getPropagators().getTextMapPropagator();
