@@ -4,65 +4,90 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
  * The observers of one call. Each is notified of the end once, even if it is added later. They must not throw; if one
- * does, the exception is logged and the others are still notified. Thread-safe.
+ * does, the exception is logged and the others are still notified. Thread-safe, without a lock.
  */
 public final class EndObservers implements CallObserver {
     private static final LimitedLog LOG = LimitedLog.of(EndObservers.class);
+    private static final VarHandle STATE;
 
-    private static final CallObserver[] NO_OBSERVERS = {};
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(EndObservers.class, "state", Object.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
-    /** Replaced and never changed, since calls make one of these objects each. */
-    private CallObserver[] untold = NO_OBSERVERS;
-    /** Null until the call has ended. */
-    private Status ended;
+    /**
+     * Null without observers, the only {@link CallObserver}, or an array of several, which never changes; an {@link
+     * End} once the call has ended. Replaced by compare-and-set only, so that an observer is either among those that
+     * {@link #onEnd} takes out, or finds the end.
+     */
+    private volatile Object state;
 
-    private Metadata trailers = Metadata.EMPTY;
+    private record End(Status status, Metadata trailers) {}
 
     /** Adds an observer after those added before. */
     public void add(CallObserver observer) {
         if (observer == CallObserver.NONE) {
             return;
         }
-        synchronized (this) {
-            if (ended == null) {
-                untold = Arrays.copyOf(untold, untold.length + 1);
-                untold[untold.length - 1] = observer;
+        Object seen;
+        do {
+            seen = state;
+            if (seen instanceof End end) {
+                tell(observer, end.status, end.trailers);
                 return;
             }
+        } while (!STATE.compareAndSet(this, seen, with(seen, observer)));
+    }
+
+    private static Object with(Object before, CallObserver added) {
+        if (before == null) {
+            return added;
         }
-        tell(observer, ended, trailers);
+        CallObserver[] all = before instanceof CallObserver[] several
+                ? Arrays.copyOf(several, several.length + 1)
+                : new CallObserver[] {(CallObserver) before, added};
+        all[all.length - 1] = added;
+        return all;
     }
 
     @Override
     public void onBegin(Route.Kind transport) {
-        CallObserver[] all;
-        synchronized (this) {
-            all = untold;
-        }
-        for (CallObserver each : all) {
-            tellBegin(each, transport);
+        Object seen = state;
+        if (seen instanceof CallObserver only) {
+            tellBegin(only, transport);
+        } else if (seen instanceof CallObserver[] several) {
+            for (CallObserver each : several) {
+                tellBegin(each, transport);
+            }
         }
     }
 
     /** Ends the call, unless it has ended. */
     @Override
     public void onEnd(Status status, Metadata sent) {
-        CallObserver[] all;
-        synchronized (this) {
-            if (ended != null) {
+        End end = new End(status, sent);
+        Object seen;
+        do {
+            seen = state;
+            if (seen instanceof End) {
                 return;
             }
-            trailers = sent;
-            ended = status;
-            all = untold;
-            untold = NO_OBSERVERS;
-        }
-        for (CallObserver each : all) {
-            tell(each, status, sent);
+        } while (!STATE.compareAndSet(this, seen, end));
+        if (seen instanceof CallObserver only) {
+            tell(only, status, sent);
+        } else if (seen instanceof CallObserver[] several) {
+            for (CallObserver each : several) {
+                tell(each, status, sent);
+            }
         }
     }
 

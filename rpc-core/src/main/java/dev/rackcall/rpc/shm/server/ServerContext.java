@@ -24,7 +24,7 @@ final class ServerContext implements RpcContext {
     private final long deadline;
     private final Peer peer;
     private final Route.Kind transport;
-    private final List<Runnable> onCancel = new ArrayList<>();
+    private List<Runnable> onCancel = List.of();
     /** Null once the call has ended and the slot serves another. */
     private CallObjects call;
 
@@ -75,8 +75,11 @@ final class ServerContext implements RpcContext {
         return cancelled || saidOverdue;
     }
 
-    /** Whether the handler was told that the deadline has passed, and may have given up because of that. */
-    synchronized boolean hasSaidOverdue() {
+    /**
+     * Whether the handler was told that the deadline has passed, and may have given up because of that. Without the
+     * lock: what the handler was told happened before it ended.
+     */
+    boolean hasSaidOverdue() {
         return saidOverdue;
     }
 
@@ -85,6 +88,9 @@ final class ServerContext implements RpcContext {
         synchronized (this) {
             if (!cancelled) {
                 if (call != null) {
+                    if (onCancel.isEmpty()) {
+                        onCancel = new ArrayList<>();
+                    }
                     onCancel.add(action);
                 }
                 return;
@@ -115,7 +121,12 @@ final class ServerContext implements RpcContext {
     }
 
     /** The trailers for the next answer. */
-    synchronized Metadata takeTrailers() {
+    Metadata takeTrailers() {
+        // Without the lock: trailers that belong to this answer were added before it.
+        return trailers == Metadata.EMPTY ? Metadata.EMPTY : takePresentTrailers();
+    }
+
+    private synchronized Metadata takePresentTrailers() {
         Metadata taken = trailers;
         trailers = Metadata.EMPTY;
         return taken;
@@ -162,8 +173,8 @@ final class ServerContext implements RpcContext {
         List<Runnable> toRun;
         synchronized (this) {
             cancelled = true;
-            toRun = List.copyOf(onCancel);
-            onCancel.clear();
+            toRun = onCancel;
+            onCancel = List.of();
         }
         if (!toRun.isEmpty()) {
             Observers.cancelledAside(toRun);
@@ -172,6 +183,6 @@ final class ServerContext implements RpcContext {
 
     synchronized void end() {
         call = null;
-        onCancel.clear();
+        onCancel = List.of();
     }
 }
