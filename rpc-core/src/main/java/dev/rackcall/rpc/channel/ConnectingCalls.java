@@ -117,7 +117,8 @@ final class ConnectingCalls {
             empty = false;
         }
         var _ = timer.orTimeout(nanos, TimeUnit.NANOSECONDS).exceptionally(_ -> {
-            expire(call);
+            // An observer that blocked the JDK's timer thread would stop all timeouts of the JVM.
+            Thread.startVirtualThread(() -> expire(call));
             return null;
         });
     }

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -166,6 +167,24 @@ class ConnectingCallTest extends RpcFixture {
         assertThat(patient).isNotDone();
         serve(Echo.class, new EchoService());
         assertThat(patient.join()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNotStopOtherTimeoutsWhileAnObserverOfALateCallBlocks() {
+        CompletableFuture<Void> blocked = new CompletableFuture<>();
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        CallOptions options = within(Duration.ofMillis(20)).withWaitForReady().withObserver((_, _) -> {
+            blocked.complete(null);
+            over.join();
+        });
+        lazyChannel().stub(Echo.class, options).note("late");
+        blocked.join();
+        CompletableFuture<Void> timeout = new CompletableFuture<Void>().orTimeout(1, TimeUnit.MILLISECONDS);
+        try {
+            assertThat(timeout).failsWithin(Await.BOUND);
+        } finally {
+            over.complete(null);
+        }
     }
 
     @Test
