@@ -7,6 +7,7 @@ import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.pool.Pool;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -34,6 +35,17 @@ public interface Balancer extends AutoCloseable {
 
     /** As {@link #subchannels(long)}, after ended subchannels were removed. */
     Subchannel[] await(long deadline);
+
+    /**
+     * Whether calls may use a subchannel other than these, whose servers lack the called method. Waits for servers that
+     * are looked for, at most until the deadline.
+     *
+     * @param deadline nanoTime
+     * @throws RpcException DEADLINE_EXCEEDED, or CANCELLED if the thread is interrupted
+     */
+    default boolean hasOther(List<Subchannel> lacking, long deadline) {
+        return Arrays.stream(subchannels()).anyMatch(each -> each.isUsable() && !lacking.contains(each));
+    }
 
     /** All subchannels whose memory can be used, including those that take no new calls. */
     Subchannel[] openSubchannels();

@@ -265,6 +265,11 @@ public final class HostBalancer implements Balancer {
     }
 
     @Override
+    public boolean hasOther(List<Subchannel> lacking, long deadline) {
+        return search.isFound(() -> Balancer.super.hasOther(lacking, deadline), deadline);
+    }
+
+    @Override
     public Subchannel[] openSubchannels() {
         return open;
     }

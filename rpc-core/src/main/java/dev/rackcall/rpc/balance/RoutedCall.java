@@ -13,7 +13,6 @@ import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -119,7 +118,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
                     failure = why.status();
                     throw why;
                 }
-                if (waitsForReady) {
+                if (waitsForReady && !isMissing) {
                     LockSupport.parkNanos(RETRY_NANOS);
                 }
                 continue;
@@ -206,8 +205,12 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     /** Not an attempt: this side knows which methods a server has. */
     private boolean mayTryUntried(Subchannel subchannel) {
         tried.add(subchannel);
-        return arguments.bound().isEmpty()
-                && Arrays.stream(routes.subchannels()).anyMatch(each -> each.isUsable() && !tried.contains(each));
+        try {
+            return arguments.bound().isEmpty() && routes.hasOther(tried, deadline);
+        } catch (RpcException e) {
+            failure = e.status();
+            throw e;
+        }
     }
 
     @Override

@@ -89,13 +89,21 @@ public final class RoutedConnection extends ClientConnection {
                 try {
                     return only.begin(method, deadline, headers, isolation, observer);
                 } catch (RpcException e) {
-                    // The subchannel has ended, or was closed because it was replaced.
-                    if (only.isUsable() || (e.code() != Status.Code.UNAVAILABLE && e.code() != Status.Code.CANCELLED)) {
+                    boolean mayGoElsewhere = switch (e.code()) {
+                        // Another server may have the method.
+                        case UNIMPLEMENTED -> true;
+                        // The subchannel has ended, or was closed because it was replaced.
+                        case UNAVAILABLE, CANCELLED -> !only.isUsable();
+                        default -> false;
+                    };
+                    if (!mayGoElsewhere) {
                         throw e;
                     }
                 }
             }
-            routes.noticeEnd();
+            if (!only.isUsable()) {
+                routes.noticeEnd();
+            }
         }
         if (routes.isClosed()) {
             throw Status.Code.CANCELLED

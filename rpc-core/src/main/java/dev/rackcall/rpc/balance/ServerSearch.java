@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.balance;
 
 import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.FolderWatch;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.runtime.ServerInstance;
@@ -17,6 +18,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 
 /**
  * Finds the servers of a channel by their files in the runtime directory, as soon as the files appear, and connects to
@@ -46,6 +49,11 @@ final class ServerSearch implements AutoCloseable {
     private final Set<String> unsuitable = new HashSet<>();
     /** Ids of servers that have refused this client for good. */
     private final Set<String> refusing = new HashSet<>();
+
+    /** Ids of servers that could not be reached. They are tried again later, and no call waits for them. */
+    private final Set<String> unreached = new HashSet<>();
+    /** How many attempts to connect on a background thread have ended. */
+    private long attempts;
 
     private boolean isDue;
     private long dueAt;
@@ -126,7 +134,7 @@ final class ServerSearch implements AutoCloseable {
         synchronized (this) {
             isDue = false;
         }
-        for (ServerInstance each : living()) {
+        for (ServerInstance each : living(_ -> true)) {
             // A server has its lock before its socket, whose file is another change.
             if (!owner.isConnected(each.id()) && Files.exists(each.socket())) {
                 beginUnlessKnown(each, owner.connected());
@@ -135,15 +143,16 @@ final class ServerSearch implements AutoCloseable {
     }
 
     /**
-     * The live servers, in random order. Servers that cannot be examined are left out, and are examined again later.
+     * The live servers among those that are wanted, in random order. Servers that cannot be examined are left out, and
+     * are examined again later.
      */
-    private List<ServerInstance> living() {
+    private List<ServerInstance> living(Predicate<ServerInstance> wanted) {
         List<ServerInstance> living = new ArrayList<>();
         try {
             List<ServerInstance> all = directory.instances(spec.channel());
             forgetAllBut(all);
             for (ServerInstance each : all) {
-                if (isAlive(each)) {
+                if (wanted.test(each) && isAlive(each)) {
                     living.add(each);
                 }
             }
@@ -160,6 +169,7 @@ final class ServerSearch implements AutoCloseable {
         present.forEach(each -> ids.add(each.id()));
         unsuitable.retainAll(ids);
         refusing.retainAll(ids);
+        unreached.retainAll(ids);
     }
 
     private boolean isAlive(ServerInstance server) {
@@ -202,11 +212,85 @@ final class ServerSearch implements AutoCloseable {
         } finally {
             synchronized (this) {
                 tried.remove(server.id());
+                if (adopted) {
+                    unreached.remove(server.id());
+                } else {
+                    unreached.add(server.id());
+                }
+                attempts++;
+                notifyAll();
             }
         }
         if (adopted) {
             owner.found();
         }
+    }
+
+    /**
+     * Looks for servers until the condition holds, and waits for their connections. Calls that find none may repeat this:
+     * it connects to new servers only, and otherwise reads the folder.
+     *
+     * @param found called without a lock
+     * @param deadline nanoTime
+     * @return false if none of the servers makes it true
+     * @throws RpcException DEADLINE_EXCEEDED, or CANCELLED if the thread is interrupted
+     */
+    boolean isFound(BooleanSupplier found, long deadline) {
+        if (found.getAsBoolean()) {
+            return true;
+        }
+        for (ServerInstance each : living(this::isNew)) {
+            beginUnlessKnown(each, owner.connected());
+        }
+        long seen;
+        do {
+            synchronized (this) {
+                seen = attempts;
+            }
+            if (found.getAsBoolean()) {
+                return true;
+            }
+        } while (awaitAttempt(seen, deadline));
+        return found.getAsBoolean();
+    }
+
+    private boolean isNew(ServerInstance server) {
+        synchronized (this) {
+            if (unreached.contains(server.id())) {
+                return false;
+            }
+        }
+        return !owner.isConnected(server.id()) && Files.exists(server.socket());
+    }
+
+    /** Waits for the end of an attempt after the first {@code seen} ones; false if none is under way. */
+    private synchronized boolean awaitAttempt(long seen, long deadline) {
+        while (attempts == seen) {
+            if (closed || unreached.containsAll(tried)) {
+                return false;
+            }
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                throw Status.Code.DEADLINE_EXCEEDED
+                        .with(
+                                "channel %s: the connected servers lack the method, and others have not answered within the call's"
+                                        + " deadline; give the call more time",
+                                spec.channel())
+                        .asException();
+            }
+            try {
+                // Rounded up, because wait(0) has no time limit.
+                wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw Status.Code.CANCELLED
+                        .with(
+                                "channel %s: interrupted while it looked for a server that has the method",
+                                spec.channel())
+                        .asException(e);
+            }
+        }
+        return true;
     }
 
     /**
@@ -217,7 +301,7 @@ final class ServerSearch implements AutoCloseable {
      * @return false if there is none
      */
     boolean connectToAnother(Set<String> asked, long end) {
-        for (ServerInstance each : living()) {
+        for (ServerInstance each : living(_ -> true)) {
             long left = end - System.nanoTime();
             if (left <= 0) {
                 return false;
@@ -301,6 +385,7 @@ final class ServerSearch implements AutoCloseable {
         synchronized (this) {
             closed = true;
             started = watch;
+            notifyAll();
         }
         if (started != null) {
             started.close();

@@ -13,10 +13,13 @@ import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -26,6 +29,10 @@ class ServerSearchTest extends RpcFixture {
     private final Map<String, HostServers.Reached> adopted = new ConcurrentHashMap<>();
     private volatile boolean needsServers = true;
     private volatile boolean adopts = true;
+    /** Connections that were offered. */
+    private final AtomicInteger offers = new AtomicInteger();
+    /** Connections are taken when it completes. */
+    private volatile CompletableFuture<Void> gate = CompletableFuture.completedFuture(null);
 
     private final class Keeper implements ServerSearch.Owner {
         @Override
@@ -45,6 +52,8 @@ class ServerSearchTest extends RpcFixture {
 
         @Override
         public boolean adopt(HostServers.Reached reached) {
+            offers.incrementAndGet();
+            gate.join();
             if (adopts) {
                 keep(reached.connection());
                 adopted.put(reached.server().id(), reached);
@@ -147,6 +156,46 @@ class ServerSearchTest extends RpcFixture {
         adopts = true;
         search.soon();
         Await.equal("servers", 1, adopted::size);
+    }
+
+    private static long soon() {
+        return System.nanoTime() + Await.BOUND.toNanos();
+    }
+
+    @Test
+    void shouldConnectUntilOneOfTheServersIsFound() {
+        ServerSearch search = search();
+        assertThat(search.isFound(() -> false, soon())).as("no servers").isFalse();
+        serve(Echo.class, new EchoService());
+        assertThat(search.isFound(() -> adopted.size() == 1, soon())).isTrue();
+        serve(Echo.class, new EchoService());
+        assertThat(search.isFound(() -> adopted.size() == 2, soon())).isTrue();
+        assertThat(search.isFound(() -> false, soon())).isFalse();
+        assertThat(offers).hasValue(2);
+    }
+
+    @Test
+    void shouldTryAServerOnceForAllCallsThatMissAMethod() {
+        adopts = false;
+        serve(Echo.class, new EchoService());
+        ServerSearch search = search();
+        for (int i = 0; i < 3; i++) {
+            assertThat(search.isFound(() -> false, soon())).isFalse();
+        }
+        assertThat(offers).hasValue(1);
+    }
+
+    @Test
+    void shouldWaitForServersUntilTheDeadline() {
+        gate = new CompletableFuture<>();
+        serve(Echo.class, new EchoService());
+        ServerSearch search = search();
+        assertFails(Status.Code.DEADLINE_EXCEEDED, () -> search.isFound(() -> false, System.nanoTime()))
+                .hasMessageContaining("/test/echo");
+        CompletableFuture<Boolean> found = Concurrently.start(() -> search.isFound(() -> !adopted.isEmpty(), soon()));
+        gate.complete(null);
+        assertThat(found.join()).isTrue();
+        assertThat(offers).hasValue(1);
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import org.junit.jupiter.api.Test;
@@ -31,5 +32,26 @@ class MemoryEvolutionTest extends EvolutionTest {
             assertThat(newClient.call("about", i)).isEqualTo("" + -i);
             assertThat(oldClient.call("former", i)).isEqualTo("former " + i);
         }
+    }
+
+    @Test
+    void shouldFindAServerThatHasTheMethodAtOnce() {
+        start(older());
+        start(newer());
+        assertOwnMethodsAreFound();
+    }
+
+    @Test
+    void shouldFindAServerThatStartsLater() {
+        start(older());
+        RpcChannel channel = openChannel();
+        Generation.Client client = newer().client(channel);
+        for (int i = 0; i < 3; i++) {
+            assertFails(Status.Code.UNIMPLEMENTED, () -> client.call("about", 1))
+                    .hasMessageContaining("long about(long");
+        }
+        assertThat(channel.routes()).hasSize(1);
+        start(newer());
+        assertThat(client.call("about", 2)).isEqualTo("-2");
     }
 }

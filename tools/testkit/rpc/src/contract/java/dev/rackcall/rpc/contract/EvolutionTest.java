@@ -120,7 +120,10 @@ public abstract class EvolutionTest extends RpcFixture {
                     "@Rpc String guarded(Note note);",
                     "@Rpc(isolation = Isolation.SNAPSHOT) String guarded(Note note);")
             .replace(
-                    "@Rpc String former(String value);", "@Rpc String newest(Item item); @Rpc long about(long value);");
+                    "@Rpc String former(String value);",
+                    "@Rpc String newest(Item item); @Rpc long about(long value); @Rpc CompletableFuture<Long> later(long value);"
+                            + " @Rpc(oneWay = true) void save(long value); @Rpc long saved(); @Rpc Stream<Long> downTo(long value);"
+                            + " @Rpc long summed(Stream<Long> values);");
 
     private static final String OLD_ENDS = """
             package evolving;
@@ -296,7 +299,13 @@ public abstract class EvolutionTest extends RpcFixture {
             .replace(
                     "public String former(String value) { return \"former \" + value; }",
                     "public String newest(Item item) { return \"newest \" + item.name(); }"
-                            + " public long about(long value) { return -value; }")
+                            + " public long about(long value) { return -value; }"
+                            + " public CompletableFuture<Long> later(long value) { return CompletableFuture.completedFuture(-value); }"
+                            + " private volatile long saved;"
+                            + " public void save(long value) { saved = value; }"
+                            + " public long saved() { return saved; }"
+                            + " public Stream<Long> downTo(long value) { return Stream.of(0L, -value); }"
+                            + " public long summed(Stream<Long> values) { return values.mapToLong(each -> each).sum(); }")
             .replace("case \"former\": return shop.former(\"\" + number);", """
                     case "total": return "" + shop.shapes(page(List.of())).total();
                     case "triangle": return "" + shop.shapes(page(List.of(new Triangle(1, 2)))).items();
@@ -307,6 +316,14 @@ public abstract class EvolutionTest extends RpcFixture {
                         }
                     case "newest": return shop.newest(item("x", number));
                     case "about": return "" + shop.about(number);
+                    case "later": return "" + joined(shop.later(number));
+                    case "save": shop.save(number); return "";
+                    case "saved": return "" + shop.saved();
+                    case "downTo":
+                        try (Stream<Long> numbers = shop.downTo(number)) {
+                            return "" + numbers.toList();
+                        }
+                    case "summed": return "" + shop.summed(Stream.of(1L, (long) number));
                     case "blue": return "" + shop.add(new Item(Optional.empty(), "x", 1, Optional.empty(), Color.BLUE, List.of(), Optional.empty())).color();
                     case "large": return "" + shop.add(new Item(Optional.empty(), "x", 1L << 40, Optional.empty(), Color.RED, List.of(), Optional.empty())).count();
                     """)
@@ -607,6 +624,30 @@ public abstract class EvolutionTest extends RpcFixture {
         } catch (RpcException e) {
             assertThat(e.code()).as("%s", e).isEqualTo(Status.Code.UNIMPLEMENTED);
             return false;
+        }
+    }
+
+    /**
+     * An old and a new server run. A channel that has just connected to one of them finds the other one, for each kind of
+     * call, if that one has the method.
+     */
+    protected final void assertOwnMethodsAreFound() {
+        for (int i = 1; i <= 20; i++) {
+            assertFound("about", i, "" + -i);
+            assertFound("later", i, "" + -i);
+            assertFound("downTo", i, "[0, " + -i + "]");
+            assertFound("summed", i, "" + (i + 1));
+            try (RpcChannel channel = openChannel()) {
+                Generation.Client client = newer.client(channel);
+                client.call("save", i);
+                Await.equal("the saved number", "" + i, () -> client.call("saved", 0));
+            }
+        }
+    }
+
+    private void assertFound(String method, int number, String answer) {
+        try (RpcChannel channel = openChannel()) {
+            assertThat(newer.client(channel).call(method, number)).as(method).isEqualTo(answer);
         }
     }
 
