@@ -34,6 +34,7 @@ final class DirectoryNameResolver extends NameResolver {
 
     private final String channel;
     private final URI address;
+    private final boolean hasFallback;
     private final SynchronizationContext context;
     private final int turn = ThreadLocalRandom.current().nextInt(MOST_TURNS);
     private Listener2 listener;
@@ -44,10 +45,12 @@ final class DirectoryNameResolver extends NameResolver {
 
     private ChannelView view;
 
-    DirectoryNameResolver(String channel, URI address, NameResolver.Args args) {
+    /** With a fallback, does not wait for a first server. */
+    DirectoryNameResolver(String channel, URI address, boolean hasFallback, NameResolver.Args args) {
         RuntimeDirectory.checkName(channel);
         this.channel = channel;
         this.address = address;
+        this.hasFallback = hasFallback;
         this.context = args.getSynchronizationContext();
     }
 
@@ -75,7 +78,9 @@ final class DirectoryNameResolver extends NameResolver {
             joined = Directory.open(address);
             Directory made = joined;
             ChannelView followed = made.follow(DirectoryEntry.name(channel));
-            followed.await(PATIENCE);
+            if (!hasFallback || !made.endpoints(followed.channel()).isEmpty()) {
+                followed.await(PATIENCE);
+            }
             context.execute(() -> opened(made, followed));
         } catch (DirectoryException e) {
             leave(joined, e.getMessage());

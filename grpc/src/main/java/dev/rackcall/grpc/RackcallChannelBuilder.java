@@ -5,7 +5,9 @@ import io.grpc.CallCredentials;
 import io.grpc.ChannelCredentials;
 import io.grpc.ChannelLogger;
 import io.grpc.ForwardingChannelBuilder2;
+import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannelBuilder;
+import io.grpc.TlsChannelCredentials;
 import io.grpc.internal.ClientTransportFactory;
 import io.grpc.internal.ConnectionClientTransport;
 import io.grpc.internal.GrpcUtil;
@@ -13,10 +15,13 @@ import io.grpc.internal.ManagedChannelImplBuilder;
 import io.grpc.internal.SharedResourceHolder;
 import java.net.SocketAddress;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Builds a gRPC channel to a server of this host over shared memory, or of another host over RDMA:
@@ -26,24 +31,37 @@ import java.util.concurrent.TimeUnit;
  * }</pre>
  *
  * <p>{@code Grpc.newChannelBuilder("rackcall:///shop/cart", InsecureChannelCredentials.create())} gives the same.
- * Stubs, interceptors, executors, retries and limits are gRPC's own. Keep-alive does nothing: the kernel or the device
- * reports a dead server. Builders are for one thread.
+ * Stubs, interceptors, executors, retries and limits are gRPC's own. Keep-alive is for a {@link #fallback} only: the
+ * kernel or the device reports a dead server. Builders are for one thread.
  */
 public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<RackcallChannelBuilder> {
     /** Authority of all channels: a channel's name is not a valid host name. */
     static final String AUTHORITY = "localhost";
 
+    private final String target;
     private final ManagedChannelImplBuilder builder;
+    /** Settings of the fallback's transport. */
+    private final List<Consumer<ManagedChannelBuilder<?>>> settings = new ArrayList<>();
+
+    /** Those of the fallback; null until the application has chosen. */
+    private ChannelCredentials credentials;
+    /** Null if there is none. */
+    private URI fallback;
+
     private int maxInboundMessageSize = GrpcUtil.DEFAULT_MAX_MESSAGE_SIZE;
     private int maxInboundMetadataSize = GrpcUtil.DEFAULT_MAX_HEADER_LIST_SIZE;
 
     private RackcallChannelBuilder(String target) {
-        this(target, null);
+        this(target, null, null);
     }
 
     /** The call credentials, which may be null, are those of every call. */
-    private RackcallChannelBuilder(String target, CallCredentials credentials) {
-        builder = new ManagedChannelImplBuilder(target, null, credentials, this::factory, null);
+    private RackcallChannelBuilder(String target, CallCredentials ofCalls, ChannelCredentials credentials) {
+        FallbackTarget split = FallbackTarget.split(target);
+        this.target = split.channel();
+        this.credentials = credentials;
+        builder = new ManagedChannelImplBuilder(this.target, null, ofCalls, this::factory, this::defaultPort);
+        split.fallback().ifPresent(this::setFallback);
     }
 
     /**
@@ -62,16 +80,17 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
     }
 
     /**
-     * A channel to a target such as {@code rackcall:///shop/cart}, or to a target whose name resolver returns {@link
+     * A channel to a target such as {@code rackcall:///shop/cart}, with a {@link #fallback} if it ends in {@code
+     * ?fallback=dns:///cart.internal:8443}, or to a target whose name resolver returns {@link
      * RackcallSocketAddress}es.
      */
     public static RackcallChannelBuilder forTarget(String target) {
         return new RackcallChannelBuilder(target);
     }
 
-    /** As {@link #forTarget(String)}, with these credentials for every call, unless they are null. */
-    static RackcallChannelBuilder forTarget(String target, CallCredentials credentials) {
-        return new RackcallChannelBuilder(target, credentials);
+    /** As {@link #forTarget(String)}, with credentials for every call, which may be null, and for the fallback. */
+    static RackcallChannelBuilder forTarget(String target, CallCredentials ofCalls, ChannelCredentials credentials) {
+        return new RackcallChannelBuilder(target, ofCalls, credentials);
     }
 
     /**
@@ -93,6 +112,31 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
                 "channels have names, not ports such as " + port + " of " + name + "; use forChannel");
     }
 
+    /**
+     * Names where the same service is served over HTTP/2. New calls go there while no Rackcall server of this channel's
+     * name runs or is announced; running calls stay where they are. The channel's authority is then that target's. The
+     * connections are those of grpc-java's Netty or OkHttp transport, which has to be on the class path, with TLS unless
+     * {@link #usePlaintext} is called. For other credentials, {@code Grpc.newChannelBuilder} takes the fallback as a part
+     * of the target.
+     *
+     * @param grpcTarget such as {@code dns:///cart.internal:8443}
+     * @throws IllegalArgumentException if no name resolver of gRPC knows its scheme
+     */
+    public RackcallChannelBuilder fallback(String grpcTarget) {
+        setFallback(FallbackTarget.checked(grpcTarget));
+        return this;
+    }
+
+    private void setFallback(URI checked) {
+        if (!FallbackTarget.isOfRackcall(target)) {
+            throw new IllegalArgumentException("the target " + target
+                    + " has a name resolver of its own, which has to find the fallback, too; a fallback needs a target"
+                    + " such as rackcall:///name/of/channel");
+        }
+        fallback = checked;
+        builder.setNameResolverArg(FallbackNameResolver.TARGET, checked);
+    }
+
     @Override
     protected ManagedChannelBuilder<?> delegate() {
         return builder;
@@ -104,6 +148,7 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
             throw new IllegalArgumentException("a message of at most " + bytes + " bytes");
         }
         maxInboundMessageSize = bytes;
+        settings.add(each -> each.maxInboundMessageSize(bytes));
         return this;
     }
 
@@ -113,13 +158,29 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
             throw new IllegalArgumentException("metadata of at most " + bytes + " bytes");
         }
         maxInboundMetadataSize = bytes;
+        settings.add(each -> each.maxInboundMetadataSize(bytes));
         return this;
     }
 
-    /** Does nothing: the memory belongs to the two processes alone. */
+    /**
+     * Connects to the fallback without TLS. Otherwise does nothing: the memory belongs to the two processes alone.
+     *
+     * @throws IllegalStateException if the channel was given other credentials
+     */
     @Override
     public RackcallChannelBuilder usePlaintext() {
+        if (credentials == null) {
+            credentials = InsecureChannelCredentials.create();
+        }
+        if (!isPlaintext()) {
+            throw new IllegalStateException("the channel was given "
+                    + credentials.getClass().getSimpleName() + " for its fallback; leave out usePlaintext()");
+        }
         return this;
+    }
+
+    private boolean isPlaintext() {
+        return credentials instanceof InsecureChannelCredentials;
     }
 
     /** Not supported: bytes leave neither the two processes nor the kernel. */
@@ -129,21 +190,24 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
                 "TLS protects no bytes that only two processes of one user share; leave it out");
     }
 
-    /** Does nothing: the kernel reports a dead server at once. */
+    /** For the fallback only: the kernel reports a dead server at once. */
     @Override
     public RackcallChannelBuilder keepAliveTime(long keepAliveTime, TimeUnit timeUnit) {
+        settings.add(each -> each.keepAliveTime(keepAliveTime, timeUnit));
         return this;
     }
 
-    /** Does nothing, as {@link #keepAliveTime}. */
+    /** For the fallback only, as {@link #keepAliveTime}. */
     @Override
     public RackcallChannelBuilder keepAliveTimeout(long keepAliveTimeout, TimeUnit timeUnit) {
+        settings.add(each -> each.keepAliveTimeout(keepAliveTimeout, timeUnit));
         return this;
     }
 
-    /** Does nothing, as {@link #keepAliveTime}. */
+    /** For the fallback only, as {@link #keepAliveTime}. */
     @Override
     public RackcallChannelBuilder keepAliveWithoutCalls(boolean enable) {
+        settings.add(each -> each.keepAliveWithoutCalls(enable));
         return this;
     }
 
@@ -152,23 +216,40 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
     }
 
     private ClientTransportFactory factory() {
-        return new TransportFactory(maxInboundMessageSize, maxInboundMetadataSize);
+        Optional<ClientTransportFactory> network =
+                Optional.ofNullable(fallback).map(each -> NetworkTransports.of(each, fallbackCredentials(), settings));
+        return new TransportFactory(maxInboundMessageSize, maxInboundMetadataSize, network);
+    }
+
+    private ChannelCredentials fallbackCredentials() {
+        return credentials == null ? TlsChannelCredentials.create() : credentials;
+    }
+
+    /** Of a fallback that names none. */
+    private int defaultPort() {
+        return isPlaintext() ? GrpcUtil.DEFAULT_PORT_PLAINTEXT : GrpcUtil.DEFAULT_PORT_SSL;
     }
 
     private static final class TransportFactory implements ClientTransportFactory {
         private final ScheduledExecutorService scheduler = SharedResourceHolder.get(GrpcUtil.TIMER_SERVICE);
         private final int maxInboundMessageSize;
         private final int maxInboundMetadataSize;
+        private final Optional<ClientTransportFactory> network;
         private boolean closed;
 
-        TransportFactory(int maxInboundMessageSize, int maxInboundMetadataSize) {
+        TransportFactory(
+                int maxInboundMessageSize, int maxInboundMetadataSize, Optional<ClientTransportFactory> network) {
             this.maxInboundMessageSize = maxInboundMessageSize;
             this.maxInboundMetadataSize = maxInboundMetadataSize;
+            this.network = network;
         }
 
         @Override
         public ConnectionClientTransport newClientTransport(
                 SocketAddress address, ClientTransportOptions options, ChannelLogger logger) {
+            if (network.isPresent() && !(address instanceof RackcallSocketAddress)) {
+                return network.get().newClientTransport(address, options, logger);
+            }
             return new RackcallClientTransport(
                     (RackcallSocketAddress) address,
                     options.getAuthority(),
@@ -197,6 +278,7 @@ public final class RackcallChannelBuilder extends ForwardingChannelBuilder2<Rack
         public void close() {
             if (!closed) {
                 closed = true;
+                network.ifPresent(ClientTransportFactory::close);
                 SharedResourceHolder.release(GrpcUtil.TIMER_SERVICE, scheduler);
             }
         }

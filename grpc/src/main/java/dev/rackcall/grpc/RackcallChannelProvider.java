@@ -48,13 +48,14 @@ public final class RackcallChannelProvider extends ManagedChannelProvider {
                     : new CompositeCallCredentials(composite.getCallCredentials(), ofCalls);
             own = composite.getChannelCredentials();
         }
-        if (!(own instanceof InsecureChannelCredentials)) {
+        boolean hasFallback = FallbackTarget.split(target).fallback().isPresent();
+        if (!hasFallback && !(own instanceof InsecureChannelCredentials)) {
             return NewChannelBuilderResult.error(
                     "Rackcall takes no " + own.getClass().getSimpleName()
                             + "; use InsecureChannelCredentials, with call credentials if you need them (memory needs no TLS;"
                             + " RdmaSettings.tls serves targets with ?address= or ?directory=)");
         }
-        return NewChannelBuilderResult.channelBuilder(RackcallChannelBuilder.forTarget(target, ofCalls));
+        return NewChannelBuilderResult.channelBuilder(RackcallChannelBuilder.forTarget(target, ofCalls, own));
     }
 
     @Override

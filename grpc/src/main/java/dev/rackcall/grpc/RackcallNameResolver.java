@@ -6,6 +6,7 @@ import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.shm.os.OsException;
 import io.grpc.EquivalentAddressGroup;
 import io.grpc.NameResolver;
+import io.grpc.Status;
 import io.grpc.StatusOr;
 import io.grpc.SynchronizationContext;
 import java.io.IOException;
@@ -30,6 +31,7 @@ final class RackcallNameResolver extends NameResolver {
     private static final FileTime NEVER = FileTime.fromMillis(0);
 
     private final RackcallSocketAddress address;
+    private final boolean hasFallback;
     private final RuntimeDirectory directory;
     private final SynchronizationContext context;
     private final ScheduledExecutorService timers;
@@ -40,10 +42,15 @@ final class RackcallNameResolver extends NameResolver {
     private boolean again;
 
     private List<String> known = List.of();
+    /** Why the last look failed; empty if it did not. */
+    private String trouble = "";
+
     private final int turn = ThreadLocalRandom.current().nextInt(MOST_TURNS);
 
-    RackcallNameResolver(RackcallSocketAddress address, NameResolver.Args args) {
+    /** With a fallback, reports an error while no server is living. */
+    RackcallNameResolver(RackcallSocketAddress address, boolean hasFallback, NameResolver.Args args) {
         this.address = address;
+        this.hasFallback = hasFallback;
         this.directory = RuntimeDirectory.at(address.directory());
         this.context = args.getSynchronizationContext();
         this.timers = args.getScheduledExecutorService();
@@ -109,16 +116,24 @@ final class RackcallNameResolver extends NameResolver {
     /** The ids of the living servers; if they cannot be found, the known ones, and the next look tries again. */
     private List<String> living() {
         try {
-            return PipeServers.living(directory, address.channel());
+            List<String> found = PipeServers.living(directory, address.channel());
+            trouble = "";
+            return found;
         } catch (RpcException | OsException e) {
             // The known servers may still run. If none is known, connecting fails for the same reason, which callers
             // then see.
             again = true;
+            trouble = ", and the last look failed: " + e.getMessage();
             return known;
         }
     }
 
     private void tell() {
+        if (known.isEmpty() && hasFallback) {
+            tell(StatusOr.fromStatus(Status.UNAVAILABLE.withDescription("no gRPC server of channel " + address.channel()
+                    + " runs in the folder " + directory.path() + trouble)));
+            return;
+        }
         // Without a server, the channel's own address: connecting to it says what is missing.
         List<EquivalentAddressGroup> groups = new ArrayList<>();
         known.forEach(id -> groups.add(new EquivalentAddressGroup(address.ofServer(id))));
@@ -127,8 +142,11 @@ final class RackcallNameResolver extends NameResolver {
         }
         // gRPC's default policy takes the first that it reaches; different clients should not take the same one.
         Collections.rotate(groups, turn);
-        listener.onResult2(ResolutionResult.newBuilder()
-                .setAddressesOrError(StatusOr.fromValue(groups))
-                .build());
+        tell(StatusOr.fromValue(groups));
+    }
+
+    private void tell(StatusOr<List<EquivalentAddressGroup>> servers) {
+        listener.onResult2(
+                ResolutionResult.newBuilder().setAddressesOrError(servers).build());
     }
 }

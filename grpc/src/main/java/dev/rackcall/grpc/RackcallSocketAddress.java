@@ -20,7 +20,7 @@ public final class RackcallSocketAddress extends SocketAddress {
 
     private static final String FOLDER = "folder=";
     private static final String ADDRESS = "address=";
-    private static final String DIRECTORY = "directory=";
+    static final String DIRECTORY = "directory=";
 
     private final String channel;
     private final String directory;
@@ -124,8 +124,8 @@ public final class RackcallSocketAddress extends SocketAddress {
         }
         if (!query.startsWith(FOLDER)) {
             throw new IllegalArgumentException("the target " + target + " has the query " + query + "; only " + FOLDER
-                    + "/the/runtime/folder, " + ADDRESS + "soft://host:port and " + DIRECTORY
-                    + "file:///a/folder are known");
+                    + "/the/runtime/folder, " + ADDRESS + "soft://host:port, " + DIRECTORY + "file:///a/folder and "
+                    + FallbackTarget.PARAMETER + "dns:///host:port are known");
         }
         return of(target.getPath(), Path.of(query.substring(FOLDER.length())));
     }

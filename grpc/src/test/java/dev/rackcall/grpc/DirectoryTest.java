@@ -81,7 +81,7 @@ class DirectoryTest {
         Await.until("the end of the directory", () -> isDeleted(Path.of(names)));
     }
 
-    private static boolean isDeleted(Path directory) {
+    static boolean isDeleted(Path directory) {
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);

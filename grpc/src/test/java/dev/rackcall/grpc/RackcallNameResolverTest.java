@@ -65,6 +65,10 @@ class RackcallNameResolverTest {
     }
 
     private NameResolver.Args arguments(ScheduledExecutorService timers) {
+        return arguments(context, timers);
+    }
+
+    static NameResolver.Args arguments(SynchronizationContext context, ScheduledExecutorService timers) {
         return NameResolver.Args.newBuilder()
                 .setDefaultPort(1)
                 .setProxyDetector(GrpcUtil.NOOP_PROXY_DETECTOR)
@@ -86,7 +90,7 @@ class RackcallNameResolverTest {
         AtomicBoolean broken = new AtomicBoolean(true);
         ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
         DirectoryNameResolver resolver =
-                new DirectoryNameResolver(CHANNEL, directory.resolve("names").toUri(), arguments(timers));
+                new DirectoryNameResolver(CHANNEL, directory.resolve("names").toUri(), false, arguments(timers));
         try {
             context.execute(() -> resolver.start(new Listening() {
                 @Override
@@ -112,7 +116,7 @@ class RackcallNameResolverTest {
     void shouldKeepWhatItKnowsWhileTheDirectoryCannotBeRead() throws Exception {
         ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
         RackcallNameResolver resolver =
-                new RackcallNameResolver(RackcallSocketAddress.of(CHANNEL, directory), arguments(timers));
+                new RackcallNameResolver(RackcallSocketAddress.of(CHANNEL, directory), false, arguments(timers));
         try (OwnerLock one = OwnerLock.tryAcquire(server("grpcaa").lock()).orElseThrow()) {
             breakServer("grpcbb");
             context.execute(() -> resolver.start(new Listening()));
@@ -127,6 +131,41 @@ class RackcallNameResolverTest {
                 assertThat(List.of(one.isAtPath(), other.isAtPath())).containsOnly(true);
                 assertThat(nextTold()).containsExactlyInAnyOrder(group("grpcaa"), group("grpccc"));
             }
+        } finally {
+            context.execute(resolver::shutdown);
+            timers.shutdownNow();
+        }
+        assertThat(panic.get()).isNull();
+    }
+
+    @Test
+    void shouldReportThatThereIsNoServerIfThereIsAFallback() throws Exception {
+        BlockingQueue<Status> failures = new LinkedBlockingQueue<>();
+        ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
+        RackcallNameResolver resolver =
+                new RackcallNameResolver(RackcallSocketAddress.of(CHANNEL, directory), true, arguments(timers));
+        try {
+            breakServer("grpcbb");
+            context.execute(() -> resolver.start(new Listening() {
+                @Override
+                public Status onResult2(NameResolver.ResolutionResult result) {
+                    return result.getAddressesOrError().hasValue()
+                            ? super.onResult2(result)
+                            : failures.add(result.getAddressesOrError().getStatus()) ? Status.OK : Status.INTERNAL;
+                }
+            }));
+            assertThat(failures.poll(100, TimeUnit.SECONDS).getDescription())
+                    .contains(CHANNEL)
+                    .contains(directory.toString())
+                    .contains("the last look failed");
+            mend("grpcbb");
+            try (OwnerLock one = OwnerLock.tryAcquire(server("grpcaa").lock()).orElseThrow()) {
+                assertThat(one.isAtPath()).isTrue();
+                assertThat(nextTold()).isEqualTo(List.of(group("grpcaa")));
+            }
+            assertThat(failures.poll(100, TimeUnit.SECONDS).getDescription())
+                    .contains(CHANNEL)
+                    .doesNotContain("the last look failed");
         } finally {
             context.execute(resolver::shutdown);
             timers.shutdownNow();
