@@ -34,7 +34,8 @@ import java.util.function.Consumer;
  *
  * <p>Scopes, and shared objects that calls returned, lie in the connection's memory, which ends with the connection:
  * when the channel is closed, or its server stops or dies. Using such an object then throws an {@link
- * EndedMemoryException}, which names the channel; copy what has to last.
+ * EndedMemoryException}, which names the channel; copy what has to last. A server that shuts down waits for them within
+ * its bound. If the channel leaves a server that goes on serving, it keeps the connection for them for at most 30 s.
  */
 public interface RpcChannel extends AutoCloseable {
     /** Initial bytes of a scope that is created without a size. */

@@ -109,8 +109,9 @@ final class RouteSubchannel extends Subchannel {
         boolean idle = connection().callsUnderWay() == 0 && !hasStreams();
         return switch (how) {
             // Calls in flight end in any case: by their answers, or with the connection.
-            case MEMORY_GONE, ENDED -> idle && since > LATECOMERS_NANOS;
-            case FOR_A_BETTER_ONE -> idle && since > GRACE_NANOS && !hasScopes();
+            case MEMORY_GONE -> idle && since > LATECOMERS_NANOS;
+            case ENDED -> idle && since > LATECOMERS_NANOS && !isHeld(leftAt);
+            case FOR_A_BETTER_ONE -> idle && since > GRACE_NANOS && !hasScopes() && !isHeld(leftAt);
         };
     }
 

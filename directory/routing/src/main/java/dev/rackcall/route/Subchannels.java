@@ -77,12 +77,14 @@ final class Subchannels {
     /**
      * Takes new calls off subchannels; their routes leave them later, and reconnect.
      *
-     * @return those of unsuitable servers, for the caller to close; the others' calls in flight go on
+     * @return those of unsuitable servers at which callers hold no objects, for the caller to close; the others' calls
+     *     in flight go on
      */
     List<RouteSubchannel> reject(Map<RouteSubchannel, RpcException> failures) {
         failures.keySet().forEach(RouteSubchannel::reject);
         List<RouteSubchannel> unsuitable = failures.keySet().stream()
                 .filter(each -> Subchannel.isFinal(failures.get(each)))
+                .filter(each -> !each.connection().hasHeldObjects())
                 .toList();
         adopted.removeAll(unsuitable);
         open = adopted.toArray(NONE);

@@ -60,6 +60,16 @@ public interface Balancer extends AutoCloseable {
         return Optional.empty();
     }
 
+    /** As {@code ClientConnection.release}, for a result of any subchannel, including those that were left. */
+    default boolean release(Object result) {
+        for (Subchannel subchannel : openSubchannels()) {
+            if (subchannel.connection().release(result)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Sets an action to run after subchannels were added or removed. It must not block. */
     void onChange(Runnable listener);
 

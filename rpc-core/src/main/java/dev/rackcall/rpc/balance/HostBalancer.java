@@ -41,7 +41,7 @@ public final class HostBalancer implements Balancer {
     private volatile List<ServiceDefinition<?>> used = List.of();
     /** By the servers' ids. All can serve what is {@link #used}. */
     private final Map<String, HostSubchannel> connected = new LinkedHashMap<>();
-    /** Connections that get no calls any more, and are closed once they have none in flight. */
+    /** Connections that get no calls any more, and are closed once they have none in flight and nothing is held there. */
     private final Set<HostSubchannel> leaving = new LinkedHashSet<>();
 
     /** The single one of {@link #live} if that is all of {@link #open}; else null. */
@@ -58,6 +58,8 @@ public final class HostBalancer implements Balancer {
     /** A connection to one server. */
     private static final class HostSubchannel extends Subchannel {
         private final ServerInstance server;
+        /** When it was left, a nanoTime. Guarded by the balancer's lock. */
+        private long leftAt;
 
         HostSubchannel(HostServers.Reached reached) {
             super(reached.connection());
@@ -173,7 +175,7 @@ public final class HostBalancer implements Balancer {
         HostSubchannel present = connected.put(subchannel.server.id(), subchannel);
         if (present != null) {
             // Its server drains, or its end was not noticed yet.
-            leaving.add(present);
+            leave(present);
         }
         publish();
         return true;
@@ -193,13 +195,18 @@ public final class HostBalancer implements Balancer {
         search.unsuitable(subchannel.server, why);
     }
 
+    private void leave(HostSubchannel subchannel) {
+        subchannel.leftAt = System.nanoTime();
+        leaving.add(subchannel);
+    }
+
     private void publish() {
         open = (retired ? leaving : connected.values()).toArray(NONE);
         live = retired ? NONE : Arrays.stream(open).filter(Subchannel::isUsable).toArray(Subchannel[]::new);
         only = live.length == 1 && open.length == 1 ? live[0] : null;
     }
 
-    /** Closes connections that get no calls any more, except those with calls in flight. */
+    /** Closes connections that get no calls any more, except those with calls in flight or objects that callers hold. */
     private void closeLeft() {
         List<Subchannel> over = new ArrayList<>();
         synchronized (this) {
@@ -209,8 +216,9 @@ public final class HostBalancer implements Balancer {
         over.forEach(each -> each.connection().close());
     }
 
-    private static boolean isIdle(Subchannel subchannel) {
-        return subchannel.connection().hasEnded() || subchannel.connection().callsUnderWay() == 0;
+    private static boolean isIdle(HostSubchannel subchannel) {
+        return subchannel.connection().hasEnded()
+                || (subchannel.connection().callsUnderWay() == 0 && !subchannel.isHeld(subchannel.leftAt));
     }
 
     @Override
@@ -272,6 +280,19 @@ public final class HostBalancer implements Balancer {
     @Override
     public Subchannel[] openSubchannels() {
         return open;
+    }
+
+    @Override
+    public boolean release(Object result) {
+        return Balancer.super.release(result) || isReleasedWhereLeft(result);
+    }
+
+    private boolean isReleasedWhereLeft(Object result) {
+        List<HostSubchannel> left;
+        synchronized (this) {
+            left = List.copyOf(leaving);
+        }
+        return left.stream().anyMatch(each -> each.connection().release(result));
     }
 
     /** A single server's calls have nowhere else to go, and its connection ends by itself when it has drained. */
@@ -357,7 +378,7 @@ public final class HostBalancer implements Balancer {
         for (HostSubchannel each : failed) {
             // It may have ended in the meantime.
             if (connected.remove(each.server.id(), each)) {
-                leaving.add(each);
+                leave(each);
             }
         }
         publish();
@@ -427,7 +448,7 @@ public final class HostBalancer implements Balancer {
     public void retire() {
         synchronized (this) {
             retired = true;
-            leaving.addAll(connected.values());
+            connected.values().forEach(this::leave);
             connected.clear();
         }
         search.close();

@@ -190,12 +190,7 @@ public final class RoutedConnection extends ClientConnection {
 
     @Override
     public boolean release(Object result) {
-        for (Subchannel subchannel : routes.openSubchannels()) {
-            if (subchannel.connection().release(result)) {
-                return true;
-            }
-        }
-        return false;
+        return routes.release(result);
     }
 
     @Override

@@ -26,6 +26,8 @@ public class Subchannel {
 
     private static final long FIRST_EJECTION_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MOST_DOUBLINGS = 6;
+    /** How long callers may keep results and scopes after a server was left that goes on serving. */
+    private static final long HELD_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** As this channel's stubs use it: a server of another version gets converted calls. */
     private volatile ClientConnection connection;
@@ -54,6 +56,16 @@ public class Subchannel {
 
     public final boolean isUsable() {
         return connection.isUsable();
+    }
+
+    /**
+     * Whether it has to stay because callers hold results or scopes there: until its server ends it, or for 30 s if the
+     * server goes on serving.
+     *
+     * @param leftAt nanoTime since which it gets no calls
+     */
+    protected final boolean isHeld(long leftAt) {
+        return connection.hasHeldObjects() && (!isUsable() || System.nanoTime() - leftAt < HELD_NANOS);
     }
 
     /**

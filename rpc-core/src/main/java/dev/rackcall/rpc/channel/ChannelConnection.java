@@ -271,6 +271,13 @@ final class ChannelConnection {
         return connectingCalls;
     }
 
+    /** As {@link ClientConnection#release}, for a result of any of the channel's connections. */
+    boolean release(Object result) {
+        return present.release(result)
+                || retired.stream().anyMatch(each -> each.release(result))
+                || left.stream().anyMatch(each -> each.release(result));
+    }
+
     private ClientConnection anew(long deadline) {
         Failure before = lastFailure;
         lockUntil(deadline);

@@ -48,7 +48,7 @@ final class OpenChannel implements RpcChannel {
 
     @Override
     public void release(Object result) {
-        if (!SharedObject.hasLeft(result) && connection.present().release(result)) {
+        if (!SharedObject.hasLeft(result) && connection.release(result)) {
             SharedObject.leave(result);
         }
     }

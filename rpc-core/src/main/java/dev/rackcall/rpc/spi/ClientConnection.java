@@ -115,6 +115,11 @@ public abstract class ClientConnection implements AutoCloseable {
     /** Calls that have begun here and not ended. */
     public abstract int callsUnderWay();
 
+    /** Whether callers hold objects in its memory: open scopes, or results not released. False once it has ended. */
+    public boolean hasHeldObjects() {
+        return false;
+    }
+
     /** The routes to the channel's servers, if there is a choice. */
     public List<Route> routes() {
         return List.of();

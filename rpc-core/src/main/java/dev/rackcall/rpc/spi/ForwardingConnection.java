@@ -86,6 +86,11 @@ public abstract class ForwardingConnection extends ClientConnection {
     }
 
     @Override
+    public boolean hasHeldObjects() {
+        return connection.hasHeldObjects();
+    }
+
+    @Override
     public List<Route> routes() {
         return connection.routes();
     }

@@ -14,6 +14,7 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Which subchannel a call takes, as far as that does not depend on chance. */
@@ -141,6 +142,21 @@ class SubchannelTest {
         }
     }
 
+    @Test
+    void shouldStayForHeldObjectsUntilItsServerEndsItOrForThirtySecondsWhereThatGoesOn() {
+        long now = System.nanoTime();
+        long longAgo = now - TimeUnit.SECONDS.toNanos(31);
+        assertThat(first.isHeld(now)).isFalse();
+        firstConnection.held = true;
+        assertThat(first.isHeld(longAgo)).isFalse();
+        assertThat(first.isHeld(System.nanoTime() + TimeUnit.SECONDS.toNanos(100)))
+                .isTrue();
+        firstConnection.usable = false;
+        assertThat(first.isHeld(longAgo)).isTrue();
+        firstConnection.held = false;
+        assertThat(first.isHeld(now)).isFalse();
+    }
+
     private int[] take(int calls) {
         Subchannel[] subchannels = {first, second, third};
         int[] taken = new int[subchannels.length];
@@ -173,6 +189,7 @@ class SubchannelTest {
     /** It has no calls. */
     private static final class NoConnection extends ClientConnection {
         private boolean usable = true;
+        private boolean held;
 
         @Override
         public boolean isUsable() {
@@ -213,6 +230,11 @@ class SubchannelTest {
         @Override
         public int callsUnderWay() {
             return 0;
+        }
+
+        @Override
+        public boolean hasHeldObjects() {
+            return held;
         }
 
         @Override

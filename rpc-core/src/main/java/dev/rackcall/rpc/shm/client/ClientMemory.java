@@ -55,6 +55,7 @@ public final class ClientMemory {
     private final Arena requestArena;
     private final MemorySegment replyMemory;
     private final ArenaTable refs = ArenaTable.create();
+    private final OpenScopes openScopes = new OpenScopes();
 
     /** Null until the shared arena is first used. */
     private Mapping sharedMapping;
@@ -203,12 +204,27 @@ public final class ClientMemory {
 
     Scope newScope(long firstBytes) {
         requireNotEnded();
-        return requestArena.newScope(firstBytes, isMirrored() ? held.standing() : refs);
+        return openScopes.counted(requestArena.newScope(firstBytes, isMirrored() ? held.standing() : refs));
     }
 
     Scope newSharedScope(long firstBytes) {
         requireNotEnded();
-        return isMirrored() ? held.open(firstBytes) : sharedArena().newScope(firstBytes, refs);
+        return isMirrored()
+                ? held.open(firstBytes)
+                : openScopes.counted(sharedArena().newScope(firstBytes, refs));
+    }
+
+    boolean hasOpenScopes() {
+        return openScopes.areAny() || (isMirrored() && held.hasOpen());
+    }
+
+    /** The server drains, and soon ends the connection. Tells users of objects that are held longer. */
+    synchronized void serverDrains() {
+        String owner = "its server was shut down, and channel " + channel;
+        mapping.ownedBy(owner);
+        if (sharedMapping != null) {
+            sharedMapping.ownedBy(owner);
+        }
     }
 
     private synchronized Arena sharedArena() {

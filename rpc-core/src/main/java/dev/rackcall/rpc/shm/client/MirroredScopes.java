@@ -26,6 +26,9 @@ public interface MirroredScopes {
     /** Whether an object lies in a scope that other clients may read. */
     boolean isOpen(long ref);
 
+    /** Whether a scope is open that other clients may read. */
+    boolean hasOpen();
+
     /** Resolves Refs with the pages fetched before, except those known to be stale. */
     RefSpace standing();
 

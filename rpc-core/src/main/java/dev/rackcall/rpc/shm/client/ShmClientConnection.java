@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -47,7 +48,7 @@ public final class ShmClientConnection extends ClientConnection
                 CallQueue.Exit,
                 QueuedCall.Over {
     private static final Logger LOG = LoggerFactory.getLogger(ShmClientConnection.class);
-    private static final long QUEUE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** How long {@link #close} waits for slots for one-way calls. */
     private static final long LAST_SENDS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -520,6 +521,11 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     @Override
+    public boolean hasHeldObjects() {
+        return open && (!unreleased.isEmpty() || arenas.hasOpenScopes());
+    }
+
+    @Override
     public ServedInterface service() {
         return first.served;
     }
@@ -552,6 +558,7 @@ public final class ShmClientConnection extends ClientConnection
             }
             if (open && usable && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
                 usable = false;
+                arenas.serverDrains();
                 onUnusable.run();
                 tellOfLastCall();
             }
@@ -561,17 +568,29 @@ public final class ShmClientConnection extends ClientConnection
         }
     }
 
-    /** The server does not end the connection before it knows that no request is on its way. */
+    /**
+     * The server does not end the connection, within its bound, before it knows that no request is on its way and no
+     * scope is open.
+     */
     private void tellOfLastCall() {
-        if (areAllSent()) {
+        if (areAllSent() && !arenas.hasOpenScopes()) {
             control(ControlOp.LAST_CALL, 0);
         } else {
             Thread.startVirtualThread(() -> {
-                while (open && !areAllSent()) {
-                    LockSupport.parkNanos(QUEUE_POLL_NANOS);
+                restUntil(this::areAllSent);
+                if (arenas.hasOpenScopes()) {
+                    control(ControlOp.LAST_CALL, ControlOp.SCOPES_ARE_OPEN);
+                    restUntil(() -> !arenas.hasOpenScopes());
                 }
                 control(ControlOp.LAST_CALL, 0);
             });
+        }
+    }
+
+    /** Waits until that is so or the connection has ended. */
+    private void restUntil(BooleanSupplier condition) {
+        while (open && !condition.getAsBoolean()) {
+            LockSupport.parkNanos(DRAIN_POLL_NANOS);
         }
     }
 

@@ -81,6 +81,10 @@ final class UnreleasedResults {
         }
     }
 
+    boolean isEmpty() {
+        return count.get() == 0;
+    }
+
     /** Objects lie in the arena: their Refs were followed. */
     private static long page(long ref) {
         return Ref.offset(ref) / Arena.PAGE_BYTES;

@@ -122,6 +122,11 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
         return Ref.arenaId(ref) == requestArena.id() && open.contains(requestArena.scopeOf(ref));
     }
 
+    @Override
+    public boolean hasOpen() {
+        return !open.isEmpty();
+    }
+
     // ---- others' scopes
 
     @Override

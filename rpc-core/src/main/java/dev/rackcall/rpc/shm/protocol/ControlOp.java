@@ -49,9 +49,12 @@ public final class ControlOp {
 
     /**
      * The client has seen that the server drains. It has begun its last call before this request; requests about calls
-     * may follow. The operand is 0.
+     * may follow. The operand is 0, or {@link #SCOPES_ARE_OPEN}; a second request with 0 then follows once none is.
      */
     public static final int LAST_CALL = 12;
+
+    /** Callers still use scopes in the connection's memory. */
+    public static final long SCOPES_ARE_OPEN = 1;
 
     public static final byte MORE_FOLLOW = 0;
     public static final byte ALL_SENT = 1;

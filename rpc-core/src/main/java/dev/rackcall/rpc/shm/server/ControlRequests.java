@@ -49,7 +49,7 @@ final class ControlRequests {
             case ControlOp.CANCEL -> connection.cancel(operand);
             case ControlOp.RELEASE -> connection.end.replies().release(operand);
             case ControlOp.READ -> connection.answerRead(operand);
-            case ControlOp.LAST_CALL -> connection.noteLastCall();
+            case ControlOp.LAST_CALL -> connection.noteLastCall(operand == ControlOp.SCOPES_ARE_OPEN);
             case ControlOp.STREAM_CLOSE -> connection.streams.close(operand);
             case ControlOp.STREAM_PULL -> {
                 pull(call, connection.streams.find(operand), operand);

@@ -78,6 +78,11 @@ final class ReplyScopes {
         }
     }
 
+    /** Whether callers own none. */
+    synchronized boolean areReleased() {
+        return byRun.isEmpty();
+    }
+
     private void forget(ReplyScope reply) {
         byRun.remove(reply.scope().firstRun());
         byTicket.remove(reply.ticket());

@@ -63,6 +63,8 @@ public final class ShmServerConnection implements Relief.Served {
     private boolean answered;
     /** Whether the client has seen that this server drains. Poller only. */
     private boolean hadLastCall;
+    /** Whether the client's callers then had scopes open. Poller only. */
+    private boolean hasOpenScopes;
     /**
      * For a client that has hung up, the requests that may still be served; otherwise {@link #CONNECTED}. Poller only.
      */
@@ -419,9 +421,10 @@ public final class ShmServerConnection implements Relief.Served {
         deliver();
     }
 
-    /** The client begins no more calls. */
-    void noteLastCall() {
+    /** The client begins no more calls, but may still have scopes open. */
+    void noteLastCall(boolean scopesAreOpen) {
         hadLastCall = true;
+        hasOpenScopes = scopesAreOpen;
     }
 
     /** Whether the client has noticed that this server drains. Only then does an idle connection stay idle. */
@@ -429,13 +432,19 @@ public final class ShmServerConnection implements Relief.Served {
         return hadLastCall || isClosed();
     }
 
+    /** Whether no call is under way, and the client holds neither a result nor, as far as it has told, a scope. */
     boolean isIdle() {
         if (end.isMirrored()) {
             // Requests that a device has received count as sent.
             end.look();
         }
         // A stream is read or sent by one request after another, between which no call is under way.
-        return !use.hasCallsUnderWay() && !hasRequest() && !streams.areRead() && incoming.isEmpty();
+        return !use.hasCallsUnderWay() && !hasRequest() && !streams.areRead() && incoming.isEmpty() && !holdsObjects();
+    }
+
+    private boolean holdsObjects() {
+        // Their memory ends with the connection.
+        return hasOpenScopes || !end.replies().areReleased();
     }
 
     /** Lets the client see which requests were never begun; those it may send to another server. */

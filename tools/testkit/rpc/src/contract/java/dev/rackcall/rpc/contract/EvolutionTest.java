@@ -66,6 +66,7 @@ public abstract class EvolutionTest extends RpcFixture {
                 @Rpc String former(String value);
                 @Rpc String read(Note note);
                 @Rpc String guarded(Note note);
+                @Rpc Note written(long id);
                 @Rpc Page<Shape> shapes(Page<Shape> page);
                 @Rpc Stream<Page<Shape>> pages(int count);
                 @Rpc Shape odd(int number);
@@ -151,6 +152,9 @@ public abstract class EvolutionTest extends RpcFixture {
                     public String former(String value) { return "former " + value; }
                     public String read(Note note) { return note.id() + note.text() + note.color(); }
                     public String guarded(Note note) { return note.text() + note.id(); }
+                    public Note written(long id) {
+                        return RpcContext.current().orElseThrow().replyScope().create(Note.class).id(id).text("written").color(Color.RED);
+                    }
                     public Page<Shape> shapes(Page<Shape> page) { return page; }
                     public Stream<Page<Shape>> pages(int count) {
                         return IntStream.range(0, count).mapToObj(i -> page(List.of(new Circle(i))));
@@ -216,6 +220,14 @@ public abstract class EvolutionTest extends RpcFixture {
                                 try (Scope scope = channel.newScope()) {
                                     return shop.guarded(scope.create(Note.class).id(number).text("guarded"));
                                 }
+                            case "written": {
+                                Note note = shop.written(number);
+                                // A server that shuts down meanwhile waits until it is released.
+                                java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);
+                                String whole = note.id() + note.text() + note.color();
+                                channel.release(note);
+                                return whole;
+                            }
                             case "shapes": return "" + shop.shapes(page(List.of(new Circle(number), new Square(2)))).items();
                             case "pages":
                                 try (Stream<Page<Shape>> pages = shop.pages(number)) {
@@ -566,6 +578,7 @@ public abstract class EvolutionTest extends RpcFixture {
             return new Load((generation, client, number) -> {
                 assertCommonCalls(client, number);
                 isOwnMethodAnswered(generation, client, number);
+                assertThat(client.call("written", number)).isEqualTo(number + "writtenRED");
                 assertTypes(client);
                 return true;
             });

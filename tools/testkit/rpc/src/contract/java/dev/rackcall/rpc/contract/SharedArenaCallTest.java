@@ -7,7 +7,10 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Library.Book;
 import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** The contract of transports over shared memory: the arena that all clients of a channel share. */
@@ -17,6 +20,18 @@ public class SharedArenaCallTest extends SharedCallTest {
         try (Scope shared = channel.newSharedScope()) {
             assertThat(library.sum(chain(shared, 1000))).isEqualTo(499_500L);
         }
+    }
+
+    @Test
+    void shouldKeepASharedScopeWhileItsServerShutsDownUntilItIsClosed() throws Exception {
+        CompletableFuture<Boolean> ended;
+        try (Scope shared = channel.newSharedScope()) {
+            Page first = chain(shared, 10);
+            ended = Concurrently.start(() -> server.shutdown(LONG));
+            assertThat(stillDrains()).isTrue();
+            assertThat(first.number()).isEqualTo(9);
+        }
+        assertThat(ended).succeedsWithin(Await.BOUND).isEqualTo(true);
     }
 
     @Test

@@ -23,7 +23,10 @@ import dev.rackcall.shm.types.SharedList;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.types.SharedType;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +34,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared objects as arguments and results: passed by pointer, owned and written as documented. */
 public class SharedCallTest extends ManyStoresContract {
+    /** Longer than a test waits. */
+    static final Duration LONG = Duration.ofMinutes(10);
+
     private final LibraryService service = new LibraryService();
     RpcServer server;
     RpcChannel channel;
@@ -148,6 +154,62 @@ public class SharedCallTest extends ManyStoresContract {
         other.release(result);
         own.close();
         scope.close();
+    }
+
+    /** Whether the server still waits, long after it would have ended without anything to wait for. */
+    final boolean stillDrains() throws InterruptedException {
+        Await.until("the channel has seen it", () -> channel.state() != RpcChannel.State.READY);
+        return !server.awaitTermination(Duration.ofMillis(300));
+    }
+
+    @Test
+    void shouldKeepAResultWhileItsServerShutsDownUntilItIsReleased() throws Exception {
+        Book held = library.write("held", 1);
+        Book closed = library.write("closed", 1);
+        CompletableFuture<Boolean> ended = Concurrently.start(() -> server.shutdown(LONG));
+        assertThat(stillDrains()).isTrue();
+        assertThat(held.title()).isEqualTo("held");
+        assertThat(closed.pages().get(0).text()).isEqualTo("closed 0");
+        closed.close();
+        channel.release(held);
+        assertThat(ended).succeedsWithin(Await.BOUND).isEqualTo(true);
+    }
+
+    @Test
+    void shouldKeepAScopeWhileItsServerShutsDownUntilItIsClosed() throws Exception {
+        CompletableFuture<Boolean> ended;
+        try (Scope scope = channel.newScope()) {
+            Book own = LibraryService.fill(scope, "own", 1);
+            ended = Concurrently.start(() -> server.shutdown(LONG));
+            assertThat(stillDrains()).isTrue();
+            own.title("changed");
+            scope.reset();
+            assertThat(LibraryService.fill(scope, "new", 1).title()).isEqualTo("new");
+        }
+        assertThat(ended).succeedsWithin(Await.BOUND).isEqualTo(true);
+    }
+
+    @Test
+    void shouldWaitNoLongerThanItsBoundForResultsAndScopesThatAreNeverReleased() {
+        Book leaked = library.write("leaked", 1);
+        Book own = LibraryService.fill(channel.newScope(), "own", 1);
+        assertThat(server.shutdown(Duration.ofSeconds(2))).isFalse();
+        for (Book each : List.of(leaked, own)) {
+            Await.until("its memory has gone", () -> isGone(each));
+            assertThrown(
+                    EndedMemoryException.class,
+                    each::title,
+                    "its server was shut down, and channel /test/library has ended",
+                    "release results and close scopes within the bound");
+        }
+    }
+
+    private static boolean isGone(Book book) {
+        try {
+            return book.title() == null;
+        } catch (IllegalStateException e) {
+            return true;
+        }
     }
 
     @Test
