@@ -136,7 +136,9 @@ final class EndpointRoutes {
     private boolean isImpossible(EndpointRoute route) {
         Optional<String> obstacle = route.obstacle();
         obstacle.ifPresent(why -> {
-            retire(route, why, RouteSubchannel.Left.MEMORY_GONE);
+            // A server of this process that has withdrawn its entry drains, and its memory stays until it has ended.
+            boolean drains = route.kind() == Route.Kind.PROCESS;
+            retire(route, why, drains ? RouteSubchannel.Left.ENDED : RouteSubchannel.Left.MEMORY_GONE);
             route.impossible(why);
         });
         return obstacle.isPresent();

@@ -218,9 +218,9 @@ public final class ClientMemory {
         return openScopes.areAny() || (isMirrored() && held.hasOpen());
     }
 
-    /** The server drains, and soon ends the connection. Tells users of objects that are held longer. */
+    /** The server drains or ends the connection. Messages about objects that are held longer then say so. */
     synchronized void serverDrains() {
-        String owner = "its server was shut down, and channel " + channel;
+        String owner = "its server shut down or ended the connection: channel " + channel;
         mapping.ownedBy(owner);
         if (sharedMapping != null) {
             sharedMapping.ownedBy(owner);

@@ -199,7 +199,7 @@ public class SharedCallTest extends ManyStoresContract {
             assertThrown(
                     EndedMemoryException.class,
                     each::title,
-                    "its server was shut down, and channel /test/library has ended",
+                    "channel /test/library has ended",
                     "release results and close scopes within the bound");
         }
     }
