@@ -49,7 +49,7 @@ public record DirectoryOptions(Duration lease, Duration timeout) {
      *
      * @throws DirectoryException {@code INVALID} for anything else
      */
-    static DirectoryOptions of(URI address) {
+    public static DirectoryOptions of(URI address) {
         DirectoryOptions options = DirectoryOptions.DEFAULT;
         String query = address.getRawQuery();
         if (query == null) {

@@ -3,6 +3,7 @@ package dev.rackcall.grpc;
 import dev.rackcall.directory.ChannelView;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.DirectoryOptions;
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.grpc.wire.PipeServers;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
@@ -45,13 +46,29 @@ final class DirectoryNameResolver extends NameResolver {
 
     private ChannelView view;
 
-    /** With a fallback, does not wait for a first server. */
+    /**
+     * With a fallback, does not wait for a first server.
+     *
+     * @throws IllegalArgumentException with a fallback, if the address has options that no directory knows
+     */
     DirectoryNameResolver(String channel, URI address, boolean hasFallback, NameResolver.Args args) {
         RuntimeDirectory.checkName(channel);
         this.channel = channel;
         this.address = address;
         this.hasFallback = hasFallback;
         this.context = args.getSynchronizationContext();
+        if (hasFallback) {
+            checkOptions(address);
+        }
+    }
+
+    /** A directory that never opens would hide behind the fallback. */
+    private static void checkOptions(URI address) {
+        try {
+            DirectoryOptions.of(address);
+        } catch (DirectoryException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
     }
 
     @Override

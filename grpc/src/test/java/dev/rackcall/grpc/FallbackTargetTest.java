@@ -53,6 +53,7 @@ class FallbackTargetTest {
                 "rackcall:///shop/cart?fallback=rackcall:///shop/other|is a Rackcall channel",
                 "rackcall:///shop/cart?fallback=dns:///a&fallback=dns:///b|name one fallback",
                 "rackcall:///shop/cart?folder=/a&nosuch=1&fallback=dns:///b|at most one other parameter",
+                "rackcall:///a?directory=zk://h:1/f?lease=3s&nosuch=1&fallback=dns:///b|'nosuch=1' in the directory",
                 "rackcall:///shop/cart?nosuch=1&fallback=dns:///b|has the query nosuch=1; only",
                 "rackcall:///shop/cart?falback=dns:///b|fallback=dns:///host:port are known",
                 "rackcall:///shop/cart?address=soft://h:1&fallback=dns:///b|names a server's address",
