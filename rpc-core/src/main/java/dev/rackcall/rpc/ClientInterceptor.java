@@ -56,8 +56,8 @@ public interface ClientInterceptor {
     /**
      * Whether it takes part in calls now; {@code true} unless overridden. Asked at most twice at the beginning of a
      * call, on the caller's thread, so it must be cheap and must not block. A call runs without the
-     * interceptors that answer {@code false}, and if all do, it takes the same path as without interceptors. What
-     * this method throws ends the call, as an exception of {@link #around} does.
+     * interceptors that answer {@code false}, and if all do, it takes the same path as without interceptors. If
+     * this method throws each time, the call ends as by an exception of {@link #around}.
      */
     default boolean isEnabled() {
         return true;

@@ -151,8 +151,8 @@ public final class PayloadReader {
     /**
      * Adds an element that was read to its set.
      *
-     * @throws PayloadException if the set has an equal one. A sender's elements differ, so its version of their class has
-     *     a component that this version lacks, and one of the two would be lost
+     * @throws PayloadException if the set has an equal one, so that one of the two would be lost. Usually the sender's
+     *     version of their class has a component that this version lacks
      */
     public <T> void add(Set<T> set, T element) {
         if (!set.add(element)) {
@@ -171,8 +171,9 @@ public final class PayloadReader {
 
     private static PayloadException merged(String what, Object equal) {
         return new PayloadException(
-                "two " + what + " of " + equal.getClass() + " are equal here, but not at their sender:"
-                        + " probably its version has a component that this one lacks");
+                "two " + what + " of " + equal.getClass() + " are equal here, and one would be lost: their"
+                        + " sender's version may have a component that this one lacks, or its collection may compare by something"
+                        + " other than equals");
     }
 
     public String readString() {
