@@ -213,6 +213,9 @@ public final class HostBalancer implements Balancer {
             leaving.removeIf(each -> (closed || isIdle(each)) && over.add(each));
             publish();
         }
+        if (isOver()) {
+            search.close();
+        }
         over.forEach(each -> each.connection().close());
     }
 
@@ -273,8 +276,8 @@ public final class HostBalancer implements Balancer {
     }
 
     @Override
-    public boolean hasOther(List<Subchannel> lacking, long deadline) {
-        return search.isFound(() -> Balancer.super.hasOther(lacking, deadline), deadline);
+    public boolean awaitOther(List<Subchannel> lacking, long deadline) {
+        return search.isFound(() -> hasOther(lacking), deadline);
     }
 
     @Override
@@ -442,8 +445,8 @@ public final class HostBalancer implements Balancer {
     }
 
     /**
-     * Gives way to the channel's next balancer: no calls begin here any more. Those in flight go on until their servers
-     * end them; {@link #close} ends them at once.
+     * Gives way to the channel's next balancer: no calls begin here any more. Those in flight go on, and callers may keep
+     * objects as {@linkplain Subchannel#isHeld long as elsewhere}; {@link #close} ends both at once.
      */
     public void retire() {
         synchronized (this) {
@@ -451,7 +454,7 @@ public final class HostBalancer implements Balancer {
             connected.values().forEach(this::leave);
             connected.clear();
         }
-        search.close();
+        search.stop();
         closeLeft();
     }
 

@@ -9,6 +9,8 @@ import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.LimitedLog;
+import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.OsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
@@ -34,6 +37,10 @@ final class ServerSearch implements AutoCloseable {
     private static final Duration CONNECT_BOUND = Duration.ofSeconds(5);
     /** The least time for one of several servers. */
     private static final Duration LEAST_BOUND = Duration.ofMillis(100);
+    /** How long a server may take from making its socket to listening there. */
+    private static final long STARTING_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long LISTEN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     /** Pause before servers that could not be reached are tried again. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -57,6 +64,8 @@ final class ServerSearch implements AutoCloseable {
 
     private boolean isDue;
     private long dueAt;
+    private boolean stopped;
+    /** Whether it is closed; it is {@link #stopped}, too. */
     private boolean closed;
     /** Null before {@link #start}. */
     private FolderWatch watch;
@@ -118,7 +127,7 @@ final class ServerSearch implements AutoCloseable {
         owner.tick();
         boolean due;
         synchronized (this) {
-            due = changed || (isDue && System.nanoTime() - dueAt >= 0);
+            due = !stopped && (changed || (isDue && System.nanoTime() - dueAt >= 0));
         }
         if (due) {
             lookAtOnce();
@@ -190,7 +199,7 @@ final class ServerSearch implements AutoCloseable {
     }
 
     private synchronized void beginUnlessKnown(ServerInstance server, int connected) {
-        if (closed || !isCandidate(server) || connected + tried.size() >= MOST_SERVERS || !tried.add(server.id())) {
+        if (stopped || !isCandidate(server) || connected + tried.size() >= MOST_SERVERS || !tried.add(server.id())) {
             return;
         }
         try {
@@ -266,7 +275,7 @@ final class ServerSearch implements AutoCloseable {
     /** Waits for the end of an attempt after the first {@code seen} ones; false if none is under way. */
     private synchronized boolean awaitAttempt(long seen, long deadline) {
         while (attempts == seen) {
-            if (closed || unreached.containsAll(tried)) {
+            if (stopped || unreached.containsAll(tried)) {
                 return false;
             }
             long left = deadline - System.nanoTime();
@@ -321,7 +330,7 @@ final class ServerSearch implements AutoCloseable {
         ClientConnection connection;
         try {
             boolean isShort = spec.connectTimeout().compareTo(bound) < 0;
-            connection = HostServers.connect(isShort ? spec : spec.within(bound), server);
+            connection = reach(isShort ? spec : spec.within(bound), server);
         } catch (RpcException e) {
             LOG.debug("channel {}: {} gets no calls yet", spec.channel(), server.socket(), e);
             refused(server, e);
@@ -336,6 +345,25 @@ final class ServerSearch implements AutoCloseable {
             }
         }
         return adopted;
+    }
+
+    /** A server that has just made its socket listens a moment later. */
+    private ClientConnection reach(ClientSpec within, ServerInstance server) {
+        long begun = System.nanoTime();
+        while (true) {
+            try {
+                return HostServers.connect(within, server);
+            } catch (RpcException e) {
+                boolean isStarting = e.getCause() instanceof OsException why
+                        && why.errno() == Errno.ECONNREFUSED
+                        && isAlive(server)
+                        && System.nanoTime() - begun < STARTING_NANOS;
+                if (!isStarting) {
+                    throw e;
+                }
+            }
+            LockSupport.parkNanos(LISTEN_POLL_NANOS);
+        }
     }
 
     private synchronized void refused(ServerInstance server, RpcException why) {
@@ -378,14 +406,20 @@ final class ServerSearch implements AutoCloseable {
         return tried.size();
     }
 
-    /** Connects to no more servers. Idempotent. */
+    /** Connects to no more servers. The owner still gets its {@linkplain Owner#tick ticks}. Idempotent. */
+    synchronized void stop() {
+        stopped = true;
+        notifyAll();
+    }
+
+    /** Connects to no more servers, and ends the ticks. Idempotent. */
     @Override
     public void close() {
+        stop();
         FolderWatch started;
         synchronized (this) {
             closed = true;
             started = watch;
-            notifyAll();
         }
         if (started != null) {
             started.close();

@@ -2,7 +2,6 @@ package dev.rackcall.rpc.balance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
@@ -11,16 +10,14 @@ import dev.rackcall.rpc.contract.Ledger;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.HostServers;
-import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.Dispatcher;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -80,51 +77,19 @@ class HostBalancerTest extends RpcFixture {
         assertThat(second.isUsable()).isTrue();
     }
 
-    /** A definition that does something whenever its version is compared. */
-    private static final class WatchedDefinition<T> extends ServiceDefinition<T> {
-        private final ServiceDefinition<T> same;
-        private final Runnable whenCompared;
-
-        WatchedDefinition(Class<T> type, Runnable whenCompared) {
-            this.same = ServiceDefinition.of(type);
-            this.whenCompared = whenCompared;
-        }
-
-        @Override
-        public long fingerprint() {
-            whenCompared.run();
-            return same.fingerprint();
-        }
-
-        @Override
-        public Class<T> type() {
-            return same.type();
-        }
-
-        @Override
-        public String channel() {
-            return same.channel();
-        }
-
-        @Override
-        public List<MethodDescriptor> methods() {
-            return same.methods();
-        }
-
-        @Override
-        public String description() {
-            return same.description();
-        }
-
-        @Override
-        public T stub(ClientCalls calls) {
-            return same.stub(calls);
-        }
-
-        @Override
-        public Dispatcher dispatcher(T service) {
-            return same.dispatcher(service);
-        }
+    /** Objects that callers hold keep a connection, and their release is noticed without a further call. */
+    @Test
+    void shouldCloseConnectionsAfterItIsRetiredOnceNothingIsHeldThere() {
+        serve(Echo.class, new EchoService());
+        HostServers.Reached first = HostServers.connectAny(spec());
+        HostBalancer balancer = balancer(first);
+        Scope scope = first.connection().newScope(64);
+        balancer.retire();
+        assertThat(balancer.isOver()).isFalse();
+        assertThat(first.connection().hasEnded()).isFalse();
+        scope.close();
+        Await.until("the connection is closed", balancer::isOver);
+        Await.until("the connection has ended", () -> first.connection().hasEnded());
     }
 
     /** While a server is asked for a service of its, only stubs that need this very answer wait, until their deadlines. */
