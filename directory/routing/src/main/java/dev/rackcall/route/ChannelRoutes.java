@@ -203,13 +203,43 @@ final class ChannelRoutes implements Balancer {
                 // Rounded up, because wait(0) has no time limit.
                 wait(Math.min(nanos / 1_000_000 + 1, NEWS_LOOK_MILLIS));
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw Status.Code.CANCELLED
-                        .with("channel %s: interrupted while it waited for a connection", spec.channel())
-                        .asException(e);
+                throw interrupted(e);
             }
         }
         return live;
+    }
+
+    /** Waits for endpoints that are as near as the connected ones and are tried for the first time. */
+    @Override
+    public synchronized boolean awaitOther(List<Subchannel> lacking, long deadline) {
+        endpoints.follow(view.endpoints());
+        endpoints.pump();
+        while (!hasOther(lacking)) {
+            if (closed || !endpoints.mayYetAnswer()) {
+                return false;
+            }
+            if (System.nanoTime() - deadline >= 0) {
+                throw Status.Code.DEADLINE_EXCEEDED
+                        .with(
+                                "channel %s: the connected servers lack the method, and others have not answered within the call's"
+                                        + " deadline; give the call more time",
+                                spec.channel())
+                        .asException();
+            }
+            try {
+                wait(NEWS_LOOK_MILLIS);
+            } catch (InterruptedException e) {
+                throw interrupted(e);
+            }
+        }
+        return true;
+    }
+
+    private RpcException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return Status.Code.CANCELLED
+                .with("channel %s: interrupted while it waited for a connection", spec.channel())
+                .asException(e);
     }
 
     private RpcException closedHere() {

@@ -105,6 +105,13 @@ class RoutedEvolutionTest extends EvolutionTest {
         upgradeOneByOne(Kind.TCP_QUEUES, folder.resolve("other"), meta.address().toString());
     }
 
+    @Test
+    void shouldFindAServerThatHasTheMethodAtOnce() {
+        serve(older().serve(place(RpcServer.builder())));
+        serve(newer().serve(place(RpcServer.builder())));
+        assertOwnMethodsAreFound();
+    }
+
     /** Servers that end without draining: repeatable calls continue on other servers. */
     @Test
     void shouldRepeatCallsOfServersThatCloseDuringAnUpgrade() {

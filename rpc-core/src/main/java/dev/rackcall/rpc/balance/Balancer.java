@@ -36,16 +36,18 @@ public interface Balancer extends AutoCloseable {
     /** As {@link #subchannels(long)}, after ended subchannels were removed. */
     Subchannel[] await(long deadline);
 
+    /** Whether calls may use a subchannel other than these, whose servers lack the called method. Does not wait. */
+    default boolean hasOther(List<Subchannel> lacking) {
+        return Arrays.stream(subchannels()).anyMatch(each -> each.isUsable() && !lacking.contains(each));
+    }
+
     /**
-     * Whether calls may use a subchannel other than these, whose servers lack the called method. Waits for servers that
-     * are looked for, at most until the deadline.
+     * As {@link #hasOther}, but looks for other servers and waits for their answers.
      *
      * @param deadline nanoTime
      * @throws RpcException DEADLINE_EXCEEDED, or CANCELLED if the thread is interrupted
      */
-    default boolean hasOther(List<Subchannel> lacking, long deadline) {
-        return Arrays.stream(subchannels()).anyMatch(each -> each.isUsable() && !lacking.contains(each));
-    }
+    boolean awaitOther(List<Subchannel> lacking, long deadline);
 
     /** All subchannels whose memory can be used, including those that take no new calls. */
     Subchannel[] openSubchannels();

@@ -22,8 +22,18 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
         /**
          * Sends the call once, and reports the outcome to {@code observer}; the arguments are kept for the next
          * attempt.
+         *
+         * @param mayWait whether the thread may wait for a server
+         * @return null if it may not, and the call has to
          */
-        <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer);
+        <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer, boolean mayWait);
+
+        /**
+         * Runs {@code sending} on a thread that may wait for a server.
+         *
+         * @throws RpcException RESOURCE_EXHAUSTED if too many calls wait
+         */
+        void whereItMayWait(Runnable sending);
 
         /**
          * Whether another attempt is allowed after this failure.
@@ -39,7 +49,8 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
     private final Attempts call;
     private final ResultReader<T> reader;
     private final CallObserver observer;
-    private volatile CompletableFuture<T> attempt = new CompletableFuture<>();
+    /** The last attempt that was sent; null before. */
+    private volatile CompletableFuture<T> attempt;
     /** Of the last attempt that has ended. */
     private volatile Metadata trailers = Metadata.EMPTY;
 
@@ -49,28 +60,41 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
         this.observer = observer;
     }
 
-    /** Sends the call, which is recycled when the future completes. */
+    /** Sends the call, which is recycled when the future completes. Does not wait for a server. */
     static <T> RepeatedCall<T> begin(Attempts call, ResultReader<T> reader, CallObserver observer) {
         RepeatedCall<T> repeated = new RepeatedCall<>(call, reader, observer);
-        repeated.send();
+        repeated.send(false);
         return repeated;
     }
 
-    private void send() {
+    private void send(boolean mayWait) {
         CompletableFuture<T> sent;
         try {
-            sent = call.attemptAsync(reader, new AttemptObserver());
+            sent = call.attemptAsync(reader, new AttemptObserver(), mayWait);
+            if (sent == null) {
+                call.whereItMayWait(this::sendUnlessDone);
+                return;
+            }
         } catch (RuntimeException | Error e) {
             // Also errors: callers that wait for this future must get them.
             end(null, e);
             return;
         }
         attempt = sent;
+        // Pairs with the caller, who completes this future first and reads the field then.
         if (isDone()) {
             // The caller completed the future before the field held this attempt.
             sent.cancel(true);
         }
         var _ = sent.whenComplete(this::answered);
+    }
+
+    private void sendUnlessDone() {
+        if (isDone()) {
+            end(null, new CancellationException());
+        } else {
+            send(true);
+        }
     }
 
     /** Passes on what begins; the end of an attempt may not be the call's. */
@@ -88,7 +112,8 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
 
     private void answered(T value, Throwable failure) {
         if (failure instanceof RpcException e && !isDone() && call.maySendAgain(e, wasNeverBegun())) {
-            send();
+            // The thread that completes answers must not wait.
+            send(false);
         } else {
             end(value, failure);
         }
@@ -133,31 +158,39 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean first = super.cancel(mayInterruptIfRunning);
-        attempt.cancel(mayInterruptIfRunning);
+        cancelAttempt();
         return first;
     }
 
     @Override
     public boolean complete(T value) {
         boolean first = super.complete(value);
-        attempt.cancel(true);
+        cancelAttempt();
         return first;
     }
 
     @Override
     public boolean completeExceptionally(Throwable failure) {
         boolean first = super.completeExceptionally(failure);
-        attempt.cancel(true);
+        cancelAttempt();
         return first;
+    }
+
+    private void cancelAttempt() {
+        CompletableFuture<T> sent = attempt;
+        if (sent != null) {
+            sent.cancel(true);
+        }
     }
 
     // ---- a thread waits: it polls for the answer to the attempt, which is faster than to be woken
 
     @Override
     public T join() {
-        if (!isDone()) {
+        CompletableFuture<T> sent = attempt;
+        if (sent != null && !isDone()) {
             try {
-                attempt.join();
+                sent.join();
             } catch (CompletionException | CancellationException _) {
                 // This future ends with it, or another attempt is under way.
             }
@@ -167,9 +200,10 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
 
     @Override
     public T get() throws InterruptedException, ExecutionException {
-        if (!isDone()) {
+        CompletableFuture<T> sent = attempt;
+        if (sent != null && !isDone()) {
             try {
-                attempt.get();
+                sent.get();
             } catch (ExecutionException | CancellationException _) {
                 // As in join.
             }
@@ -180,9 +214,10 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
     @Override
     public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long end = System.nanoTime() + unit.toNanos(timeout);
-        if (!isDone()) {
+        CompletableFuture<T> sent = attempt;
+        if (sent != null && !isDone()) {
             try {
-                attempt.get(timeout, unit);
+                sent.get(timeout, unit);
             } catch (ExecutionException | CancellationException _) {
                 // As in join.
             }

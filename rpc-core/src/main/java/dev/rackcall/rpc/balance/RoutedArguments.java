@@ -78,6 +78,11 @@ final class RoutedArguments {
         return bound;
     }
 
+    /** How many bytes they take, encoded. */
+    long bytes() {
+        return encoding ? writer.length() : 0;
+    }
+
     void handOver(ClientCall call) {
         if (encoding) {
             call.arguments().append(writer);

@@ -29,6 +29,15 @@ import java.util.stream.Stream;
  * <p>Reused by later calls. The subchannel's own call does the rest: slots, seals, answers.
  */
 final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
+    /** A call would have to wait for a server on a thread that must not wait. Never leaves this class. */
+    private static final class WouldWait extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        WouldWait() {
+            super("would wait for a server", null, false, false);
+        }
+    }
+
     private static final int MOST_ATTEMPTS = 3;
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -38,6 +47,8 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private final List<Subchannel> tried = new ArrayList<>();
     /** Attempts that failed. */
     private int attempts;
+    /** Why the last of them failed; null if none has. */
+    private RpcException lost;
     /** Whether the call, which was not sent yet, waits for a server until its deadline. */
     private boolean waitsForReady;
 
@@ -99,10 +110,15 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     // ---- attempts
 
-    /** Sends the call over a subchannel, and over another one if that fails and the call may be repeated. */
-    private <T> T send(boolean mayRepeat, Function<ClientCall, T> how) {
+    /**
+     * Sends the call over a subchannel, and over another one if that fails and the call may be repeated.
+     *
+     * @param mayWait whether the thread may wait until there is a server
+     * @throws WouldWait if it may not, and there is none
+     */
+    private <T> T send(boolean mayRepeat, boolean mayWait, Function<ClientCall, T> how) {
         while (true) {
-            Subchannel subchannel = subchannel();
+            Subchannel subchannel = mayWait ? subchannel() : present();
             Attempt told = Attempt.begin(subchannel, observer);
             last = subchannel;
             ClientCall inner;
@@ -114,9 +130,11 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
                 RpcException why = wasLeft(subchannel, e) ? leftMeanwhile(subchannel, e) : e;
                 // A server of another version may lack the method.
                 boolean isMissing = why.code() == Status.Code.UNIMPLEMENTED;
-                if (!(isMissing ? mayTryUntried(subchannel) : mayTryAnother(subchannel, why))) {
-                    failure = why.status();
-                    throw why;
+                if (!(isMissing ? mayTryUntried(subchannel, mayWait) : mayTryAnother(subchannel, why))) {
+                    // A server that has the method was lost, which says more than that another one lacks it.
+                    RpcException reason = isMissing && lost != null ? lost : why;
+                    failure = reason.status();
+                    throw reason;
                 }
                 if (waitsForReady && !isMissing) {
                     LockSupport.parkNanos(RETRY_NANOS);
@@ -168,6 +186,22 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         }
     }
 
+    /** As {@link #subchannel}, on a thread that must not wait. */
+    private Subchannel present() {
+        Optional<Subchannel> owner = arguments.bound();
+        if (owner.isPresent()) {
+            return owner.get();
+        }
+        Subchannel[] present = routes.subchannels();
+        if (present.length > 0) {
+            Subchannel subchannel = Subchannel.pick(present, tried);
+            if (subchannel.isUsable()) {
+                return subchannel;
+            }
+        }
+        throw new WouldWait();
+    }
+
     private boolean mayWait(RpcException e) {
         return waitsForReady
                 && (e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.DEADLINE_EXCEEDED)
@@ -196,17 +230,27 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
             tried.add(subchannel);
             attempts++;
         }
-        return e.code() == Status.Code.UNAVAILABLE
-                && arguments.bound().isEmpty()
-                && attempts < MOST_ATTEMPTS
-                && System.nanoTime() - deadline < 0;
+        if (e.code() != Status.Code.UNAVAILABLE) {
+            return false;
+        }
+        lost = e;
+        return arguments.bound().isEmpty() && attempts < MOST_ATTEMPTS && System.nanoTime() - deadline < 0;
     }
 
     /** Not an attempt: this side knows which methods a server has. */
-    private boolean mayTryUntried(Subchannel subchannel) {
+    private boolean mayTryUntried(Subchannel subchannel, boolean mayWait) {
         tried.add(subchannel);
+        if (arguments.bound().isPresent()) {
+            return false;
+        }
+        if (routes.hasOther(tried)) {
+            return true;
+        }
+        if (!mayWait) {
+            throw new WouldWait();
+        }
         try {
-            return arguments.bound().isEmpty() && routes.hasOther(tried, deadline);
+            return routes.awaitOther(tried, deadline);
         } catch (RpcException e) {
             failure = e.status();
             throw e;
@@ -215,7 +259,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     @Override
     public PayloadReader invoke() {
-        return send(method.idempotent(), ClientCall::invoke);
+        return send(method.idempotent(), true, ClientCall::invoke);
     }
 
     @Override
@@ -223,16 +267,19 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         if (arguments.bound().isEmpty()) {
             return RepeatedCall.begin(this, reader, observer);
         }
-        CompletableFuture<T> result = send(false, inner -> inner.invokeAsync(reader));
+        CompletableFuture<T> result = send(false, false, inner -> inner.invokeAsync(reader));
         finish();
         return result;
     }
 
     @Override
-    public <T> CompletableFuture<T> attemptAsync(ResultReader<T> reader, CallObserver attemptObserver) {
+    public <T> CompletableFuture<T> attemptAsync(
+            ResultReader<T> reader, CallObserver attemptObserver, boolean mayWait) {
         observer = attemptObserver;
         try {
-            return send(false, inner -> inner.invokeAsync(reader));
+            return send(false, mayWait, inner -> inner.invokeAsync(reader));
+        } catch (WouldWait _) {
+            return null;
         } catch (RuntimeException | Error e) {
             if (attempt == null) {
                 throw e;
@@ -244,13 +291,33 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     }
 
     @Override
+    public void whereItMayWait(Runnable sending) {
+        connection.waitingCalls().start(method, arguments.bytes(), sending);
+    }
+
+    @Override
     public boolean maySendAgain(RpcException e, boolean wasNeverBegun) {
         return mayTryAnother(last, e) && (wasNeverBegun || method.idempotent());
     }
 
     @Override
     public void invokeOneWay() {
-        send(false, inner -> {
+        try {
+            sendOneWay(false);
+        } catch (WouldWait _) {
+            whereItMayWait(() -> {
+                try {
+                    sendOneWay(true);
+                } catch (Throwable t) {
+                    // The observer learns of it, which is all that a one-way call reports.
+                    var _ = abandon(t);
+                }
+            });
+        }
+    }
+
+    private void sendOneWay(boolean mayWait) {
+        send(false, mayWait, inner -> {
             inner.invokeOneWay();
             return true;
         });
@@ -259,7 +326,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     @Override
     public <T> Stream<T> invokeStream(ResultReader<T> reader) {
-        Stream<T> stream = send(method.idempotent(), inner -> inner.invokeStream(reader));
+        Stream<T> stream = send(method.idempotent(), true, inner -> inner.invokeStream(reader));
         finish();
         return stream;
     }
@@ -331,6 +398,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         observer = CallObserver.NONE;
         tried.clear();
         attempts = 0;
+        lost = null;
         arguments.clear();
         sending = null;
         connection.giveBack(this);

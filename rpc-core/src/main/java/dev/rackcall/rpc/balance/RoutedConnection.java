@@ -30,6 +30,7 @@ public final class RoutedConnection extends ClientConnection {
 
     private final Balancer routes;
     private final MpmcVarHandleArrayQueue<RoutedCall> idle = new MpmcVarHandleArrayQueue<>(KEPT_CALLS);
+    private final WaitingCalls waitingCalls;
     /** One for each interface for which the channel has stubs. */
     private volatile Used[] used = {};
 
@@ -43,10 +44,15 @@ public final class RoutedConnection extends ClientConnection {
     /** @param routes owned by this connection, which closes them */
     public RoutedConnection(Balancer routes) {
         this.routes = routes;
+        this.waitingCalls = new WaitingCalls(routes.spec());
     }
 
     Balancer balancer() {
         return routes;
+    }
+
+    WaitingCalls waitingCalls() {
+        return waitingCalls;
     }
 
     /** The codec of the objects that a method passes. */

@@ -8,6 +8,8 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -154,6 +156,59 @@ class RepeatedCallTest {
         assertThat(only.dropped).containsExactly("answer");
     }
 
+    @Test
+    void shouldWaitForAServerOnAnotherThread() {
+        attempts.noServer = true;
+        attempts.outcomes.add(() -> CompletableFuture.completedFuture("answer"));
+        RepeatedCall<String> call = begin();
+        assertThat(call).isNotDone();
+        CompletableFuture<String> joined = Concurrently.start(call::join);
+
+        attempts.waiting.remove().run();
+
+        assertThat(call).isCompletedWithValue("answer");
+        assertThat(joined).succeedsWithin(Await.BOUND).isEqualTo("answer");
+    }
+
+    @Test
+    void shouldNotWaitForAServerOnTheThreadThatCompletesAnAttempt() {
+        CompletableFuture<Object> first = new CompletableFuture<>();
+        attempts.outcomes.add(() -> first);
+        attempts.outcomes.add(() -> CompletableFuture.completedFuture("answer"));
+        RepeatedCall<String> call = begin();
+        attempts.noServer = true;
+
+        first.completeExceptionally(unavailable());
+        assertThat(call).isNotDone();
+        attempts.waiting.remove().run();
+
+        assertThat(call).isCompletedWithValue("answer");
+    }
+
+    @Test
+    void shouldNotSendWhatWasCancelledWhileItWaited() {
+        attempts.noServer = true;
+        RepeatedCall<String> call = begin();
+
+        assertThat(call.cancel(true)).isTrue();
+        assertThat(call.wasNeverBegun()).isFalse();
+        attempts.waiting.remove().run();
+
+        assertThat(told)
+                .singleElement()
+                .satisfies(status -> assertThat(status.code()).isEqualTo(Status.Code.CANCELLED));
+        assertThat(attempts.finished).isEqualTo(1);
+    }
+
+    @Test
+    void shouldEndIfTooManyWait() {
+        attempts.noServer = true;
+        attempts.full = true;
+
+        assertThatThrownBy(begin()::get).rootCause().hasMessageContaining("too many calls wait");
+        assertThat(attempts.finished).isEqualTo(1);
+    }
+
     private static RpcException unavailable() {
         return Status.Code.UNAVAILABLE.with("the subchannel has ended").asException();
     }
@@ -161,12 +216,27 @@ class RepeatedCallTest {
     private static final class Scripted implements RepeatedCall.Attempts {
         final Deque<Supplier<CompletableFuture<Object>>> outcomes = new ArrayDeque<>();
         final List<Boolean> neverBegun = new ArrayList<>();
+        /** What runs once there is a server. */
+        final Deque<Runnable> waiting = new ArrayDeque<>();
+
+        boolean noServer;
+        boolean full;
         int finished;
 
         @Override
         @SuppressWarnings("unchecked") // the test's outcomes are of the type that it asks for
-        public <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer) {
-            return (CompletableFuture<R>) outcomes.remove().get();
+        public <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer, boolean mayWait) {
+            return noServer && !mayWait
+                    ? null
+                    : (CompletableFuture<R>) outcomes.remove().get();
+        }
+
+        @Override
+        public void whereItMayWait(Runnable sending) {
+            if (full) {
+                throw Status.Code.RESOURCE_EXHAUSTED.with("too many calls wait").asException();
+            }
+            waiting.add(sending);
         }
 
         @Override
