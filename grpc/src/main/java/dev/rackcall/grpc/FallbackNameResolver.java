@@ -114,11 +114,12 @@ final class FallbackNameResolver extends NameResolver {
         reason = servers.getStatus();
         if (!fellBack) {
             LOG.info("new calls go to {}: {}", target, reason.getDescription());
-            if (found != null) {
+            // An old failure must not fail calls; only the next result may.
+            if (found != null && found.getAddressesOrError().hasValue()) {
                 tellNetwork();
-                // It may be old.
-                network.refresh();
             }
+            // Addresses may be old, too.
+            network.refresh();
         }
         return reason;
     }

@@ -111,7 +111,20 @@ class FallbackNameResolverTest {
         network.fails("still no such host");
         assertThat(told).hasSize(2).endsWith(MEMORY);
         rackcall.fails("no directory");
-        assertThat(told).hasSize(3).endsWith("no directory; the fallback " + TARGET + ": still no such host");
+        network.fails("no such host yet");
+        assertThat(told).hasSize(3).endsWith("no directory; the fallback " + TARGET + ": no such host yet");
+    }
+
+    /** Such as one from the channel's start, before the name was known. */
+    @Test
+    void shouldLookAgainInsteadOfTellingAnOldFailure() {
+        rackcall.finds(MEMORY);
+        network.fails("no such host");
+        rackcall.fails("no server");
+        assertThat(told).containsExactly(MEMORY);
+        assertThat(network.refreshes.get()).isEqualTo(1);
+        network.finds(HTTP);
+        assertThat(told).containsExactly(MEMORY, HTTP);
     }
 
     /** The channel does not ask for it, because it has addresses. */
@@ -130,8 +143,9 @@ class FallbackNameResolverTest {
         assertThat(rackcall.refreshes.get()).isEqualTo(1);
         assertThat(network.refreshes.get()).isZero();
         rackcall.fails("no server");
-        context.execute(resolver::refresh);
         assertThat(network.refreshes.get()).isEqualTo(1);
+        context.execute(resolver::refresh);
+        assertThat(network.refreshes.get()).isEqualTo(2);
     }
 
     @Test

@@ -128,8 +128,31 @@ class FallbackTest {
         });
     }
 
-    private ListenableFuture<byte[]> hold() {
-        return ClientCalls.futureUnaryCall(channel.newCall(BytesService.HOLD, PATIENT), HELLO);
+    /** A call that its server answers when the test lets it go. */
+    private record Held(Counting server, ListenableFuture<byte[]> answer) {
+        void letGo() throws Exception {
+            server.service.letGo.release();
+            assertThat(answer.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
+        }
+    }
+
+    /** Begins a call at the server that gets the channel's new calls. */
+    private Held holdAt(Counting server) throws InterruptedException {
+        ListenableFuture<byte[]> answer =
+                ClientCalls.futureUnaryCall(channel.newCall(BytesService.HOLD, PATIENT), HELLO);
+        server.service.held.acquire();
+        return new Held(server, answer);
+    }
+
+    private record Both(Held overHttp, Held inMemory) {}
+
+    private Both holdAtBoth() throws Exception {
+        Counting http = overHttp();
+        connect(http.target());
+        Held overHttp = holdAt(http);
+        Counting memory = inMemory();
+        awaitCallsAt(memory);
+        return new Both(overHttp, holdAt(memory));
     }
 
     private void shutDown() throws InterruptedException {
@@ -156,8 +179,7 @@ class FallbackTest {
         call();
         assertThat(http.calls.get()).isEqualTo(1);
         assertThat(channel.getState(false)).isEqualTo(ConnectivityState.READY);
-        ListenableFuture<byte[]> atHttp = hold();
-        http.service.held.acquire();
+        Held atHttp = holdAt(http);
         Counting memory = inMemory();
         awaitCallsAt(memory);
         int before = http.calls.get();
@@ -166,15 +188,12 @@ class FallbackTest {
         }
         assertThat(http.calls.get()).isEqualTo(before);
         // Calls stay where they are.
-        assertThat(atHttp.isDone()).isFalse();
-        http.service.letGo.release();
-        assertThat(atHttp.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
-        ListenableFuture<byte[]> inMemory = hold();
-        memory.service.held.acquire();
+        assertThat(atHttp.answer.isDone()).isFalse();
+        atHttp.letGo();
+        Held inMemory = holdAt(memory);
         memory.server.shutdown();
         awaitCallsAt(http);
-        memory.service.letGo.release();
-        assertThat(inMemory.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
+        inMemory.letGo();
         assertThat(channel.authority()).isEqualTo("127.0.0.1:" + http.server.getPort());
         assertThat(List.of(http.authority.get(), memory.authority.get())).containsOnly(channel.authority());
         shutDown();
@@ -218,37 +237,21 @@ class FallbackTest {
     /** Such as the ones of a channel that is shut down with calls at both. */
     @Test
     void shouldEndWithTheLastCallOfBoth() throws Exception {
-        Counting http = overHttp();
-        connect(http.target());
-        ListenableFuture<byte[]> atHttp = hold();
-        http.service.held.acquire();
-        Counting memory = inMemory();
-        awaitCallsAt(memory);
-        ListenableFuture<byte[]> inMemory = hold();
-        memory.service.held.acquire();
+        Both calls = holdAtBoth();
         channel.shutdown();
-        memory.service.letGo.release();
-        assertThat(inMemory.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
+        calls.inMemory.letGo();
         assertThat(channel.isTerminated()).isFalse();
-        http.service.letGo.release();
-        assertThat(atHttp.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
+        calls.overHttp.letGo();
         assertThat(channel.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
     void shouldCancelTheCallsOfBoth() throws Exception {
-        Counting http = overHttp();
-        connect(http.target());
-        ListenableFuture<byte[]> atHttp = hold();
-        http.service.held.acquire();
-        Counting memory = inMemory();
-        awaitCallsAt(memory);
-        ListenableFuture<byte[]> inMemory = hold();
-        memory.service.held.acquire();
+        Both calls = holdAtBoth();
         channel.shutdownNow();
         assertThat(channel.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
-        for (ListenableFuture<byte[]> each : List.of(atHttp, inMemory)) {
-            assertThatThrownBy(() -> each.get(100, TimeUnit.SECONDS)).hasMessageContaining("UNAVAILABLE");
+        for (Held each : List.of(calls.overHttp, calls.inMemory)) {
+            assertThatThrownBy(() -> each.answer.get(100, TimeUnit.SECONDS)).hasMessageContaining("UNAVAILABLE");
         }
     }
 
