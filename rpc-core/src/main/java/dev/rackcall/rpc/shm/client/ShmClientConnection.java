@@ -555,7 +555,6 @@ public final class ShmClientConnection extends ClientConnection
             }
             if (open && usable && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
                 usable = false;
-                arenas.serverDrains();
                 onUnusable.run();
                 drain.begin();
             }
