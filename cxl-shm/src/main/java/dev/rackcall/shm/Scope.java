@@ -136,7 +136,7 @@ public final class Scope implements AutoCloseable {
      */
     public void reset() {
         checkUse();
-        if (end != null && !end.ends(runs.first())) {
+        if (end != null && !end.resets(runs.first())) {
             throw new ScopeException("a scope of " + arena
                     + " cannot be reset: its readers could not be notified; close it and open a new one");
         }
@@ -147,10 +147,12 @@ public final class Scope implements AutoCloseable {
             // If the memory is unmapped, the scope was not taken over.
             if (arena.memory().scope().isAlive()) {
                 state = State.TAKEN_OVER;
+                tellEnd();
             }
             throw e;
         } catch (OutOfArenaException e) {
             state = State.CLOSED;
+            tellEnd();
             throw e;
         }
         if (end != null) {
@@ -170,9 +172,14 @@ public final class Scope implements AutoCloseable {
     }
 
     private void free() {
-        if (end == null || end.ends(runs.first())) {
+        if (tellEnd()) {
             runs.free();
         }
+    }
+
+    /** Returns whether the memory may be reused. */
+    private boolean tellEnd() {
+        return end == null || end.ends(runs.first());
     }
 
     /** Gives up the thread's ownership. From now on, the scope can only be closed, by any thread. */

@@ -580,10 +580,28 @@ class ArenaTest {
         Arena mine = create(TableHome.SHARED);
         Arena theirs = attach(OTHER);
         Scope scope = mine.newScope();
+        List<String> heard = new ArrayList<>();
+        scope.onEnd(new ScopeEnd() {
+            @Override
+            public boolean ends(long firstRun) {
+                return heard.add("ends");
+            }
+
+            @Override
+            public boolean resets(long firstRun) {
+                return heard.add("resets");
+            }
+
+            @Override
+            public void begins(long firstRun) {
+                heard.add("begins");
+            }
+        });
         try (Scope taken = theirs.adopt(scope.allocate(8), ME)) {
             assertThatThrownBy(scope::reset).isInstanceOf(ScopeException.class).hasMessageContaining("any more");
             assertThatThrownBy(() -> scope.allocate(8)).hasMessageContaining("taken over");
             scope.close();
+            assertThat(heard).containsExactly("resets", "ends");
             assertThat(mine.usedBytes()).isEqualTo(taken.bytesHeld());
         }
         assertThat(mine.usedBytes()).isZero();

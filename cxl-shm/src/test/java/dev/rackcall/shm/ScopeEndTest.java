@@ -61,6 +61,29 @@ class ScopeEndTest {
     }
 
     @Test
+    void shouldTellAResetFromTheEnd() {
+        scope.onEnd(new ScopeEnd() {
+            @Override
+            public boolean ends(long firstRun) {
+                return heard.add("ends");
+            }
+
+            @Override
+            public boolean resets(long firstRun) {
+                return heard.add("resets");
+            }
+
+            @Override
+            public void begins(long firstRun) {
+                heard.add("begins");
+            }
+        });
+        scope.reset();
+        scope.close();
+        assertThat(heard).containsExactly("resets", "begins", "ends");
+    }
+
+    @Test
     void shouldKeepTheMemoryOfWhomItMustNotEndFor() {
         listen();
         mayEnd = false;

@@ -77,6 +77,10 @@ public interface RpcContext {
      * for the handler's thread during the call. If the caller shares no memory with this server, the argument is copied
      * with everything reachable from it, and its flyweight then refers to the copy: take Refs afterwards.
      *
+     * <p>Adopting does not close the caller's {@code Scope}. A server that drains waits, within the bound of {@link
+     * RpcServer#shutdown}, until the caller has closed it. The adopted scope is the server's own, so a drain waits neither
+     * for it nor for callers that read its objects.
+     *
      * @param argument a shared object that the caller built in {@code RpcChannel.newSharedScope}
      * @return the scope, which any thread may close when its objects are no longer needed; nothing else may be done
      *     with it

@@ -306,8 +306,7 @@ public abstract class SharedObject {
 
     private EndedMemoryException ended(MemorySegment attached) {
         return new EndedMemoryException(this + " cannot be used any more: " + Mapping.ownerOf(attached)
-                + " has ended, and its memory with it; copy what has to last, and release results and close scopes within"
-                + " the bound of the server's shutdown");
+                + " has ended, and its memory with it; " + Mapping.adviceOf(attached));
     }
 
     /** Returns true, or throws if the object's memory was freed. Called only if assertions are enabled. */

@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -317,8 +318,8 @@ final class ChannelRoutes implements Balancer {
     }
 
     /**
-     * Closes subchannels to servers whose version the service's stubs cannot call; their routes then fail and say so.
-     * A server that cannot be asked now gets no calls until its route has reconnected.
+     * Leaves subchannels to servers whose version the service's stubs cannot call; their routes then fail and say so.
+     * A server that cannot be asked now gets no calls until its route has reconnected. Calls in flight go on.
      */
     @Override
     public void use(ServiceDefinition<?> definition, long deadline) {
@@ -328,7 +329,7 @@ final class ChannelRoutes implements Balancer {
         Map<RouteSubchannel, RpcException> failures = new LinkedHashMap<>();
         List<RouteSubchannel> asked;
         do {
-            asked = List.of(subchannels.open());
+            asked = subchannels.callable();
             List<RouteSubchannel> others =
                     asked.stream().filter(each -> !failures.containsKey(each)).toList();
             // Waits for servers, and calls to others need the lock.
@@ -336,19 +337,17 @@ final class ChannelRoutes implements Balancer {
             if (!failures.isEmpty() && failures.keySet().containsAll(asked)) {
                 throw failures.values().iterator().next();
             }
-        } while (!isNoted(definition, asked, failures));
+        } while (!isNoted(definition, asked, failures.keySet()));
     }
 
     private synchronized boolean isNoted(
-            ServiceDefinition<?> definition, List<RouteSubchannel> asked, Map<RouteSubchannel, RpcException> failures) {
+            ServiceDefinition<?> definition, List<RouteSubchannel> asked, Set<RouteSubchannel> failed) {
         if (!subchannels.isNoted(definition, asked)) {
             return false;
         }
-        if (!failures.isEmpty()) {
-            List<RouteSubchannel> unsuitable = subchannels.reject(failures);
+        if (!failed.isEmpty()) {
+            failed.forEach(RouteSubchannel::reject);
             publish();
-            // Closing may block, because its last requests may have to be transferred first.
-            unsuitable.forEach(subchannel -> Background.run(subchannel::close));
             noticeEnd();
         }
         return true;

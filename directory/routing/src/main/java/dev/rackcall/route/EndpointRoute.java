@@ -183,6 +183,11 @@ final class EndpointRoute {
                 .isPresent();
     }
 
+    /** Whether its subchannel cannot take the calls of all stubs. */
+    boolean isRejected() {
+        return subchannel.filter(RouteSubchannel::isRejected).isPresent();
+    }
+
     /** Whether its subchannel uses a pool that the channel has left. */
     boolean isOutdated() {
         return kind == Kind.POOL && !connectedBy.equals(pool.current());

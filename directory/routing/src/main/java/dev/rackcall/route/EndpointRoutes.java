@@ -170,7 +170,9 @@ final class EndpointRoutes {
         if (route.isConnected()) {
             return true;
         }
-        retire(route, "its connection has ended", RouteSubchannel.Left.ENDED)
+        String why =
+                route.isRejected() ? "its server cannot serve all stubs of the channel" : "its connection has ended";
+        retire(route, why, RouteSubchannel.Left.ENDED)
                 .ifPresent(ended -> route.lost(ended.connection().endCause()));
         return false;
     }

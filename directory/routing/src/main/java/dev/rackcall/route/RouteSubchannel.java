@@ -83,7 +83,10 @@ final class RouteSubchannel extends Subchannel {
 
     // ---- the end
 
-    /** Marks it as unable to take the calls of the channel's stubs. */
+    /**
+     * Marks it as unable to take the calls of the channel's stubs. Its route leaves it then, and reconnects; until it is
+     * closed, calls in flight and held objects stay.
+     */
     void reject() {
         rejected = true;
     }

@@ -2,13 +2,10 @@ package dev.rackcall.route;
 
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.State;
-import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.balance.Subchannel;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -35,6 +32,11 @@ final class Subchannels {
         return open;
     }
 
+    /** Those that calls may use: stubs need nothing of the others. Called by any thread, without the lock. */
+    List<RouteSubchannel> callable() {
+        return Stream.of(open).filter(each -> !each.isRejected()).toList();
+    }
+
     /** The services of the channel's stubs. Called by any thread, without the lock. */
     List<ServiceDefinition<?>> used() {
         return used;
@@ -59,11 +61,11 @@ final class Subchannels {
     }
 
     /**
-     * Records a service for which later subchannels are prepared. Returns false, and records nothing, if there are
+     * Records a service for which later subchannels are prepared. Returns false, and records nothing, if calls may use
      * subchannels besides those in {@code asked}.
      */
     boolean isNoted(ServiceDefinition<?> definition, List<RouteSubchannel> asked) {
-        if (!asked.containsAll(List.of(open))) {
+        if (!asked.containsAll(callable())) {
             return false;
         }
         if (!isUsed(definition)) {
@@ -72,23 +74,6 @@ final class Subchannels {
             used = List.copyOf(more);
         }
         return true;
-    }
-
-    /**
-     * Takes new calls off subchannels; their routes leave them later, and reconnect.
-     *
-     * @return those of unsuitable servers at which callers hold no objects, for the caller to close; the others' calls
-     *     in flight go on
-     */
-    List<RouteSubchannel> reject(Map<RouteSubchannel, RpcException> failures) {
-        failures.keySet().forEach(RouteSubchannel::reject);
-        List<RouteSubchannel> unsuitable = failures.keySet().stream()
-                .filter(each -> Subchannel.isFinal(failures.get(each)))
-                .filter(each -> !each.connection().hasHeldObjects())
-                .toList();
-        adopted.removeAll(unsuitable);
-        open = adopted.toArray(NONE);
-        return unsuitable;
     }
 
     /** The first connection, which may have ended. */

@@ -17,7 +17,9 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.Library.Page;
+import dev.rackcall.rpc.contract.LibraryService;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.TwoHosts;
@@ -348,6 +350,54 @@ class RoutesTest extends RoutesFixture {
         Await.until(
                 "the line to be closed",
                 () -> channel.routes().stream().noneMatch(route -> route.state() == State.LEAVING));
+    }
+
+    /** Starts a second server, and takes a stub that only that one can serve. */
+    private Library leaveByASecondStub(RpcChannel channel) {
+        keep(server("b", new NumbersService("two"))
+                .service(Library.class, new LibraryService())
+                .listen(ANY_PORT)
+                .start());
+        Await.equal("servers in use", 2, () -> used(channel).size());
+        return channel.stub(Library.class);
+    }
+
+    private static void awaitLeft(RpcServer left) {
+        Await.equal("connections to the server that was left", 0, left::connections);
+    }
+
+    @Test
+    void shouldLetCallsInFlightEndAtAServerThatASecondStubCannotUse() {
+        NumbersService one = new NumbersService("one");
+        RpcServer left = serve("a", one);
+        RpcChannel channel = channel("c");
+        CompletableFuture<String> slow = channel.stub(Numbers.class).slow();
+        Await.until("the call has begun", () -> one.calls.get() == 1);
+        try (Library.Book book = leaveByASecondStub(channel).write("of two", 1)) {
+            assertThat(book.title()).isEqualTo("of two");
+        }
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("two");
+        assertThat(slow).isNotDone();
+        one.release.complete(null);
+        assertThat(slow).succeedsWithin(Await.BOUND).isEqualTo("one");
+        awaitLeft(left);
+    }
+
+    @Test
+    void shouldKeepAScopeAtAServerThatASecondStubCannotUseUntilItIsClosed() {
+        RpcServer left = serve("a", new NumbersService("one"));
+        RpcChannel channel = channel("c");
+        try (Scope scope = channel.newScope()) {
+            Page held = scope.create(Page.class);
+            leaveByASecondStub(channel);
+            Await.until(
+                    "its route has left it",
+                    () -> channel.routes().stream().anyMatch(route -> route.state() == State.LEAVING));
+            held.number(7);
+            assertThat(held.number()).isEqualTo(7);
+            assertThat(left.connections()).isEqualTo(1);
+        }
+        awaitLeft(left);
     }
 
     @Test

@@ -16,7 +16,16 @@ import java.util.WeakHashMap;
  */
 public final class Mapping implements AutoCloseable {
     /** What mappings belong to, also after their end. Their segments keep the keys. */
-    private static final Map<MemorySegment.Scope, String> OWNERS = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final Map<MemorySegment.Scope, Owner> OWNERS = Collections.synchronizedMap(new WeakHashMap<>());
+
+    private static final Owner UNKNOWN = new Owner("the connection or pool that it belongs to");
+
+    /** @param advice why it has ended, if that is known, and what to do next */
+    private record Owner(String name, String advice) {
+        Owner(String name) {
+            this(name, "copy what has to last");
+        }
+    }
 
     private final Arena lifetime;
     private final MemorySegment memory;
@@ -57,13 +66,23 @@ public final class Mapping implements AutoCloseable {
 
     /** Records what this memory belongs to, such as a channel, for messages after its end; returns this mapping. */
     public Mapping ownedBy(String owner) {
-        OWNERS.put(memory.scope(), owner);
+        OWNERS.put(memory.scope(), new Owner(owner));
         return this;
+    }
+
+    /** Records why the owner ends and what its users can do about that, for messages after its end. */
+    public void advise(String advice) {
+        OWNERS.computeIfPresent(memory.scope(), (_, owner) -> new Owner(owner.name, advice));
     }
 
     /** What a mapping's memory, or a part of it, belongs to. */
     public static String ownerOf(MemorySegment memory) {
-        return OWNERS.getOrDefault(memory.scope(), "the connection or pool that it belongs to");
+        return OWNERS.getOrDefault(memory.scope(), UNKNOWN).name;
+    }
+
+    /** What users of a mapping's memory that has ended, or of a part of it, can do. */
+    public static String adviceOf(MemorySegment memory) {
+        return OWNERS.getOrDefault(memory.scope(), UNKNOWN).advice;
     }
 
     /** All bytes of the file; alive until {@link #close}. */

@@ -218,15 +218,6 @@ public final class ClientMemory {
         return openScopes.areAny() || (isMirrored() && held.hasOpen());
     }
 
-    /** The server drains or ends the connection. Messages about objects that are held longer then say so. */
-    synchronized void serverDrains() {
-        String owner = "its server shut down or ended the connection: channel " + channel;
-        mapping.ownedBy(owner);
-        if (sharedMapping != null) {
-            sharedMapping.ownedBy(owner);
-        }
-    }
-
     private synchronized Arena sharedArena() {
         if (sharedArena == null) {
             requireNotEnded();
@@ -411,9 +402,26 @@ public final class ClientMemory {
         }
     }
 
-    /** The connection has ended: no scope is opened and nothing more is mapped. */
+    /** The connection has ended: no scope is opened and nothing more is mapped. Called once, while all is mapped. */
     void end(Status why) {
         end = why;
+        if (why.code() == Status.Code.CANCELLED) {
+            advise(
+                    "this side closed the connection, because the channel was closed or had left that server; copy what has to"
+                            + " last before that");
+        } else if (ControlLayout.state(mapping.memory()) != ControlLayout.STATE_OPEN) {
+            advise(
+                    "its server shut down or ended the connection; copy what has to last, and release results and close scopes"
+                            + " within the bound of the server's shutdown");
+        }
+    }
+
+    /** For messages about objects that are held longer. The shared arena is not mapped any more once the end is set. */
+    private synchronized void advise(String advice) {
+        mapping.advise(advice);
+        if (sharedMapping != null) {
+            sharedMapping.advise(advice);
+        }
     }
 
     boolean hasEnded() {

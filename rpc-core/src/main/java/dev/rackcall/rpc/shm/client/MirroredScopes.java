@@ -26,7 +26,7 @@ public interface MirroredScopes {
     /** Whether an object lies in a scope that other clients may read. */
     boolean isOpen(long ref);
 
-    /** Whether a scope is open that other clients may read. */
+    /** Whether a scope of {@link #open} was not closed. One that is being reset counts. */
     boolean hasOpen();
 
     /** Resolves Refs with the pages fetched before, except those known to be stale. */

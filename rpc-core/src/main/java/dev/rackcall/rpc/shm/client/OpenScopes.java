@@ -25,8 +25,12 @@ final class OpenScopes implements ScopeEnd {
         return true;
     }
 
+    /** It stays open: a drain that looks during a reset must not miss it. */
     @Override
-    public void begins(long firstRun) {
-        count.incrementAndGet();
+    public boolean resets(long firstRun) {
+        return true;
     }
+
+    @Override
+    public void begins(long firstRun) {}
 }

@@ -27,9 +27,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -46,9 +44,9 @@ public final class ShmClientConnection extends ClientConnection
                 OutgoingStream.Sink,
                 ServiceConnection.Base,
                 CallQueue.Exit,
-                QueuedCall.Over {
+                QueuedCall.Over,
+                ClientDrain.Connection {
     private static final Logger LOG = LoggerFactory.getLogger(ShmClientConnection.class);
-    private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** How long {@link #close} waits for slots for one-way calls. */
     private static final long LAST_SENDS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -64,11 +62,10 @@ public final class ShmClientConnection extends ClientConnection
     final AsyncCalls async;
     final UnreleasedResults unreleased;
     private final SentStreams sent;
+    private final ClientDrain drain;
 
     /** Streams that are read; between two of their requests, they have no slot. */
     private final AtomicInteger streams = new AtomicInteger();
-    /** Calls that began without a slot and are not in the queue yet. */
-    private final AtomicInteger toBeQueued = new AtomicInteger();
 
     /** False once the connection has ended. */
     private volatile boolean open = true;
@@ -90,6 +87,7 @@ public final class ShmClientConnection extends ClientConnection
         this.unreleased =
                 new UnreleasedResults(spec.channel(), arenas.replyMemory().byteSize());
         this.async = new AsyncCalls(this, slots.all());
+        this.drain = new ClientDrain(this, async.queue(), unreleased, arenas);
         arenas.releaseBy(this::release);
     }
 
@@ -130,9 +128,8 @@ public final class ShmClientConnection extends ClientConnection
             Metadata headers,
             Isolation isolation,
             CallObserver observer) {
-        // Counted before `usable` is read. tellOfLastCall reads the count after rung() has cleared `usable`. Both are
-        // volatile: either this call is refused, or the last-call request waits for it.
-        toBeQueued.incrementAndGet();
+        // Before `usable` is read.
+        drain.callBegins();
         try {
             if (!usable) {
                 throw notSent();
@@ -140,14 +137,14 @@ public final class ShmClientConnection extends ClientConnection
             async.queue().requireRoom(method.fullName(), 0);
             return new QueuedCall(this, service, method, deadline, headers, isolation, observer);
         } catch (RuntimeException | Error e) {
-            toBeQueued.decrementAndGet();
+            drain.callQueuedOrAbandoned();
             throw e;
         }
     }
 
     @Override
     public void queuedOrAbandoned() {
-        toBeQueued.decrementAndGet();
+        drain.callQueuedOrAbandoned();
     }
 
     /**
@@ -338,7 +335,7 @@ public final class ShmClientConnection extends ClientConnection
         control(ControlOp.CANCEL, ticket);
     }
 
-    /** Sends a control request that no caller waits for, now or as soon as there is room. */
+    @Override
     public void control(int op, long operand) {
         async.control(op, operand);
     }
@@ -517,12 +514,12 @@ public final class ShmClientConnection extends ClientConnection
 
     @Override
     public int callsUnderWay() {
-        return open ? slots.busy() + async.queue().size() + toBeQueued.get() + streams.get() : 0;
+        return open ? slots.busy() + async.queue().size() + drain.toBeQueued() + streams.get() : 0;
     }
 
     @Override
     public boolean hasHeldObjects() {
-        return open && (!unreleased.isEmpty() || arenas.hasOpenScopes());
+        return open && drain.hasHeldObjects();
     }
 
     @Override
@@ -558,45 +555,13 @@ public final class ShmClientConnection extends ClientConnection
             }
             if (open && usable && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
                 usable = false;
-                arenas.serverDrains();
                 onUnusable.run();
-                tellOfLastCall();
+                drain.begin();
             }
         } catch (IllegalStateException e) {
             // Closed by another thread in the meantime, which wakes all callers; the end no longer uses the memory.
             usable = rethrowIfOpen(e);
         }
-    }
-
-    /**
-     * The server does not end the connection, within its bound, before it knows that no request is on its way and no
-     * scope is open.
-     */
-    private void tellOfLastCall() {
-        if (areAllSent() && !arenas.hasOpenScopes()) {
-            control(ControlOp.LAST_CALL, 0);
-        } else {
-            Thread.startVirtualThread(() -> {
-                restUntil(this::areAllSent);
-                if (arenas.hasOpenScopes()) {
-                    control(ControlOp.LAST_CALL, ControlOp.SCOPES_ARE_OPEN);
-                    restUntil(() -> !arenas.hasOpenScopes());
-                }
-                control(ControlOp.LAST_CALL, 0);
-            });
-        }
-    }
-
-    /** Waits until that is so or the connection has ended. */
-    private void restUntil(BooleanSupplier condition) {
-        while (open && !condition.getAsBoolean()) {
-            LockSupport.parkNanos(DRAIN_POLL_NANOS);
-        }
-    }
-
-    private boolean areAllSent() {
-        // The counter first: a call enters the queue before it leaves the counter.
-        return toBeQueued.get() == 0 && async.queue().isEmpty();
     }
 
     @Override

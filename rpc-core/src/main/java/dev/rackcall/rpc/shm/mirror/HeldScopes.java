@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -48,8 +49,10 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
     private final Map<Integer, HeldArena> arenas = new ConcurrentHashMap<>();
     /** Departed nodes' copies, oldest first. Guarded by itself. */
     private final Deque<HeldArena> left = new ArrayDeque<>();
-    /** Refs of the first runs of open scopes. */
+    /** Refs of the first runs of scopes that others may read. */
     private final Set<Long> open = ConcurrentHashMap.newKeySet();
+    /** Scopes that were not closed. Those that are being reset count, but are not in {@link #open}. */
+    private final AtomicInteger notClosed = new AtomicInteger();
 
     HeldScopes(ShmClientConnection connection, ClientMirror mirror) {
         this.connection = connection;
@@ -67,6 +70,7 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
         try {
             share(scope.firstRun());
             scope.onEnd(this);
+            notClosed.incrementAndGet();
             return scope;
         } catch (RuntimeException | Error e) {
             scope.close();
@@ -81,6 +85,15 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
 
     @Override
     public boolean ends(long firstRun) {
+        try {
+            return resets(firstRun);
+        } finally {
+            notClosed.decrementAndGet();
+        }
+    }
+
+    @Override
+    public boolean resets(long firstRun) {
         open.remove(firstRun);
         try {
             return connection.ask(ControlOp.UNSHARE, firstRun, 0, endBound(), _ -> true);
@@ -124,7 +137,7 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
 
     @Override
     public boolean hasOpen() {
-        return !open.isEmpty();
+        return notClosed.get() > 0;
     }
 
     // ---- others' scopes

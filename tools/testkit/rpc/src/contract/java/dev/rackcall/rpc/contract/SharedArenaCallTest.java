@@ -35,6 +35,21 @@ public class SharedArenaCallTest extends SharedCallTest {
     }
 
     @Test
+    void shouldKeepASharedScopeThatIsResetWhileItsServerShutsDown() throws Exception {
+        CompletableFuture<Boolean> ended;
+        try (Scope shared = channel.newSharedScope()) {
+            ended = Concurrently.start(() -> server.shutdown(LONG));
+            assertThat(stillDrains()).isTrue();
+            for (int i = 0; i < 300; i++) {
+                shared.reset();
+            }
+            assertThat(chain(shared, 10).number()).isEqualTo(9);
+            assertThat(stillDrains()).isTrue();
+        }
+        assertThat(ended).succeedsWithin(Await.BOUND).isEqualTo(true);
+    }
+
+    @Test
     void shouldSayThatAnObjectOfTheSharedArenaIsGoneWithItsConnection() {
         RpcChannel other = place(RpcChannel.builder("/test/library")).open();
         Page gone = chain(other.newSharedScope(), 1);

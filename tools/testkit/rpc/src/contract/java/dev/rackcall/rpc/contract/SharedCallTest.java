@@ -145,7 +145,12 @@ public class SharedCallTest extends ManyStoresContract {
         for (Runnable use : List.<Runnable>of(
                 result::title, pages::size, own::title, own::pages, () -> own.title("new"), () -> pages.get(0))) {
             assertThrown(
-                    EndedMemoryException.class, use::run, "channel /test/library has ended", "copy what has to last");
+                    EndedMemoryException.class,
+                    use::run,
+                    "channel /test/library has ended",
+                    "copy what has to last",
+                    "the channel was closed");
+            assertThatThrownBy(use::run).message().doesNotContain("shut");
         }
         assertThrown(ScopeException.class, () -> scope.create(Page.class), "channel /test/library had ended");
         for (Runnable use : List.<Runnable>of(other::newScope, other::newSharedScope)) {
@@ -200,6 +205,7 @@ public class SharedCallTest extends ManyStoresContract {
                     EndedMemoryException.class,
                     each::title,
                     "channel /test/library has ended",
+                    "its server shut down",
                     "release results and close scopes within the bound");
         }
     }
