@@ -1,19 +1,27 @@
 package dev.rackcall.shm.waiting;
 
 import dev.rackcall.shm.os.Affinity;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The spinning phase of one wait. The waiting thread checks its condition, pauses, and calls {@link #goesOn} about once
  * a microsecond. When that returns false, the thread sleeps. Reusable, confined to the waiting thread.
  *
  * <p>Spinning helps only while the peer runs on another processor. A thread that may be on the peer's processor yields
- * instead of pausing, unless yields were long lately. A thread that was off its processor stops
+ * instead of pausing, unless yields were long lately. So does every platform thread of a process in which
+ * a thread {@linkplain #pollsForOthers polls for other processes}. A thread that was off its processor stops
  * spinning: other threads want the processor, and a thread that sleeps gets it back sooner than one that has used up
  * its share.
  */
 public final class Spinning {
     /** A peer on the only processor cannot run while this thread spins. */
     private static final boolean ONE_PROCESSOR = Affinity.ofProcess().length == 1;
+
+    /**
+     * How many threads of this process poll for other processes now. A hint that publishes nothing: no thread's sleep
+     * or wake-up depends on it.
+     */
+    private static final AtomicInteger POLLING = new AtomicInteger();
 
     private final WaitStrategy strategy;
     private final SpinTime time;
@@ -30,6 +38,21 @@ public final class Spinning {
     public Spinning(WaitStrategy strategy, SpinTime time) {
         this.strategy = strategy;
         this.time = time;
+    }
+
+    /**
+     * Counts the calling thread among those that poll a device for other processes, or no longer. Such a thread calls
+     * this with true when it begins, and with false before it sleeps or ends. In between, the process's other spinning
+     * platform threads yield between their checks. A call may need the polling thread, one of these and a caller in
+     * another process, one after the other, and the machine may have fewer than three processors.
+     */
+    public static void pollsForOthers(boolean now) {
+        POLLING.addAndGet(now ? 1 : -1);
+    }
+
+    /** Whether a thread of this process polls for other processes. */
+    public static boolean isBesidePolling() {
+        return POLLING.get() > 0;
     }
 
     /** Starts the spinning phase of a new wait. */
@@ -52,7 +75,7 @@ public final class Spinning {
             return strategy == WaitStrategy.BUSY_SPIN;
         }
         long now = System.nanoTime();
-        return isWorth(now) && (!(shared || ONE_PROCESSOR) || yields(now));
+        return isWorth(now) && (!(shared || ONE_PROCESSOR || yieldsToPolling()) || yields(now));
     }
 
     /**
@@ -72,6 +95,11 @@ public final class Spinning {
         preempted |= now - last > time.longestStep();
         last = now;
         return !preempted && spun() < bound;
+    }
+
+    /** A virtual thread pauses all the same, since its yield would not let the polling thread run. */
+    private static boolean yieldsToPolling() {
+        return isBesidePolling() && !Thread.currentThread().isVirtual();
     }
 
     /** A virtual thread that yields only lets other virtual threads run, so it had better park. */

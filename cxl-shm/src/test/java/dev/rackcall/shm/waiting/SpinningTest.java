@@ -40,4 +40,45 @@ class SpinningTest {
         Thread.ofVirtual().start(() -> goesOn.set(spinning.goesOnTogether())).join();
         assertThat(goesOn).isFalse();
     }
+
+    @Test
+    void shouldSleepAfterItsTimeBesideAThreadThatPollsForOthers() {
+        besidePolling(() -> {
+            Spinning spinning = new Spinning(WaitStrategy.ADAPTIVE, time).begin();
+            while (spinning.goesOn(false)) {
+                assertThat(System.nanoTime() - spinning.start()).isLessThan(TimeUnit.SECONDS.toNanos(10));
+            }
+        });
+    }
+
+    @Test
+    void shouldSpinOnAVirtualThreadBesideAThreadThatPollsForOthers() {
+        AtomicBoolean goesOn = new AtomicBoolean();
+        besidePolling(() -> {
+            // Another thread may have the processor between the two calls, which ends one wait but not all.
+            for (int i = 0; i < 1_000 && !goesOn.get(); i++) {
+                Spinning spinning = new Spinning(WaitStrategy.ADAPTIVE, SpinTime.ofDevice());
+                joined(() -> goesOn.set(spinning.begin().goesOn(false)));
+            }
+        });
+        assertThat(goesOn).isTrue();
+    }
+
+    private static void joined(Runnable task) {
+        try {
+            Thread.ofVirtual().start(task).join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void besidePolling(Runnable task) {
+        Spinning.pollsForOthers(true);
+        try {
+            assertThat(Spinning.isBesidePolling()).isTrue();
+            task.run();
+        } finally {
+            Spinning.pollsForOthers(false);
+        }
+    }
 }

@@ -14,12 +14,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The thread that serves all tenants of an agent process. It spins while there is work and for a moment after, then
- * sleeps until it is woken.
+ * sleeps until it is woken. While it spins, it yields between its polls, and so do the other spinning threads of this
+ * process: a call needs the tenant, this thread and the peer one after the other, and the machine may have fewer
+ * processors.
  */
 final class AgentPump implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentPump.class);
-    /** How long it pauses between polls while the device has requests in flight, before it yields. */
-    private static final long SPIN_NANOS = 20_000;
     /** The longest sleep, in case a wake-up gets lost. */
     private static final long SLEEP_NANOS = 50_000_000;
 
@@ -77,17 +77,19 @@ final class AgentPump implements AutoCloseable {
     }
 
     private void run() {
+        Spinning.pollsForOthers(true);
         try {
             work();
         } catch (RuntimeException | Error e) {
             LOG.error("the agent's device failed, and with it the agent", e);
             failed.run();
+        } finally {
+            Spinning.pollsForOthers(false);
         }
     }
 
     private void work() {
         AgentSession[] known = {};
-        long worked = System.nanoTime();
         while (!closed) {
             AgentSession[] now = sessions;
             if (now != known) {
@@ -100,24 +102,14 @@ final class AgentPump implements AutoCloseable {
                 busy |= step(session);
             }
             if (busy) {
-                worked = System.nanoTime();
                 endIdling();
             } else if (waitsForDevice) {
                 endIdling();
-                await(System.nanoTime() - worked);
+                // The peer, the device's own thread or a waiting tenant may need this processor.
+                Thread.yield();
             } else if (!goesOn()) {
                 sleep(now);
             }
-        }
-    }
-
-    /** Between two polls of a device that has requests in flight. */
-    private static void await(long nanos) {
-        if (nanos < SPIN_NANOS) {
-            Thread.onSpinWait();
-        } else {
-            // The device's own thread or a waiting tenant may need this processor.
-            Thread.yield();
         }
     }
 
@@ -132,11 +124,10 @@ final class AgentPump implements AutoCloseable {
         if (!idle) {
             idle = true;
             spinning.begin();
-            // A tenant that was told of completions may wait for this processor.
-            spinning.offer();
         }
         Thread.onSpinWait();
-        return spinning.goesOn(false);
+        // A tenant that was told of completions may wait for this processor.
+        return spinning.goesOn(true);
     }
 
     /**
@@ -177,7 +168,12 @@ final class AgentPump implements AutoCloseable {
         VarHandle.fullFence();
         if (now == sessions && !closed && !hasWork(now)) {
             rest.run();
-            LockSupport.parkNanos(SLEEP_NANOS);
+            Spinning.pollsForOthers(false);
+            try {
+                LockSupport.parkNanos(SLEEP_NANOS);
+            } finally {
+                Spinning.pollsForOthers(true);
+            }
         }
         watch(now, true);
         idle = false;

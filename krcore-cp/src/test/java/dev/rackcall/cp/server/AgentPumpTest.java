@@ -7,6 +7,7 @@ import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -37,6 +38,21 @@ class AgentPumpTest {
         broken.set(true);
         Await.latch(told);
         pump.close();
+    }
+
+    @Test
+    void shouldMakeSpinningThreadsYieldOnlyWhileItIsAwake() {
+        AtomicBoolean waits = new AtomicBoolean(true);
+        AgentPump pump = new AgentPump(waits::get, () -> {}, () -> {});
+        pump.start();
+        Await.until("the pump polls", Spinning::isBesidePolling);
+        waits.set(false);
+        Await.until("the pump sleeps", () -> !Spinning.isBesidePolling());
+        waits.set(true);
+        pump.wake();
+        Await.until("the pump polls again", Spinning::isBesidePolling);
+        pump.close();
+        Await.until("the pump has ended", () -> !Spinning.isBesidePolling());
     }
 
     /** A fault that a tenant causes by cutting its file. */

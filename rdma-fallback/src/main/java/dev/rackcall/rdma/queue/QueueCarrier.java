@@ -42,6 +42,9 @@ final class QueueCarrier extends MirrorCarrier {
     private final VirtualQueue queue;
     private final VirtualQueue messageQueue;
     private final boolean movedByLooks;
+    /** Whether an agent in another process moves the traffic, by polling a software device. */
+    private final boolean movedByProcess;
+
     private final QueueMessages messages;
     private final QueueWakeups wakeups;
     private final QueueArrivals arrivals = new QueueArrivals();
@@ -114,6 +117,7 @@ final class QueueCarrier extends MirrorCarrier {
         this.queue = queue;
         this.messageQueue = messageQueue;
         movedByLooks = queue.isMovedByLooks();
+        movedByProcess = !movedByLooks && !hub.tenant().isHardware();
         messages = new QueueMessages(ending, messageQueue, port);
         wakeups = new QueueWakeups(end, out, messages);
         number = hub.add(this);
@@ -324,6 +328,11 @@ final class QueueCarrier extends MirrorCarrier {
                 leave();
             }
         }
+    }
+
+    @Override
+    public boolean isMovedByProcess() {
+        return movedByProcess;
     }
 
     @Override

@@ -140,6 +140,14 @@ class QueueCarrierTest extends CarrierContract {
         }
     }
 
+    /** Threads that spin for hardware, or poll the device themselves, must not yield between their looks. */
+    @Test
+    void shouldSayWhetherAnAgentProcessMovesItsTraffic() {
+        boolean moved = hosts.areServed() && !hosts.clients().isHardware();
+        assertThat(client.isMovedByProcess()).isEqualTo(moved);
+        assertThat(server.isMovedByProcess()).isEqualTo(moved);
+    }
+
     /**
      * The hub's thread asks each carrier it attends to. A posting thread may hold the carrier's lock for as long as a
      * peer is silent.

@@ -71,6 +71,14 @@ public interface Carrier extends AutoCloseable {
     void look();
 
     /**
+     * Whether another process of this host moves the traffic, and may need the processor of a thread that spins. A
+     * caller that spins for its answer then yields between its looks. Constant.
+     */
+    default boolean isMovedByProcess() {
+        return false;
+    }
+
+    /**
      * Requests that the next publication is {@link Arrivals#published reported}. Called by a thread that is about to
      * sleep, before its last check of the memory.
      */

@@ -18,7 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * wait strategy says, and finally sleeps: on a futex, or parked if it is a virtual thread.
  *
  * <p>A caller that finds the server on its own processor must not spin there: the server could not run. A busy caller
- * moves to another processor; any other caller yields. Thread-safe.
+ * moves to another processor; any other caller yields. A caller whose answer an agent process moves yields, too.
+ * Thread-safe.
  */
 final class AnswerWaiting {
     /** Polls before the thread first reads the clock: about as long as a short handler takes on another processor. */
@@ -160,7 +161,10 @@ final class AnswerWaiting {
         }
 
         private boolean goesOn(boolean shares) {
-            return shares ? ControlLayout.yields(memory) && spinning.goesOnTogether() : spinning.goesOn(false);
+            if (shares) {
+                return ControlLayout.yields(memory) && spinning.goesOnTogether();
+            }
+            return spinning.goesOn(connection.end.yieldsToProcess());
         }
 
         private boolean isAnsweredSoon() {

@@ -138,7 +138,9 @@ final class AsyncCalls implements ClientReactor.Polled {
                 Thread.onSpinWait();
             }
             poll();
-        } while (connection.end.isOpen() && end - System.nanoTime() > 0 && spinning.goesOn(false));
+        } while (connection.end.isOpen()
+                && end - System.nanoTime() > 0
+                && spinning.goesOn(connection.end.yieldsToProcess()));
     }
 
     /** Parks the calling virtual thread until {@code call} is answered, for at most {@code nanos}. */

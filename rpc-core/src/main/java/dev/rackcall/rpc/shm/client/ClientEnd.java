@@ -48,6 +48,8 @@ public final class ClientEnd {
     /** Null in shared memory. */
     private final MirroringBell mirror;
 
+    private final boolean movedByProcess;
+
     private Owner owner;
     private long tag;
     private volatile Status end;
@@ -78,6 +80,7 @@ public final class ClientEnd {
         this.onUnmapped = onUnmapped;
         this.bell = bell;
         this.mirror = bell instanceof MirroringBell mirrored ? mirrored : null;
+        this.movedByProcess = mirror != null && mirror.isMovedByProcess();
         this.arenas = arenas;
         this.serverHello = serverHello;
         this.channel = channel;
@@ -175,6 +178,14 @@ public final class ClientEnd {
         if (mirror != null) {
             mirror.look();
         }
+    }
+
+    /**
+     * Whether the calling thread should yield while it spins for an answer: another process moves the answer, and may
+     * need this processor. A virtual thread cannot let another process run.
+     */
+    boolean yieldsToProcess() {
+        return movedByProcess && !Thread.currentThread().isVirtual();
     }
 
     /**

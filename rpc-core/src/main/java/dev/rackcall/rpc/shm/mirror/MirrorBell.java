@@ -184,6 +184,11 @@ abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     }
 
     @Override
+    public final boolean isMovedByProcess() {
+        return carrier.isMovedByProcess();
+    }
+
+    @Override
     public final void listen() {
         if (!over) {
             carrier.listen();

@@ -15,6 +15,9 @@ public interface MirroringBell extends Bell {
     /** Takes in what has arrived. Called repeatedly by a thread that spins for it. */
     void look();
 
+    /** As {@link dev.rackcall.rpc.spi.Carrier#isMovedByProcess}. */
+    boolean isMovedByProcess();
+
     /**
      * Makes the peer's next publication ring here. Called by a thread about to sleep, before its last check of the
      * memory.
