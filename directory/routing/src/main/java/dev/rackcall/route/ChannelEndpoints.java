@@ -75,9 +75,9 @@ final class ChannelEndpoints {
         return known.values().stream().anyMatch(each -> each.busy || each.due);
     }
 
-    /** Whether an endpoint is tried for the first time; one that does not answer soon is not waited for. */
-    boolean mayYetAnswer() {
-        return known.values().stream().anyMatch(each -> each.busy && each.mayYetAnswer());
+    /** Whether an endpoint is being tried for the first time. */
+    boolean areTriedFirst() {
+        return known.values().stream().anyMatch(each -> each.busy && !each.tried);
     }
 
     /** Tries the routes of connected endpoints, and those of the nearest other endpoints until one is connected. */

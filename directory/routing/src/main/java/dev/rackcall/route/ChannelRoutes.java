@@ -216,7 +216,10 @@ final class ChannelRoutes implements Balancer {
         endpoints.follow(view.endpoints());
         endpoints.pump();
         while (!hasOther(lacking)) {
-            if (closed || !endpoints.mayYetAnswer()) {
+            if (closed) {
+                throw closedHere();
+            }
+            if (!endpoints.areTriedFirst()) {
                 return false;
             }
             if (System.nanoTime() - deadline >= 0) {

@@ -395,7 +395,7 @@ class RoutesTest extends RoutesFixture {
                     () -> channel.routes().stream().anyMatch(route -> route.state() == State.LEAVING));
             held.number(7);
             assertThat(held.number()).isEqualTo(7);
-            assertThat(left.connections()).isEqualTo(1);
+            Await.equal("connections", 1, left::connections);
         }
         awaitLeft(left);
     }

@@ -45,7 +45,9 @@ public interface Balancer extends AutoCloseable {
      * As {@link #hasOther}, but looks for other servers and waits for their answers.
      *
      * @param deadline nanoTime
-     * @throws RpcException DEADLINE_EXCEEDED, or CANCELLED if the thread is interrupted
+     * @return false if none of the servers that can be reached soon is another one
+     * @throws RpcException DEADLINE_EXCEEDED; CANCELLED if the thread is interrupted or the channel is closed; UNAVAILABLE if
+     *     the channel has other servers now
      */
     boolean awaitOther(List<Subchannel> lacking, long deadline);
 
@@ -85,7 +87,7 @@ public interface Balancer extends AutoCloseable {
 
     /**
      * Prepares every subchannel, now and later, for the calls of a service's stubs. Subchannels to servers of versions
-     * that these stubs cannot call are closed.
+     * that these stubs cannot call are left, and closed once they have no calls and nothing is held there.
      *
      * @param deadline nanoTime until which it may wait for servers
      * @throws RpcException FAILED_PRECONDITION if all servers have such versions

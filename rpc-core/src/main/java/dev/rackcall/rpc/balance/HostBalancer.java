@@ -265,19 +265,34 @@ public final class HostBalancer implements Balancer {
         }
         Subchannel[] present = live;
         if (present.length == 0) {
-            throw Status.Code.UNAVAILABLE
-                    .with(
-                            "channel %s: its servers were replaced by others of another version; the next call goes to them, or says"
-                                    + " why it cannot",
-                            spec.channel())
-                    .asException();
+            throw replaced();
         }
         return present;
     }
 
     @Override
     public boolean awaitOther(List<Subchannel> lacking, long deadline) {
-        return search.isFound(() -> hasOther(lacking), deadline);
+        if (search.isFound(() -> hasOther(lacking), deadline)) {
+            return true;
+        }
+        if (closed) {
+            throw Status.Code.CANCELLED
+                    .with("channel %s was closed here", spec.channel())
+                    .asException();
+        }
+        if (retired) {
+            throw replaced();
+        }
+        return false;
+    }
+
+    private RpcException replaced() {
+        return Status.Code.UNAVAILABLE
+                .with(
+                        "channel %s: its servers were replaced by others of another version; the next call goes to them, or says"
+                                + " why it cannot",
+                        spec.channel())
+                .asException();
     }
 
     @Override
@@ -446,7 +461,7 @@ public final class HostBalancer implements Balancer {
 
     /**
      * Gives way to the channel's next balancer: no calls begin here any more. Those in flight go on, and callers may keep
-     * objects as {@linkplain Subchannel#isHeld long as elsewhere}; {@link #close} ends both at once.
+     * objects for {@linkplain Subchannel#isHeld as long as elsewhere}; {@link #close} ends both at once.
      */
     public void retire() {
         synchronized (this) {

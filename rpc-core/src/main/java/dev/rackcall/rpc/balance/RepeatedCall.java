@@ -14,6 +14,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 
 /** The future of an asynchronous call that is sent again if its subchannel fails and the call may be repeated. */
 final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.Pending {
@@ -21,12 +22,19 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
     interface Attempts {
         /**
          * Sends the call once, and reports the outcome to {@code observer}; the arguments are kept for the next
-         * attempt.
+         * attempt. Does not wait for a server.
          *
-         * @param mayWait whether the thread may wait for a server
-         * @return null if it may not, and the call has to
+         * @return null if the call has to wait for one
          */
-        <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer, boolean mayWait);
+        <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer);
+
+        /**
+         * As {@link #attemptAsync}, but waits for a server, until an interrupt at most.
+         *
+         * @param isOver asked before the call is sent: whether it must not be sent any more
+         */
+        <R> CompletableFuture<R> attemptWhenReady(
+                ResultReader<R> reader, CallObserver observer, BooleanSupplier isOver);
 
         /**
          * Runs {@code sending} on a thread that may wait for a server.
@@ -51,6 +59,8 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
     private final CallObserver observer;
     /** The last attempt that was sent; null before. */
     private volatile CompletableFuture<T> attempt;
+    /** The thread that waits for a server; null if none does. Guarded by this object's lock. */
+    private Thread waiting;
     /** Of the last attempt that has ended. */
     private volatile Metadata trailers = Metadata.EMPTY;
 
@@ -63,16 +73,16 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
     /** Sends the call, which is recycled when the future completes. Does not wait for a server. */
     static <T> RepeatedCall<T> begin(Attempts call, ResultReader<T> reader, CallObserver observer) {
         RepeatedCall<T> repeated = new RepeatedCall<>(call, reader, observer);
-        repeated.send(false);
+        repeated.send();
         return repeated;
     }
 
-    private void send(boolean mayWait) {
+    private void send() {
         CompletableFuture<T> sent;
         try {
-            sent = call.attemptAsync(reader, new AttemptObserver(), mayWait);
+            sent = call.attemptAsync(reader, new AttemptObserver());
             if (sent == null) {
-                call.whereItMayWait(this::sendUnlessDone);
+                call.whereItMayWait(this::sendWhenReady);
                 return;
             }
         } catch (RuntimeException | Error e) {
@@ -80,20 +90,44 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
             end(null, e);
             return;
         }
-        attempt = sent;
-        // Pairs with the caller, who completes this future first and reads the field then.
-        if (isDone()) {
-            // The caller completed the future before the field held this attempt.
-            sent.cancel(true);
-        }
+        follow(sent);
         var _ = sent.whenComplete(this::answered);
     }
 
-    private void sendUnlessDone() {
+    private void follow(CompletableFuture<T> sent) {
+        attempt = sent;
+        // Pairs with cancelAttempt: the caller completes this future first, and reads the field then.
         if (isDone()) {
-            end(null, new CancellationException());
-        } else {
-            send(true);
+            sent.cancel(true);
+        }
+    }
+
+    /** Called by the thread that waits. Stages of the future run on another one, so that it is free for other calls. */
+    private void sendWhenReady() {
+        CompletableFuture<T> sent;
+        try {
+            sent = awaitServer();
+        } catch (RuntimeException | Error e) {
+            Thread.startVirtualThread(() -> end(null, e));
+            return;
+        }
+        follow(sent);
+        var _ = sent.whenCompleteAsync(this::answered, Thread::startVirtualThread);
+    }
+
+    private CompletableFuture<T> awaitServer() {
+        synchronized (this) {
+            if (isDone()) {
+                throw new CancellationException();
+            }
+            waiting = Thread.currentThread();
+        }
+        try {
+            return call.attemptWhenReady(reader, new AttemptObserver(), this::isDone);
+        } finally {
+            synchronized (this) {
+                waiting = null;
+            }
         }
     }
 
@@ -112,8 +146,7 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
 
     private void answered(T value, Throwable failure) {
         if (failure instanceof RpcException e && !isDone() && call.maySendAgain(e, wasNeverBegun())) {
-            // The thread that completes answers must not wait.
-            send(false);
+            send();
         } else {
             end(value, failure);
         }
@@ -177,6 +210,11 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
     }
 
     private void cancelAttempt() {
+        synchronized (this) {
+            if (waiting != null) {
+                waiting.interrupt();
+            }
+        }
         CompletableFuture<T> sent = attempt;
         if (sent != null) {
             sent.cancel(true);

@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -137,6 +138,9 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
                     throw reason;
                 }
                 if (waitsForReady && !isMissing) {
+                    if (!mayWait) {
+                        throw new WouldWait();
+                    }
                     LockSupport.parkNanos(RETRY_NANOS);
                 }
                 continue;
@@ -273,13 +277,34 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     }
 
     @Override
-    public <T> CompletableFuture<T> attemptAsync(
-            ResultReader<T> reader, CallObserver attemptObserver, boolean mayWait) {
+    public <T> CompletableFuture<T> attemptAsync(ResultReader<T> reader, CallObserver attemptObserver) {
         observer = attemptObserver;
         try {
-            return send(false, mayWait, inner -> inner.invokeAsync(reader));
+            return attempt(false, inner -> inner.invokeAsync(reader));
         } catch (WouldWait _) {
             return null;
+        }
+    }
+
+    @Override
+    public <T> CompletableFuture<T> attemptWhenReady(
+            ResultReader<T> reader, CallObserver attemptObserver, BooleanSupplier isOver) {
+        observer = attemptObserver;
+        return attempt(true, inner -> {
+            if (isOver.getAsBoolean()) {
+                throw Status.Code.CANCELLED
+                        .with("%s: its caller completed or cancelled its future before it was sent", method)
+                        .asException();
+            }
+            return inner.invokeAsync(reader);
+        });
+    }
+
+    private <T> CompletableFuture<T> attempt(boolean mayWait, Function<ClientCall, CompletableFuture<T>> how) {
+        try {
+            return send(false, mayWait, how);
+        } catch (WouldWait e) {
+            throw e;
         } catch (RuntimeException | Error e) {
             if (attempt == null) {
                 throw e;
@@ -292,7 +317,9 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     @Override
     public void whereItMayWait(Runnable sending) {
-        connection.waitingCalls().start(method, arguments.bytes(), sending);
+        // A call that is repeated had its place at its connection.
+        boolean isNew = lost == null;
+        connection.waitingCalls().start(method, arguments.bytes(), isNew, sending);
     }
 
     @Override

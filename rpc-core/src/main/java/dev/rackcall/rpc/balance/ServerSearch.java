@@ -350,15 +350,17 @@ final class ServerSearch implements AutoCloseable {
     /** A server that has just made its socket listens a moment later. */
     private ClientConnection reach(ClientSpec within, ServerInstance server) {
         long begun = System.nanoTime();
+        long longest = Math.min(STARTING_NANOS, within.connectTimeout().toNanos());
         while (true) {
             try {
                 return HostServers.connect(within, server);
             } catch (RpcException e) {
-                boolean isStarting = e.getCause() instanceof OsException why
-                        && why.errno() == Errno.ECONNREFUSED
-                        && isAlive(server)
-                        && System.nanoTime() - begun < STARTING_NANOS;
-                if (!isStarting) {
+                boolean isStarting =
+                        e.getCause() instanceof OsException why && why.errno() == Errno.ECONNREFUSED && isAlive(server);
+                boolean isOver = System.nanoTime() - begun >= longest
+                        || isStopped()
+                        || Thread.currentThread().isInterrupted();
+                if (!isStarting || isOver) {
                     throw e;
                 }
             }
@@ -404,6 +406,10 @@ final class ServerSearch implements AutoCloseable {
     /** How many servers a background thread connects to. */
     synchronized int tried() {
         return tried.size();
+    }
+
+    private synchronized boolean isStopped() {
+        return stopped;
     }
 
     /** Connects to no more servers. The owner still gets its {@linkplain Owner#tick ticks}. Idempotent. */

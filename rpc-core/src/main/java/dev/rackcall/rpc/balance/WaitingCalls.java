@@ -27,10 +27,11 @@ final class WaitingCalls {
      * Runs {@code sending}, which waits for a server and sends a call, on a virtual thread.
      *
      * @param argumentBytes bytes of the call's encoded arguments
+     * @param mayRefuse whether the call is refused if too many wait
      * @throws RpcException RESOURCE_EXHAUSTED if too many calls wait
      */
-    void start(MethodDescriptor method, long argumentBytes, Runnable sending) {
-        enter(method, argumentBytes);
+    void start(MethodDescriptor method, long argumentBytes, boolean mayRefuse, Runnable sending) {
+        enter(method, argumentBytes, mayRefuse);
         boolean started = false;
         try {
             Thread.startVirtualThread(() -> {
@@ -48,8 +49,9 @@ final class WaitingCalls {
         }
     }
 
-    private synchronized void enter(MethodDescriptor method, long argumentBytes) {
-        if (calls >= MOST_CALLS || (calls > 0 && bytes + argumentBytes > spec.arenaQuota())) {
+    private synchronized void enter(MethodDescriptor method, long argumentBytes, boolean mayRefuse) {
+        boolean isFull = calls >= MOST_CALLS || (calls > 0 && bytes + argumentBytes > spec.arenaQuota());
+        if (mayRefuse && isFull) {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with(
                             "%s: channel %s has no server for this call now, and %d asynchronous calls with %d bytes of arguments wait"

@@ -137,7 +137,7 @@ final class StubCalls implements ClientCalls {
     private ClientCall begin(
             ClientConnection connection, MethodDescriptor method, long deadline, Metadata sent, CallObserver told) {
         Isolation how = isolation.or(method.isolation());
-        return waitsForReady && !method.kind().isAsynchronous()
+        return waitsForReady
                 ? connection.beginWhenReady(method, deadline, sent, how, told)
                 : connection.begin(method, deadline, sent, how, told);
     }

@@ -49,6 +49,8 @@ class MissingMethodTest extends RpcFixture {
 
     private static final class Tomorrow implements NotesOfTomorrow {
         final AtomicLong saved = new AtomicLong();
+        /** What {@link #later} was called with. */
+        final List<Long> asked = new CopyOnWriteArrayList<>();
 
         @Override
         public long count() {
@@ -57,6 +59,7 @@ class MissingMethodTest extends RpcFixture {
 
         @Override
         public CompletableFuture<Long> later(long value) {
+            asked.add(value);
             return CompletableFuture.completedFuture(-value);
         }
 
@@ -128,9 +131,20 @@ class MissingMethodTest extends RpcFixture {
         NotesOfTomorrow notes = whileItConnects();
         CompletableFuture<Long> answer = notes.later(3);
         assertThat(answer.cancel(true)).isTrue();
-        connects.countDown();
-        Await.until("the call has ended", () -> !told.isEmpty());
+        Await.until("the call has ended, before the channel has connected", () -> !told.isEmpty());
         assertThat(told).containsExactly(Status.Code.CANCELLED);
+        connects.countDown();
+        assertThat(notes.later(4)).succeedsWithin(Await.BOUND).isEqualTo(-4L);
+        assertThat(tomorrow.asked).containsExactly(4L);
+    }
+
+    @Test
+    void shouldEndWaitingCallsWhenTheChannelIsClosed() {
+        NotesOfTomorrow notes = whileItConnects();
+        CompletableFuture<Long> answer = notes.later(3);
+        balancer.close();
+        assertThat(answer).failsWithin(Await.BOUND).withThrowableThat().withMessageContaining("CANCELLED");
+        connects.countDown();
     }
 
     @Test

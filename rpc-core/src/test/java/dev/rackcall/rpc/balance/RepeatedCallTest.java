@@ -14,15 +14,20 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Futures of calls that are sent again, with attempts that end as the test says. */
 class RepeatedCallTest {
     private final Scripted attempts = new Scripted();
-    private final List<Status> told = new ArrayList<>();
+    private final List<Status> told = new CopyOnWriteArrayList<>();
 
     private RepeatedCall<String> begin() {
         return RepeatedCall.begin(attempts, (_, _) -> "unused", (status, trailers) -> told.add(status));
@@ -40,7 +45,7 @@ class RepeatedCallTest {
 
         assertThat(call).isCompletedWithValue("answer");
         assertThat(told).containsExactly(Status.OK);
-        assertThat(attempts.finished).isEqualTo(1);
+        assertThat(attempts.finished).hasValue(1);
     }
 
     @Test
@@ -53,7 +58,7 @@ class RepeatedCallTest {
         assertThat(told)
                 .singleElement()
                 .satisfies(status -> assertThat(status.code()).isEqualTo(Status.Code.INTERNAL));
-        assertThat(attempts.finished).isEqualTo(1);
+        assertThat(attempts.finished).hasValue(1);
     }
 
     @Test
@@ -68,7 +73,7 @@ class RepeatedCallTest {
         first.completeExceptionally(unavailable());
 
         assertThatThrownBy(call::get).hasRootCauseInstanceOf(OutOfMemoryError.class);
-        assertThat(attempts.finished).isEqualTo(1);
+        assertThat(attempts.finished).hasValue(1);
     }
 
     @Test
@@ -166,7 +171,7 @@ class RepeatedCallTest {
 
         attempts.waiting.remove().run();
 
-        assertThat(call).isCompletedWithValue("answer");
+        assertThat(call).succeedsWithin(Await.BOUND).isEqualTo("answer");
         assertThat(joined).succeedsWithin(Await.BOUND).isEqualTo("answer");
     }
 
@@ -182,7 +187,34 @@ class RepeatedCallTest {
         assertThat(call).isNotDone();
         attempts.waiting.remove().run();
 
-        assertThat(call).isCompletedWithValue("answer");
+        assertThat(call).succeedsWithin(Await.BOUND).isEqualTo("answer");
+    }
+
+    @Test
+    void shouldEndTheWaitForAServerThatItsCallerCancels() {
+        CountDownLatch waits = new CountDownLatch(1);
+        attempts.noServer = true;
+        attempts.outcomes.add(() -> {
+            waits.countDown();
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException e) {
+                throw new CancellationException("interrupted");
+            }
+            return null;
+        });
+        RepeatedCall<String> call = begin();
+        CompletableFuture<Void> waiting = Concurrently.start(() -> {
+            attempts.waiting.remove().run();
+            return null;
+        });
+        Await.latch(waits);
+
+        assertThat(call.cancel(true)).isTrue();
+
+        assertThat(waiting).succeedsWithin(Await.BOUND);
+        Await.equal("ends", 1, told::size);
+        assertThat(told.getFirst().code()).isEqualTo(Status.Code.CANCELLED);
     }
 
     @Test
@@ -194,10 +226,9 @@ class RepeatedCallTest {
         assertThat(call.wasNeverBegun()).isFalse();
         attempts.waiting.remove().run();
 
-        assertThat(told)
-                .singleElement()
-                .satisfies(status -> assertThat(status.code()).isEqualTo(Status.Code.CANCELLED));
-        assertThat(attempts.finished).isEqualTo(1);
+        Await.equal("ends", 1, told::size);
+        assertThat(told.getFirst().code()).isEqualTo(Status.Code.CANCELLED);
+        assertThat(attempts.finished).hasValue(1);
     }
 
     @Test
@@ -206,7 +237,7 @@ class RepeatedCallTest {
         attempts.full = true;
 
         assertThatThrownBy(begin()::get).rootCause().hasMessageContaining("too many calls wait");
-        assertThat(attempts.finished).isEqualTo(1);
+        assertThat(attempts.finished).hasValue(1);
     }
 
     private static RpcException unavailable() {
@@ -221,14 +252,22 @@ class RepeatedCallTest {
 
         boolean noServer;
         boolean full;
-        int finished;
+        final AtomicInteger finished = new AtomicInteger();
 
         @Override
         @SuppressWarnings("unchecked") // the test's outcomes are of the type that it asks for
-        public <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer, boolean mayWait) {
-            return noServer && !mayWait
-                    ? null
-                    : (CompletableFuture<R>) outcomes.remove().get();
+        public <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader, CallObserver observer) {
+            return noServer ? null : (CompletableFuture<R>) outcomes.remove().get();
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // as above
+        public <R> CompletableFuture<R> attemptWhenReady(
+                ResultReader<R> reader, CallObserver observer, BooleanSupplier isOver) {
+            CompletableFuture<R> attempt =
+                    (CompletableFuture<R>) outcomes.remove().get();
+            assertThat(isOver.getAsBoolean()).isFalse();
+            return attempt;
         }
 
         @Override
@@ -247,7 +286,7 @@ class RepeatedCallTest {
 
         @Override
         public void finish() {
-            finished++;
+            finished.incrementAndGet();
         }
     }
 }

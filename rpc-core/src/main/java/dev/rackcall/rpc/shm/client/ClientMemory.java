@@ -416,7 +416,7 @@ public final class ClientMemory {
         }
     }
 
-    /** For messages about objects that are held longer. The shared arena is not mapped any more once the end is set. */
+    /** For messages about objects that are held longer. No shared arena is mapped once the end is set. */
     private synchronized void advise(String advice) {
         mapping.advise(advice);
         if (sharedMapping != null) {
