@@ -9,6 +9,8 @@ import io.grpc.SynchronizationContext;
 import io.grpc.internal.RetryingNameResolver;
 import java.net.URI;
 import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,17 +24,23 @@ final class FallbackNameResolver extends NameResolver {
     /** The fallback's target, which the channel's builder gives to the resolver. */
     static final Args.Key<URI> TARGET = Args.Key.create("dev.rackcall.grpc.fallback");
 
+    /** How long an old failure of the fallback's resolver waits for a newer result. */
+    private static final int NEXT_RESULT_SECONDS = 5;
+
     private static final Logger LOG = LoggerFactory.getLogger(FallbackNameResolver.class);
 
     private final URI target;
     private final NameResolver rackcall;
     private final NameResolver network;
     private final SynchronizationContext context;
+    private final ScheduledExecutorService timers;
     private Listener2 listener;
     /** Why new calls go to the fallback. Null while they do not, and until the first look for servers has ended. */
     private Status reason;
     /** What the fallback's resolver found last; null before its first result. */
     private ResolutionResult found;
+    /** Tells the channel an old failure. Null until one had to wait for a newer result. */
+    private SynchronizationContext.ScheduledHandle overdue;
 
     private boolean closed;
 
@@ -48,6 +56,7 @@ final class FallbackNameResolver extends NameResolver {
         this.target = target;
         this.network = network;
         this.context = args.getSynchronizationContext();
+        this.timers = args.getScheduledExecutorService();
     }
 
     /**
@@ -97,6 +106,7 @@ final class FallbackNameResolver extends NameResolver {
     @Override
     public void shutdown() {
         closed = true;
+        stopWaiting();
         rackcall.shutdown();
         network.shutdown();
     }
@@ -109,14 +119,14 @@ final class FallbackNameResolver extends NameResolver {
                 LOG.info("new calls go to Rackcall's servers again, not to {}", target);
             }
             reason = null;
+            stopWaiting();
             return listener.onResult2(result);
         }
         reason = servers.getStatus();
         if (!fellBack) {
             LOG.info("new calls go to {}: {}", target, reason.getDescription());
-            // An old failure must not fail calls; only the next result may.
-            if (found != null && found.getAddressesOrError().hasValue()) {
-                tellNetwork();
+            if (found != null) {
+                tellOld();
             }
             // Addresses may be old, too.
             network.refresh();
@@ -124,8 +134,27 @@ final class FallbackNameResolver extends NameResolver {
         return reason;
     }
 
+    /**
+     * Tells old addresses at once. An old failure first waits for a newer result, so that it does not fail calls; but not
+     * for ever, since a resolver may ignore a refresh.
+     */
+    private void tellOld() {
+        if (found.getAddressesOrError().hasValue()) {
+            tellNetwork();
+        } else {
+            overdue = context.schedule(this::tellNetwork, NEXT_RESULT_SECONDS, TimeUnit.SECONDS, timers);
+        }
+    }
+
+    private void stopWaiting() {
+        if (overdue != null) {
+            overdue.cancel();
+        }
+    }
+
     private Status networkFound(ResolutionResult result) {
         found = result;
+        stopWaiting();
         return reason == null ? Status.OK : tellNetwork();
     }
 

@@ -2,7 +2,6 @@ package dev.rackcall.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.testkit.Await;
 import io.grpc.NameResolver;
 import io.grpc.Status;
 import io.grpc.StatusOr;
@@ -12,8 +11,9 @@ import java.net.SocketAddress;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,7 +26,7 @@ class FallbackNameResolverTest {
 
     private final AtomicReference<Throwable> panic = new AtomicReference<>();
     private final SynchronizationContext context = new SynchronizationContext((thread, failure) -> panic.set(failure));
-    private final ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
+    private final FakeTimers timers = new FakeTimers();
     private final SpokenResolver rackcall = new SpokenResolver("localhost");
     private final SpokenResolver network = new SpokenResolver("cart.internal:8443");
     private final NameResolver resolver =
@@ -118,13 +118,54 @@ class FallbackNameResolverTest {
     /** Such as one from the channel's start, before the name was known. */
     @Test
     void shouldLookAgainInsteadOfTellingAnOldFailure() {
-        rackcall.finds(MEMORY);
-        network.fails("no such host");
-        rackcall.fails("no server");
+        fallBackAfterAFailure();
         assertThat(told).containsExactly(MEMORY);
         assertThat(network.refreshes.get()).isEqualTo(1);
         network.finds(HTTP);
         assertThat(told).containsExactly(MEMORY, HTTP);
+    }
+
+    /** Resolvers that get their addresses pushed ignore a refresh, and calls without a deadline would hang. */
+    @Test
+    void shouldTellAnOldFailureIfNoResultFollowsInTime() {
+        fallBackAfterAFailure();
+        timers.pass(4_999);
+        assertThat(told).containsExactly(MEMORY);
+        timers.pass(1);
+        assertThat(told).containsExactly(MEMORY, "no server; the fallback " + TARGET + ": no such host");
+        network.finds(HTTP);
+        timers.pass(10_000);
+        assertThat(told).hasSize(3).endsWith(HTTP);
+    }
+
+    @Test
+    void shouldForgetAnOldFailureAfterTheNextResult() {
+        fallBackAfterAFailure();
+        network.fails("still no such host");
+        timers.pass(10_000);
+        assertThat(told).containsExactly(MEMORY, "no server; the fallback " + TARGET + ": still no such host");
+    }
+
+    @Test
+    void shouldForgetAnOldFailureWhenAServerIsBack() {
+        fallBackAfterAFailure();
+        rackcall.finds(MEMORY);
+        timers.pass(10_000);
+        assertThat(told).containsExactly(MEMORY, MEMORY);
+    }
+
+    @Test
+    void shouldForgetAnOldFailureAtShutdown() {
+        fallBackAfterAFailure();
+        context.execute(resolver::shutdown);
+        timers.pass(10_000);
+        assertThat(told).containsExactly(MEMORY);
+    }
+
+    private void fallBackAfterAFailure() {
+        rackcall.finds(MEMORY);
+        network.fails("no such host");
+        rackcall.fails("no server");
     }
 
     /** The channel does not ask for it, because it has addresses. */
@@ -132,7 +173,8 @@ class FallbackNameResolverTest {
     void shouldGoOnToLookForServersWhileTheFallbackServes() {
         network.finds(HTTP);
         rackcall.fails("the directory does not answer");
-        Await.until("another look", () -> rackcall.refreshes.get() > 0);
+        timers.pass(10_000);
+        assertThat(rackcall.refreshes.get()).isEqualTo(1);
         assertThat(network.refreshes.get()).isEqualTo(1);
     }
 
@@ -161,5 +203,32 @@ class FallbackNameResolverTest {
     @Test
     void shouldHaveTheFallbacksAuthority() {
         assertThat(resolver.getServiceAuthority()).isEqualTo("cart.internal:8443");
+    }
+
+    /** Runs tasks in the test's thread when the test says that time passes. */
+    private static final class FakeTimers extends ScheduledThreadPoolExecutor {
+        private final List<Timer> waiting = new ArrayList<>();
+        private long now;
+
+        private record Timer(long due, Runnable task, ScheduledFuture<?> handle) {}
+
+        FakeTimers() {
+            super(1);
+        }
+
+        @Override
+        public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            // Nothing but a handle that can be cancelled.
+            ScheduledFuture<?> handle = super.schedule(() -> {}, 1, TimeUnit.DAYS);
+            waiting.add(new Timer(now + unit.toNanos(delay), task, handle));
+            return handle;
+        }
+
+        void pass(long millis) {
+            now += TimeUnit.MILLISECONDS.toNanos(millis);
+            List<Timer> due = waiting.stream().filter(timer -> timer.due <= now).toList();
+            waiting.removeAll(due);
+            due.stream().filter(timer -> !timer.handle.isCancelled()).forEach(timer -> timer.task.run());
+        }
     }
 }
