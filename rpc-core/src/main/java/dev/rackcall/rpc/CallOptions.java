@@ -11,7 +11,7 @@ import java.util.Optional;
  * useless.)
  */
 public final class CallOptions {
-    /** The channel's default timeout, which is not sent to the server; no headers. */
+    /** The channel's default timeout, which servers need not see; no headers. */
     public static final CallOptions DEFAULT =
             new CallOptions(null, null, Metadata.EMPTY, Isolation.DEFAULT, CallObserver.NONE, false);
 

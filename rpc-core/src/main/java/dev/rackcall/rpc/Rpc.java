@@ -57,7 +57,10 @@ public @interface Rpc {
      */
     boolean oneWay() default false;
 
-    /** Calling twice does no harm, so the runtime may repeat the call after a lost connection. */
+    /**
+     * Calling twice does no harm, so the channel repeats the call on another server, if it has one, after its connection to
+     * the first was lost. Calls that pass shared objects, and streams of which elements have arrived, are not repeated.
+     */
     boolean idempotent() default false;
 
     /**

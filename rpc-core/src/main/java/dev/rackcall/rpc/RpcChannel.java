@@ -63,8 +63,8 @@ public interface RpcChannel extends AutoCloseable {
         /** It is connected to a server that takes calls. */
         READY,
         /**
-         * The last attempt to connect failed. The next call tries again; with a directory, the channel retries by
-         * itself.
+         * The last attempt to connect failed, and the next call tries again. With a directory: its servers are gone, and
+         * the channel looks for others by itself.
          */
         TRANSIENT_FAILURE,
         /** It was closed. */
@@ -185,6 +185,7 @@ public interface RpcChannel extends AutoCloseable {
          */
         Builder arenaQuota(long bytes);
 
+        /** How long connecting to a server may take; 5 s by default. */
         Builder connectTimeout(Duration value);
 
         /**
@@ -194,7 +195,7 @@ public interface RpcChannel extends AutoCloseable {
          */
         Builder waitForReady(Duration value);
 
-        /** Timeout of calls that set none; 30 s by default. Not sent to the server ({@link RpcContext#deadline}). */
+        /** Timeout of calls that set none; 30 s by default. Servers need not see it ({@link RpcContext#deadline}). */
         Builder defaultTimeout(Duration value);
 
         /**
@@ -264,7 +265,8 @@ public interface RpcChannel extends AutoCloseable {
 
         /**
          * Opens the channel without connecting, for example because two programs call each other and either may start
-         * first. The first call or scope connects; it fails with UNAVAILABLE at once if no server has the channel, and
+         * first. The first call or scope connects; it fails with UNAVAILABLE at once if no server has the channel
+         * (unless its stub {@linkplain CallOptions#withWaitForReady waits}), and
          * a call of a stub fails with FAILED_PRECONDITION if the servers were built from another version. {@link
          * #waitForReady} has no effect.
          */

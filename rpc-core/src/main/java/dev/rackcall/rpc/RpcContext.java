@@ -20,8 +20,8 @@ public interface RpcContext {
 
     /**
      * When the caller stops waiting, if its call has set or inherited a deadline; calls that the handler makes inherit
-     * it. A channel's default timeout does not travel: callers of a service whose handlers make calls should set
-     * {@link CallOptions#withTimeout}.
+     * it. A channel's default timeout is set only if the call was repeated or had to wait: callers of a service whose handlers
+     * make calls should set {@link CallOptions#withTimeout}.
      */
     Optional<Deadline> deadline();
 

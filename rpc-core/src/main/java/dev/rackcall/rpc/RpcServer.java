@@ -15,7 +15,7 @@ import java.util.Optional;
  *
  * <p>Your program decides when to shut down: an exit hook that calls {@link #shutdown} can take as long as it needs. If
  * the process exits normally and the server is still open after all hooks, calls in flight end with UNAVAILABLE, and
- * the server leaves no files.
+ * the server leaves no files. A server of a pool closes itself at exit, since its memory outlives the process.
  *
  * <pre>{@code
  * try (RpcServer server = RpcServer.builder().service(Search.class, new SearchService()).start()) {
@@ -231,9 +231,8 @@ public interface RpcServer extends AutoCloseable {
          * @throws RpcException ALREADY_EXISTS if a living server has one of the channels and either is {@link
          *     #exclusive}, PERMISSION_DENIED or
          *     FAILED_PRECONDITION if the runtime directory cannot be used, FAILED_PRECONDITION if huge pages are
-         *     required and there are none, if an address is open to other hosts without TLS and {@link #insecure} was
-         *     not called, or if the directory has another interface for a channel, UNAVAILABLE if the directory does
-         *     not answer
+         *     required and there are none, or if an address is open to other hosts without TLS and {@link #insecure} was
+         *     not called, UNAVAILABLE if the directory does not answer
          */
         RpcServer start();
     }

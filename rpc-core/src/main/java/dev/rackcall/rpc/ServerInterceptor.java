@@ -18,7 +18,8 @@ public interface ServerInterceptor {
      * Runs one call on the handler's thread. Interceptors run in the order in which they were added, each inside the
      * one before it. The call ends after the first one has returned, so all of them may add trailers until then.
      *
-     * <p>An exception that leaves this method ends the call. An {@link RpcException} sets its status; any other
+     * <p>An exception that leaves this method ends the call. An {@link RpcException} sets its status,
+     * unless it {@linkplain RpcException#isFromCall comes from a call} that this interceptor made; any other
      * exception is logged and becomes INTERNAL with the name of this class. A failure of {@code next} cannot be turned
      * into a success.
      *

@@ -54,7 +54,13 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private boolean waitsForReady;
 
     private MethodDescriptor method;
+    /** The deadline that the caller has set; 0 if none. */
+    private long callerDeadline;
+    /** Until when all attempts must have ended. */
     private long deadline;
+    /** Whether the call has waited for a server. */
+    private boolean hasWaited;
+
     private Metadata headers = Metadata.EMPTY;
     private Isolation isolation = Isolation.TRUSTED;
     private CallObserver observer = CallObserver.NONE;
@@ -82,6 +88,8 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
             boolean callWaits) {
         waitsForReady = callWaits;
         method = callee;
+        callerDeadline = callDeadline;
+        hasWaited = false;
         // All attempts share one deadline.
         deadline = callDeadline == 0
                 ? System.nanoTime() + routes.spec().defaultTimeout().toNanos()
@@ -121,10 +129,12 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         while (true) {
             Subchannel subchannel = mayWait ? subchannel() : present();
             Attempt told = Attempt.begin(subchannel, observer);
+            // Servers do not see the channel's default timeout, unless only a part of it is left.
+            long seen = last == null && !hasWaited ? callerDeadline : deadline;
             last = subchannel;
             ClientCall inner;
             try {
-                inner = subchannel.connection().begin(method, deadline, headers, isolation, told);
+                inner = subchannel.connection().begin(method, seen, headers, isolation, told);
             } catch (RpcException e) {
                 told.endUntold(e.status());
                 // Nothing was sent, so any call may try another subchannel.
@@ -176,6 +186,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         if (owner.isPresent()) {
             return owner.get();
         }
+        hasWaited |= routes.subchannels().length == 0;
         while (true) {
             try {
                 Subchannel subchannel = Subchannel.pick(routes.subchannels(deadline), tried);

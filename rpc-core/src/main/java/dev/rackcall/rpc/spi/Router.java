@@ -42,8 +42,7 @@ public interface Router {
     /**
      * Names a server in the directory until the announcement is closed or this process has died.
      *
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if another server has one of the channels with another interface, UNAVAILABLE if
-     *     the directory does not answer
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if the directory does not answer
      */
     Announcement announce(ServerSpec spec, ServerEndpoint endpoint, Membership membership);
 

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -35,5 +36,17 @@ class NestedDeadlineTest extends RpcFixture {
         // Only the call's own timeout applies.
         assertThat(channel.stub(Echo.class).remainingMillis()).isGreaterThan(10_000L);
         assertThat(last.connections() + first.connections()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldNotShowTheDefaultTimeoutToAnyOfSeveralServers() {
+        serve(Echo.class, new EchoService());
+        serve(Echo.class, new EchoService());
+        RpcChannel channel = open(Echo.class);
+        Await.equal("routes", 2, () -> channel.routes().size());
+        Echo echo = channel.stub(Echo.class);
+        for (int i = 0; i < 20; i++) {
+            assertThat(echo.remainingMillis()).isEqualTo(Duration.ofDays(1).toMillis());
+        }
     }
 }

@@ -25,10 +25,11 @@ record Failure(Status status, Metadata trailers) {
      *
      * @param encoding whether the handler had returned, so that a malformed payload is its result and not its argument
      * @param isolated whether a Ref or length that leaves the arguments' scope is a sandbox violation
+     * @param over whether the call's deadline has passed, or it was cancelled
      */
-    static Failure of(Throwable cause, String method, boolean encoding, boolean isolated) {
+    static Failure of(Throwable cause, String method, boolean encoding, boolean isolated, boolean over) {
         try {
-            return judge(cause, method, encoding, isolated);
+            return judge(cause, method, encoding, isolated, over);
         } catch (RuntimeException | Error e) {
             // The exception's own methods may throw, too.
             return plain(Status.Code.UNKNOWN.with(
@@ -37,11 +38,12 @@ record Failure(Status status, Metadata trailers) {
         }
     }
 
-    private static Failure judge(Throwable cause, String method, boolean encoding, boolean isolated) {
+    private static Failure judge(Throwable cause, String method, boolean encoding, boolean isolated, boolean over) {
         return switch (cause) {
-            case RpcException e when e.isFromCall() -> plain(ofNestedCall(method, e.status()));
+            case RpcException e when e.isFromCall() -> plain(ofNestedCall(method, "handler", e.status(), over));
             case RpcException e -> new Failure(e.status(), e.trailers());
-            case CompletionException e when e.getCause() != null -> judge(e.getCause(), method, encoding, isolated);
+            case CompletionException e
+            when e.getCause() != null -> judge(e.getCause(), method, encoding, isolated, over);
             case PayloadException e
             when encoding ->
                 plain(Status.Code.INTERNAL.with("%s: the handler's result cannot be sent: %s", method, e.getMessage()));
@@ -76,15 +78,21 @@ record Failure(Status status, Metadata trailers) {
 
     /**
      * The status of another server, which the handler called, would mislead the caller: this server is not unavailable,
-     * and the arguments that are wrong are not the caller's. As in gRPC, a handler passes a status on explicitly.
+     * and the arguments that are wrong are not the caller's. As in gRPC, a handler passes a status on explicitly. Only a
+     * call that is over itself passes on why: its nested calls inherit its deadline and its cancellation.
+     *
+     * @param maker what made the nested call
      */
-    private static Status ofNestedCall(String method, Status status) {
-        Status.Code code = switch (status.code()) {
-            // A nested call has its caller's deadline.
-            case DEADLINE_EXCEEDED, CANCELLED -> status.code();
-            default -> Status.Code.UNKNOWN;
-        };
-        return code.with("%s: a call that its handler made failed: %s", method, status);
+    private static Status ofNestedCall(String method, String maker, Status status, boolean over) {
+        boolean isInherited =
+                over && (status.code() == Status.Code.DEADLINE_EXCEEDED || status.code() == Status.Code.CANCELLED);
+        Status.Code code = isInherited ? status.code() : Status.Code.UNKNOWN;
+        return code.with("%s: a call that its %s made failed: %s", method, maker, status);
+    }
+
+    /** A call that an interceptor made failed, so the handler's call does. */
+    static Status ofInterceptorsCall(String method, Class<?> interceptor, Status nested, boolean over) {
+        return ofNestedCall(method, "interceptor " + interceptor.getName(), nested, over);
     }
 
     /** The handler has stored or allocated where it may not. */
@@ -111,10 +119,10 @@ record Failure(Status status, Metadata trailers) {
                 method, interceptor.getName(), thrown.getClass().getSimpleName());
     }
 
-    /** The status of a failure that was reported before. */
-    static Status statusOf(Throwable cause, String method) {
+    /** The status of a failure that was reported before; {@code over} as in {@link #of}. */
+    static Status statusOf(Throwable cause, String method, boolean over) {
         return cause instanceof RpcException e
-                ? e.isFromCall() ? ofNestedCall(method, e.status()) : e.status()
+                ? e.isFromCall() ? ofNestedCall(method, "handler", e.status(), over) : e.status()
                 : Status.Code.UNKNOWN.with(
                         "%s: the handler threw %s", method, cause.getClass().getName());
     }

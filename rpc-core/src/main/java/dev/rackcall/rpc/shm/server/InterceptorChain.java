@@ -57,6 +57,10 @@ final class InterceptorChain {
                 next.run();
             }
         } catch (RpcException e) {
+            if (e.isFromCall() && e != next.failure) {
+                throw Failure.ofInterceptorsCall(method(), interceptor.getClass(), e.status(), call.isOver())
+                        .asException(e);
+            }
             throw e;
         } catch (Throwable t) {
             if (t == next.failure || t instanceof InternalError) {
@@ -84,7 +88,8 @@ final class InterceptorChain {
             throw e;
         } catch (Throwable t) {
             // Once a stream is to end this call, the slot may serve its next call.
-            Failure failure = Failure.of(t, method(), ending == null && call.response.isEncoding(), isolated);
+            Failure failure =
+                    Failure.of(t, method(), ending == null && call.response.isEncoding(), isolated, call.isOver());
             throw new RpcException(failure.status(), failure.trailers(), t);
         }
     }

@@ -98,6 +98,11 @@ final class ServerRequest {
         return service;
     }
 
+    /** Whether the call's deadline has passed. */
+    boolean isLate() {
+        return deadline != 0 && deadline - System.nanoTime() <= 0;
+    }
+
     /** Throws the failure of a call whose handler must not run. */
     void requireServable() {
         if (!service.hasMethod(methodIndex)) {
@@ -107,7 +112,7 @@ final class ServerRequest {
                             service.channel(), methodIndex)
                     .asException();
         }
-        if (deadline != 0 && deadline - System.nanoTime() <= 0) {
+        if (isLate()) {
             throw Status.Code.DEADLINE_EXCEEDED
                     .with("%s: the deadline had passed before the handler could start", name())
                     .asException();

@@ -283,7 +283,7 @@ final class ServerStream<T> {
         if (context != null) {
             EndObservers.tell(
                     context.observers(),
-                    why == null ? Status.OK : Failure.statusOf(why, method),
+                    why == null ? Status.OK : Failure.statusOf(why, method, context.isCancelled()),
                     context.addedTrailers());
         }
     }

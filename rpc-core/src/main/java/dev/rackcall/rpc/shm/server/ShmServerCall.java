@@ -456,6 +456,11 @@ final class ShmServerCall extends DeferrableCall {
         response.addTrailers(trailers);
     }
 
+    /** Whether the call's deadline has passed, or its caller no longer waits. */
+    boolean isOver() {
+        return unwanted || request.isLate();
+    }
+
     @Override
     void fail(Throwable cause) {
         // If this side has ended the connection, the client is told of that end, not of its effects on the handler.
@@ -463,7 +468,7 @@ final class ShmServerCall extends DeferrableCall {
             forsake();
             return;
         }
-        Failure failure = Failure.of(cause, request.name(), response.isEncoding(), request.isIsolated());
+        Failure failure = Failure.of(cause, request.name(), response.isEncoding(), request.isIsolated(), isOver());
         objects.discardReply();
         takeTrailers();
         long word = response.failure(request.ticket(), failure);
