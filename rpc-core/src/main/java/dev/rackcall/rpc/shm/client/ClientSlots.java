@@ -57,6 +57,8 @@ class ClientSlots {
     private static final int FEW = 2;
 
     private static final int QUIET_LAPS = 4;
+    /** Narrow laps become wide at multiples of this ticket. A power of two, well below half of 2^32. */
+    private static final long REFRESH = 1L << 30;
 
     /** Longest single sleep in the queue. */
     private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -78,8 +80,12 @@ class ClientSlots {
     @SuppressWarnings("unused") // TAIL
     private volatile long tail;
 
-    /** Wide laps in a row that ended with few calls in flight. A hint: a lost update narrows a lap later. */
+    // Hints, written by all claiming threads: a lost update makes laps narrow a little earlier or later.
+
+    /** Wide laps in a row that ended with few calls in flight. */
     private int quietLaps;
+    /** The first ticket of the lap that was counted last. */
+    private long lapCounted;
 
     ClientSlots(ShmClientConnection connection, int count) {
         this.connection = connection;
@@ -141,39 +147,52 @@ class ClientSlots {
     /** Makes laps wide from that turn on, unless another thread has taken it or made them so. */
     private void widen(long turn) {
         if (TAIL.compareAndSet(this, turn, turn + YOUNGEST)) {
-            quietLaps = 0;
-            announce(() -> ControlLayout.wideFrom(memory, ticketOf(turn)));
+            announce(true, ticketOf(turn));
         }
     }
 
-    /** The next turn. At the end of a wide lap, laps become narrow if only few calls were in flight for some time. */
+    /** The next turn. */
     private long turn() {
         long turn = (long) TAIL.getAcquire(this);
-        if (((int) ticketOf(turn) & mask) == 0 && ageOf(turn) == oldest && mask != narrowMask) {
-            narrowIfQuiet(turn);
+        if (((int) ticketOf(turn) & mask) == 0 && mask != narrowMask) {
+            beginLap(turn);
             turn = (long) TAIL.getAcquire(this);
         }
         return turn;
     }
 
-    private void narrowIfQuiet(long turn) {
-        if (busy() > FEW) {
-            quietLaps = 0;
-        } else if (++quietLaps >= QUIET_LAPS && areNarrowSlotsFree() && hasSeenWidening(ticketOf(turn))) {
-            long narrow = turn - ageOf(turn);
-            if (TAIL.compareAndSet(this, turn, narrow)) {
-                announce(() -> ControlLayout.narrowFrom(memory, ticketOf(turn)));
+    /** Makes wide laps narrow if only few calls were in flight for some time, and narrow ones wide now and then. */
+    private void beginLap(long turn) {
+        int age = ageOf(turn);
+        long ticket = ticketOf(turn);
+        if (age == NARROW) {
+            // Words have the low halves of tickets only, so none may become too old.
+            if (ticket != 0 && (ticket & (REFRESH - 1)) == 0) {
+                widen(turn);
+            }
+        } else if (age == oldest && ticket != lapCounted) {
+            lapCounted = ticket;
+            quietLaps = busy() > FEW ? 0 : quietLaps + 1;
+            if (quietLaps >= QUIET_LAPS && areNarrowSlotsFree() && hasCaughtUp(ticket)) {
+                narrow(turn);
             }
         }
     }
 
+    private void narrow(long turn) {
+        if (TAIL.compareAndSet(this, turn, turn - ageOf(turn))) {
+            quietLaps = 0;
+            announce(false, ticketOf(turn));
+        }
+    }
+
     /**
-     * Whether the server has taken enough of the wide laps' requests to have noticed that they are wide: among nine in a
-     * row, one lies beyond the narrow slots. Only then may a later change overwrite what announced the last one.
+     * Whether the server has taken all requests. As laps become narrow only then, at most one change, which makes them
+     * wide, lies ahead of the server, and what the words say about its next request is right.
      */
-    private boolean hasSeenWidening(long ticket) {
+    private boolean hasCaughtUp(long ticket) {
         try {
-            return ticket - ControlLayout.consumed(memory) <= mask / 2;
+            return ControlLayout.consumed(memory) == ticket;
         } catch (IllegalStateException e) {
             return connection.rethrowIfOpen(e);
         }
@@ -188,10 +207,14 @@ class ClientSlots {
         return true;
     }
 
-    /** Until the server knows of the change, it takes no request from that ticket on, whichever thread sends it. */
-    private void announce(Runnable store) {
+    /** Until the server knows of the change, it may find no request from that ticket on, whichever thread sends it. */
+    private void announce(boolean wide, long ticket) {
         try {
-            store.run();
+            if (wide) {
+                ControlLayout.wideFrom(memory, ticket);
+            } else {
+                ControlLayout.narrowFrom(memory, ticket);
+            }
             connection.tell();
         } catch (IllegalStateException e) {
             connection.rethrowIfOpen(e);

@@ -251,31 +251,36 @@ public final class ControlLayout {
     }
 
     /**
-     * Makes requests from {@code ticket} on go round the first {@link #NARROW_SLOTS} slots. Opaque: the client fences, and
-     * rings if necessary, as after a request; the server fences before its last check.
+     * Makes requests from {@code ticket} on go round the first {@link #NARROW_SLOTS} slots. Called when the server has taken
+     * all earlier ones. The client fences, and rings if necessary, as after a request; the server fences before its last
+     * check.
      */
     public static void narrowFrom(MemorySegment memory, long ticket) {
-        LONG.setOpaque(memory, NARROW, ticket + 1);
+        raise(memory, NARROW, ticket + 1);
     }
 
     /** Makes requests from {@code ticket} on go round all slots again. Ordered as {@link #narrowFrom}. */
     public static void wideFrom(MemorySegment memory, long ticket) {
-        LONG.setOpaque(memory, WIDE, ticket + 1);
+        raise(memory, WIDE, ticket + 1);
+    }
+
+    /** A thread that was off its processor meanwhile must not overwrite a later change. */
+    private static void raise(MemorySegment memory, long offset, long value) {
+        long seen = (long) LONG.getVolatile(memory, offset);
+        while (seen < value && !LONG.compareAndSet(memory, offset, seen, value)) {
+            seen = (long) LONG.getVolatile(memory, offset);
+        }
     }
 
     /**
-     * How many slots request {@code ticket} and the next ones go round: what was announced last, up to that ticket. A
-     * client widens after it has narrowed if it does both at one ticket.
-     *
-     * @param before the number until now: both words may announce later changes already
+     * How many slots request {@code ticket} goes round, which is the next one that the server takes: as the last change up
+     * to it says. Of changes at one ticket, the one that widens is the last. If the words change meanwhile, the result may
+     * be wrong; then the server does not find the request, and asks again.
      */
-    public static int lap(MemorySegment memory, long ticket, int before, int slots) {
+    public static int lap(MemorySegment memory, long ticket, int slots) {
         long narrow = (long) LONG.getOpaque(memory, NARROW) - 1;
         long wide = (long) LONG.getOpaque(memory, WIDE) - 1;
-        if (wide <= ticket && (wide >= narrow || narrow > ticket)) {
-            return slots;
-        }
-        return narrow <= ticket ? NARROW_SLOTS : before;
+        return narrow <= ticket && (wide < narrow || wide > ticket) ? NARROW_SLOTS : slots;
     }
 
     /** Pairs with the store in {@link #state(MemorySegment, int)}. */

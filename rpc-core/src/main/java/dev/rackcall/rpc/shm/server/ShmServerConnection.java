@@ -202,14 +202,17 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** Requests that have arrived but were not taken, up to the first empty slot. Poller only. */
     int waitingRequests() {
-        int count = 0;
-        while (count < lap
-                && SlotLayout.isOf(
-                        SlotLayout.requestWord(memory, ControlLayout.slot((int) (head + count) & (lap - 1))),
-                        head + count)) {
-            count++;
+        int round = lap;
+        for (int count = 0; count <= mask; count++) {
+            long ticket = head + count;
+            if (!SlotLayout.isOf(wordOf(ticket, round), ticket)) {
+                round = lapFrom(ticket);
+                if (!SlotLayout.isOf(wordOf(ticket, round), ticket)) {
+                    return count;
+                }
+            }
         }
-        return count;
+        return mask + 1;
     }
 
     private long await(long seen, int patience) {
@@ -228,15 +231,23 @@ public final class ShmServerConnection implements Relief.Served {
     }
 
     private long nextWord() {
-        return SlotLayout.requestWord(memory, ControlLayout.slot((int) head & (lap - 1)));
+        return wordOf(head, lap);
+    }
+
+    private long wordOf(long ticket, int round) {
+        return SlotLayout.requestWord(memory, ControlLayout.slot((int) ticket & (round - 1)));
+    }
+
+    /** How many slots requests go round from that ticket on. */
+    private int lapFrom(long ticket) {
+        boolean mayChange = mask >= ControlLayout.NARROW_SLOTS && !end.isMirrored();
+        return mayChange ? ControlLayout.lap(memory, ticket, mask + 1) : mask + 1;
     }
 
     /** Whether the client's requests go round another number of slots from the next one on. */
     private boolean changesLap() {
         int before = lap;
-        if (mask >= ControlLayout.NARROW_SLOTS && !end.isMirrored()) {
-            lap = ControlLayout.lap(memory, head, before, mask + 1);
-        }
+        lap = lapFrom(head);
         return lap != before;
     }
 

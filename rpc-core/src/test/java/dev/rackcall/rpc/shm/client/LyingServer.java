@@ -186,11 +186,9 @@ final class LyingServer implements AutoCloseable {
         ControlLayout.watched(memory, true);
         hangingUp = false;
         long head = 0;
-        int lap = SLOTS;
         while (!stopped && !hangingUp && socket.drain() >= 0) {
             for (int i = 0; i < 64 && !hangingUp; i++) {
-                lap = ControlLayout.lap(memory, head, lap, SLOTS);
-                long slot = ControlLayout.slot((int) head & (lap - 1));
+                long slot = ControlLayout.slot((int) head & (ControlLayout.lap(memory, head, SLOTS) - 1));
                 long word = SlotLayout.requestWord(memory, slot);
                 if (!SlotLayout.isOf(word, head)) {
                     Thread.onSpinWait();
