@@ -6,6 +6,7 @@ import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.samples.documents.DocumentStore;
+import dev.rackcall.testkit.FreePort;
 import java.io.FilterWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -68,7 +69,9 @@ class RackDemoCommandTest {
         System.setProperty("zookeeper.forceSync", "no");
         List<InstanceSpec> specs = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
-            specs.add(new InstanceSpec(null, -1, -1, -1, true, i, TICK_MILLIS, 200));
+            // Curator's own choice may give a server the same port twice.
+            specs.add(new InstanceSpec(
+                    null, FreePort.find(), FreePort.find(), FreePort.find(), true, i, TICK_MILLIS, 200));
         }
         try (TestingCluster ensemble = new TestingCluster(specs)) {
             ensemble.start();
