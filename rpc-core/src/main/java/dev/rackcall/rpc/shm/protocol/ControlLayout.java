@@ -55,8 +55,8 @@ public final class ControlLayout {
     public static final long CONSUMED = 384;
     private static final long REACTOR_ASLEEP = 512;
     private static final long CALLER = 516;
-    private static final long NARROW = 640;
-    private static final long WIDE = 648;
+    public static final long NARROW = 640;
+    public static final long WIDE = 648;
     private static final long ASLEEP = 1024;
     static final long TIMES = 2048;
     public static final long FIRST_SLOT = 4096;
