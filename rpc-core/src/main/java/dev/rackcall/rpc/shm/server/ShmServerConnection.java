@@ -58,8 +58,8 @@ public final class ShmServerConnection implements Relief.Served {
     private long head;
     /** The value of {@link #head} last published to the client. Poller only. */
     private long publishedHead;
-    /** Consecutive turns without a request. Poller only. */
-    private int emptyTurns;
+    /** Whether a request was taken since the last call of {@link #wasUsed}. Poller only. */
+    private boolean used = true;
     /** Sleeps of the poller since the last request. Poller only. */
     private int rests;
     /** Whether calls were served since the poller last checked for sleepers. Poller only. */
@@ -163,7 +163,6 @@ public final class ShmServerConnection implements Relief.Served {
     int poll(Relief<ShmServerConnection> duty, int patience) throws ProtocolBreachException {
         if (isJammed()) {
             settle();
-            emptyTurns++;
             return 0;
         }
         long word = nextWord();
@@ -192,10 +191,8 @@ public final class ShmServerConnection implements Relief.Served {
             settle();
         }
         if (taken > 0) {
-            emptyTurns = 0;
+            used = true;
             rests = 0;
-        } else {
-            emptyTurns++;
         }
         return taken;
     }
@@ -340,8 +337,11 @@ public final class ShmServerConnection implements Relief.Served {
         }
     }
 
-    int emptyTurns() {
-        return emptyTurns;
+    /** Whether a request was taken since the last call; true at the first. */
+    boolean wasUsed() {
+        boolean was = used;
+        used = false;
+        return was;
     }
 
     int rests() {
@@ -361,7 +361,7 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** Announces that the server polls this connection from now on. */
     void watch() {
-        emptyTurns = 0;
+        used = true;
         ControlLayout.watched(memory, true);
     }
 
