@@ -305,7 +305,7 @@ public abstract class SharedObject {
     }
 
     private EndedMemoryException ended(MemorySegment attached) {
-        return new EndedMemoryException(this + " cannot be used any more: " + Mapping.ownerOf(attached)
+        return new EndedMemoryException(describe() + " cannot be used any more: " + Mapping.ownerOf(attached)
                 + " has ended, and its memory with it; " + Mapping.adviceOf(attached));
     }
 
@@ -334,7 +334,7 @@ public abstract class SharedObject {
 
     private StaleObjectException stale(RefException why) {
         StaleObjectException stale =
-                new StaleObjectException(this + " was used after its memory was freed: " + why.getMessage());
+                new StaleObjectException(describe() + " was used after its memory was freed: " + why.getMessage());
         stale.initCause(why);
         return stale;
     }
@@ -360,7 +360,7 @@ public abstract class SharedObject {
     }
 
     private ReadOnlyObjectException readOnly() {
-        return new ReadOnlyObjectException(this
+        return new ReadOnlyObjectException(describe()
                 + " may only be read here, since it belongs to the other side of a call. A handler may store into its"
                 + " arguments if the method declares @Rpc(writes = true); otherwise change a copy made by"
                 + " DeepCopy.DEFAULT.copy");
@@ -377,7 +377,7 @@ public abstract class SharedObject {
             throw readOnly();
         }
         if (scope == null) {
-            throw new ScopeException(what + ": " + this + " was not created here, so there is no scope to allocate in;"
+            throw new ScopeException(what + ": " + describe() + " was not created here, so there is no scope to allocate in;"
                     + " attach it with a scope, or copy it with DeepCopy.DEFAULT.copy; a handler allocates in"
                     + " RpcContext.replyScope()");
         }
@@ -385,7 +385,7 @@ public abstract class SharedObject {
     }
 
     private String nowhere() {
-        return this + (ref == GIVEN_AWAY ? "; read it before you release it" : " yet; move it first");
+        return describe() + (ref == GIVEN_AWAY ? "; read it before you release it" : " yet; move it first");
     }
 
     @Override
@@ -403,6 +403,11 @@ public abstract class SharedObject {
 
     @Override
     public String toString() {
+        return describe();
+    }
+
+    /** The object's type and place, without reading its memory: exceptions about that memory need it. */
+    final String describe() {
         String name = type.name().replaceAll("\\w+\\.", "");
         if (memory == null) {
             return name + (ref == GIVEN_AWAY ? " whose object was released" : " on no object");

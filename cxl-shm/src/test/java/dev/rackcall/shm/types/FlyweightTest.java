@@ -368,6 +368,22 @@ class FlyweightTest {
         assertThatExceptionOfType(ScopeException.class).isThrownBy(() -> other.create(Author.class));
     }
 
+    /** Its toString reads the memory that the exception is about. */
+    @Test
+    void shouldNameATextWhoseMemoryIsGone() {
+        Scope other = memory.scope();
+        SharedString text = SharedString.create(other, "text");
+        other.close();
+        assertThatExceptionOfType(RefException.class)
+                .isThrownBy(text::length)
+                .withMessageContaining("SharedString at ")
+                .withMessageContaining("was used after its memory was freed");
+        assertThatExceptionOfType(RefException.class).isThrownBy(text::toString);
+        assertThatIllegalStateException()
+                .isThrownBy(SharedString.TYPE.flyweight()::toString)
+                .withMessageContaining("SharedString on no object");
+    }
+
     @Test
     void shouldMakeObjectsThroughTheScope() {
         document.body(SharedString.create(scope, "text"));

@@ -23,6 +23,11 @@ import java.util.function.Supplier;
  * <p>Each turn has a ticket. Ticket {@code t} belongs to slot {@code t mod n} and may be taken once the server has
  * taken request {@code t - n}. From then on the previous holder has marked the slot busy or free for good. One check of
  * that state therefore suffices, and a claim costs one compare-and-set for any number of threads.
+ *
+ * <p>While few calls are in flight, a lap has {@link ControlLayout#NARROW_SLOTS} turns, so that everything that belongs to
+ * its slots stays in the processors' first caches. When a turn's slot is not free, laps become wide: n is the number of
+ * all slots. They become narrow again after some wide laps during which few calls were in flight. As the narrow number
+ * divides the wide one, a slot's earlier tickets lie a multiple of it back.
  */
 class ClientSlots {
     private static final VarHandle TAIL;
@@ -38,6 +43,23 @@ class ClientSlots {
     /** Pause between two checks whether the server has taken requests, which it does not announce. */
     private static final long NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
+    /** Bits of {@link #tail} for the age of wide laps. */
+    private static final int AGE_BITS = 13;
+
+    private static final int AGE_MASK = (1 << AGE_BITS) - 1;
+    /** The age while laps are narrow. */
+    private static final int NARROW = 0;
+    /** The age of the first ticket of wide laps. */
+    private static final int YOUNGEST = 1;
+
+    private static final long TICKET = 1L << AGE_BITS;
+    /** With at most so many calls in flight at the ends of {@link #QUIET_LAPS} wide laps, laps become narrow. */
+    private static final int FEW = 2;
+
+    private static final int QUIET_LAPS = 4;
+    /** Narrow laps become wide at multiples of this ticket. A power of two, well below half of 2^32. */
+    private static final long REFRESH = 1L << 30;
+
     /** Longest single sleep in the queue. */
     private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -45,12 +67,25 @@ class ClientSlots {
     private final MemorySegment memory;
     private final ShmClientCall[] slots;
     private final int mask;
+    /** Of a narrow lap; equals {@link #mask} if laps are never narrow. */
+    private final int narrowMask;
+    /** The age of wide laps that have all begun wide. */
+    private final int oldest;
+
     private final SpinTime roomTime = SpinTime.ofMemory();
     /** Callers that wait for a free slot. */
     final SlotQueue queue = new SlotQueue();
 
+    /** The next ticket, and below it the age of wide laps: {@link #NARROW}, or 1 + the tickets since they became wide. */
     @SuppressWarnings("unused") // TAIL
     private volatile long tail;
+
+    // Hints, written by all claiming threads: a lost update makes laps narrow a little earlier or later.
+
+    /** Wide laps in a row that ended with few calls in flight. */
+    private int quietLaps;
+    /** The first ticket of the lap that was counted last. */
+    private long lapCounted;
 
     ClientSlots(ShmClientConnection connection, int count) {
         this.connection = connection;
@@ -59,6 +94,130 @@ class ClientSlots {
         this.slots = new ShmClientCall[count];
         for (int i = 0; i < count; i++) {
             slots[i] = new ShmClientCall(connection, i);
+        }
+        this.oldest = YOUNGEST + count;
+        // A mirrored end copies slots in the order of wide laps.
+        boolean mayBeNarrow = count > ControlLayout.NARROW_SLOTS && !connection.end.isMirrored();
+        this.narrowMask = mayBeNarrow ? ControlLayout.NARROW_SLOTS - 1 : mask;
+        if (mayBeNarrow) {
+            ControlLayout.narrowFrom(memory, 0);
+        } else {
+            TAIL.setRelease(this, (long) oldest);
+        }
+    }
+
+    // ---- turns
+
+    /** Whether the next turn is one of a narrow lap; may change at once. */
+    boolean isNarrow() {
+        return ageOf((long) TAIL.getAcquire(this)) == NARROW;
+    }
+
+    private static long ticketOf(long turn) {
+        return turn >>> AGE_BITS;
+    }
+
+    private static int ageOf(long turn) {
+        return (int) turn & AGE_MASK;
+    }
+
+    private int lapMask(long turn) {
+        return ageOf(turn) == NARROW ? narrowMask : mask;
+    }
+
+    private ShmClientCall slotOf(long turn) {
+        return slots[(int) ticketOf(turn) & lapMask(turn)];
+    }
+
+    private long after(long turn) {
+        int age = ageOf(turn);
+        return turn + TICKET + (age == NARROW || age == oldest ? 0 : 1);
+    }
+
+    private boolean isTaken(long turn) {
+        return TAIL.compareAndSet(this, turn, after(turn));
+    }
+
+    /** Whether the call that was a lap before has left the turn's slot; false if laps have just become wide. */
+    private boolean wasLeftInTime(long turn) {
+        int age = ageOf(turn);
+        return (age == NARROW || age == oldest) && slotOf(turn).wasLeftBy(ticketOf(turn) - lapMask(turn) - 1);
+    }
+
+    /** Makes laps wide from that turn on, unless another thread has taken it or made them so. */
+    private void widen(long turn) {
+        if (TAIL.compareAndSet(this, turn, turn + YOUNGEST)) {
+            announce(true, ticketOf(turn));
+        }
+    }
+
+    /** The next turn. */
+    private long turn() {
+        long turn = (long) TAIL.getAcquire(this);
+        if (((int) ticketOf(turn) & mask) == 0 && mask != narrowMask) {
+            beginLap(turn);
+            turn = (long) TAIL.getAcquire(this);
+        }
+        return turn;
+    }
+
+    /** Makes wide laps narrow if only few calls were in flight for some time, and narrow ones wide now and then. */
+    private void beginLap(long turn) {
+        int age = ageOf(turn);
+        long ticket = ticketOf(turn);
+        if (age == NARROW) {
+            // Words have the low halves of tickets only, so none may become too old.
+            if (ticket != 0 && (ticket & (REFRESH - 1)) == 0) {
+                widen(turn);
+            }
+        } else if (age == oldest && ticket != lapCounted) {
+            lapCounted = ticket;
+            quietLaps = busy() > FEW ? 0 : quietLaps + 1;
+            if (quietLaps >= QUIET_LAPS && areNarrowSlotsFree() && hasCaughtUp(ticket)) {
+                narrow(turn);
+            }
+        }
+    }
+
+    private void narrow(long turn) {
+        if (TAIL.compareAndSet(this, turn, turn - ageOf(turn))) {
+            quietLaps = 0;
+            announce(false, ticketOf(turn));
+        }
+    }
+
+    /**
+     * Whether the server has taken all requests. As laps become narrow only then, at most one change, which makes them
+     * wide, lies ahead of the server, and what the words say about its next request is right.
+     */
+    private boolean hasCaughtUp(long ticket) {
+        try {
+            return ControlLayout.consumed(memory) == ticket;
+        } catch (IllegalStateException e) {
+            return connection.rethrowIfOpen(e);
+        }
+    }
+
+    private boolean areNarrowSlotsFree() {
+        for (int i = 0; i <= narrowMask; i++) {
+            if (slots[i].isBusy()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Until the server knows of the change, it may find no request from that ticket on, whichever thread sends it. */
+    private void announce(boolean wide, long ticket) {
+        try {
+            if (wide) {
+                ControlLayout.wideFrom(memory, ticket);
+            } else {
+                ControlLayout.narrowFrom(memory, ticket);
+            }
+            connection.tell();
+        } catch (IllegalStateException e) {
+            connection.rethrowIfOpen(e);
         }
     }
 
@@ -81,10 +240,10 @@ class ClientSlots {
      * ticket one lap before and has ended; the fast path checks only this.
      */
     ShmClientCall claim(long deadline) {
-        long ticket = (long) TAIL.getAcquire(this);
-        ShmClientCall call = slots[(int) ticket & mask];
-        if (call.wasLeftBy(ticket - mask - 1) && !queue.hasWaiters() && TAIL.compareAndSet(this, ticket, ticket + 1)) {
-            call.occupy(ticket);
+        long turn = turn();
+        if (wasLeftInTime(turn) && !queue.hasWaiters() && isTaken(turn)) {
+            ShmClientCall call = slotOf(turn);
+            call.occupy(ticketOf(turn));
             if (connection.isOpen()) {
                 return call;
             }
@@ -172,13 +331,18 @@ class ClientSlots {
             if (!connection.isOpen()) {
                 throw connection.end.failure();
             }
-            long ticket = (long) TAIL.getAcquire(this);
-            ShmClientCall call = slots[(int) ticket & mask];
-            if (!call.wasLeftBy(ticket - mask - 1) && !hasRoom(ticket)) {
+            long turn = turn();
+            long ticket = ticketOf(turn);
+            ShmClientCall call = slotOf(turn);
+            boolean hasRoom = wasLeftInTime(turn) || hasRoom(turn);
+            boolean isFree = hasRoom && (!call.isBusy() || call.reapIfAnswered());
+            if (!isFree && lapMask(turn) != mask) {
+                // No turn of a narrow lap is skipped.
+                widen(turn);
+            } else if (!hasRoom) {
                 return null;
-            }
-            if (!call.isBusy() || call.reapIfAnswered()) {
-                if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
+            } else if (isFree) {
+                if (isTaken(turn)) {
                     call.occupy(ticket);
                     if (connection.isOpen()) {
                         return call;
@@ -188,7 +352,7 @@ class ClientSlots {
             } else if (!knowsOfFree && areAllBusy()) {
                 // Skipping all of them would only cost the server time.
                 return null;
-            } else if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
+            } else if (isTaken(turn)) {
                 // An earlier call still occupies the slot: the server is told to skip it, and the next one is tried.
                 knowsOfFree = true;
                 skip(call, ticket);
@@ -283,16 +447,25 @@ class ClientSlots {
         }
     }
 
-    /**
-     * Whether the server has taken the request one lap before {@code ticket}, so that the slot's word may be
-     * overwritten.
-     */
-    private boolean hasRoom(long ticket) {
+    /** Whether the server has taken the last request of the turn's slot, so that its word may be overwritten. */
+    private boolean hasRoom(long turn) {
+        long ticket = ticketOf(turn);
         try {
-            return ticket - Math.min(ControlLayout.consumed(memory), ticket) <= mask;
+            return ticket - Math.min(ControlLayout.consumed(memory), ticket) < mostAhead(turn);
         } catch (IllegalStateException e) {
             return connection.rethrowIfOpen(e);
         }
+    }
+
+    /** The last request of the turn's slot lies at least so many tickets back. */
+    private int mostAhead(long turn) {
+        int age = ageOf(turn);
+        if (age == NARROW) {
+            return narrowMask + 1;
+        }
+        // In the first wide lap, a slot of narrow laps had its last request before they became wide.
+        boolean wasNarrow = age < oldest && ((int) ticketOf(turn) & mask) <= narrowMask;
+        return wasNarrow ? Math.max(age - YOUNGEST, narrowMask + 1) : mask + 1;
     }
 
     // ---- unused turns
@@ -317,11 +490,15 @@ class ClientSlots {
             if (!connection.isOpen()) {
                 throw wanted.lost(connection.end.failure());
             }
-            long ticket = (long) TAIL.getAcquire(this);
-            ShmClientCall call = slots[(int) ticket & mask];
-            if (call == wanted ? !hasRoom(ticket) : !call.wasLeftBy(ticket - mask - 1) && !hasRoom(ticket)) {
+            long turn = (long) TAIL.getAcquire(this);
+            long ticket = ticketOf(turn);
+            ShmClientCall call = slotOf(turn);
+            if (lapMask(turn) != mask) {
+                // Narrow laps may never come to the slot, and none of their turns is skipped.
+                widen(turn);
+            } else if (call == wanted ? !hasRoom(turn) : !wasLeftInTime(turn) && !hasRoom(turn)) {
                 wait.once();
-            } else if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
+            } else if (isTaken(turn)) {
                 if (call == wanted) {
                     call.occupy(ticket);
                     return;

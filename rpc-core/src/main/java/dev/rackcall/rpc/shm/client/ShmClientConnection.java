@@ -307,7 +307,12 @@ public final class ShmClientConnection extends ClientConnection
     /** Publishes the request half of {@code slot}, and wakes the server if it does not poll. */
     void publish(long slot, long word) {
         SlotLayout.publishRequest(memory, slot, word);
-        // Orders our request before our check of `watched`. The server fences between clearing `watched` and its last
+        tell();
+    }
+
+    /** Lets the server see what was stored before: wakes it if it sleeps. */
+    void tell() {
+        // Orders our stores before our check of `watched`. The server fences between clearing `watched` and its last
         // check of the slot.
         VarHandle.fullFence();
         if (!ControlLayout.isWatched(memory)) {

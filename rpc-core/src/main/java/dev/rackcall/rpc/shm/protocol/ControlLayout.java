@@ -23,6 +23,8 @@ import java.lang.invoke.VarHandle;
  *    384  consumed   : requests taken so far, published now and then          server
  *    512  reactor    : 1 while the client's reactor thread sleeps             client
  *    516  caller     : processor of a caller that waits on the poller's, -1: none    client
+ *    640  narrow     : 1 + the ticket from which on calls go round the first slots only, 0: never    client
+ *    648  wide       : 1 + the ticket from which on they go round all slots again, 0: never    client
  *   1024  asleep     : one bit a slot, set while its caller sleeps on a futex there    client
  *   2048  times    : how long calls took, a counter for each bucket of CallTimes; for people    client
  *   4096  slots, 256 bytes each
@@ -36,7 +38,7 @@ public final class ControlLayout {
     /** "RACKCALL" in ASCII, little-endian. */
     static final long MAGIC = 0x4c4c41434b434152L;
 
-    public static final int VERSION = 8;
+    public static final int VERSION = 9;
 
     private static final long MAGIC_OFFSET = 0;
     private static final long VERSION_OFFSET = 8;
@@ -53,10 +55,18 @@ public final class ControlLayout {
     public static final long CONSUMED = 384;
     private static final long REACTOR_ASLEEP = 512;
     private static final long CALLER = 516;
+    public static final long NARROW = 640;
+    public static final long WIDE = 648;
     private static final long ASLEEP = 1024;
     static final long TIMES = 2048;
     public static final long FIRST_SLOT = 4096;
     public static final long PAGE = 4096;
+
+    /**
+     * How many slots calls go round while few are in flight: their memory and both sides' objects for them stay in the
+     * caches of the processors. Divides the slot count of a connection that has more.
+     */
+    public static final int NARROW_SLOTS = 8;
 
     /** Descriptors of seals, one for each run of a sealed scope, and their marks: whole pages of both. */
     static final int SEALS = 1024;
@@ -107,6 +117,8 @@ public final class ControlLayout {
         memory.set(ValueLayout.JAVA_INT, PROCESSOR, Processor.UNKNOWN);
         memory.set(ValueLayout.JAVA_INT, CALLER, Processor.UNKNOWN);
         memory.set(ValueLayout.JAVA_INT, STATE, STATE_OPEN);
+        memory.set(ValueLayout.JAVA_LONG, NARROW, 0);
+        memory.set(ValueLayout.JAVA_LONG, WIDE, 0);
         // Last: memory with this word is complete. The hand-over through the socket orders it before the client's first
         // read.
         memory.set(ValueLayout.JAVA_LONG, MAGIC_OFFSET, MAGIC);
@@ -236,6 +248,39 @@ public final class ControlLayout {
     /** Sets what {@link #caller(MemorySegment)} returns. */
     public static void caller(MemorySegment memory, int processor) {
         INT.setOpaque(memory, CALLER, processor);
+    }
+
+    /**
+     * Makes requests from {@code ticket} on go round the first {@link #NARROW_SLOTS} slots. Called when the server has taken
+     * all earlier ones. The client fences, and rings if necessary, as after a request; the server fences before its last
+     * check.
+     */
+    public static void narrowFrom(MemorySegment memory, long ticket) {
+        raise(memory, NARROW, ticket + 1);
+    }
+
+    /** Makes requests from {@code ticket} on go round all slots again. Ordered as {@link #narrowFrom}. */
+    public static void wideFrom(MemorySegment memory, long ticket) {
+        raise(memory, WIDE, ticket + 1);
+    }
+
+    /** A thread that was off its processor meanwhile must not overwrite a later change. */
+    private static void raise(MemorySegment memory, long offset, long value) {
+        long seen = (long) LONG.getVolatile(memory, offset);
+        while (seen < value && !LONG.compareAndSet(memory, offset, seen, value)) {
+            seen = (long) LONG.getVolatile(memory, offset);
+        }
+    }
+
+    /**
+     * How many slots request {@code ticket} goes round, which is the next one that the server takes: as the last change up
+     * to it says. Of changes at one ticket, the one that widens is the last. If the words change meanwhile, the result may
+     * be wrong; then the server does not find the request, and asks again.
+     */
+    public static int lap(MemorySegment memory, long ticket, int slots) {
+        long narrow = (long) LONG.getOpaque(memory, NARROW) - 1;
+        long wide = (long) LONG.getOpaque(memory, WIDE) - 1;
+        return narrow <= ticket && (wide < narrow || wide > ticket) ? NARROW_SLOTS : slots;
     }
 
     /** Pairs with the store in {@link #state(MemorySegment, int)}. */

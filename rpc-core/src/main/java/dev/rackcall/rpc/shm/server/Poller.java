@@ -29,8 +29,12 @@ public final class Poller {
     /** How many turns a turn without a request counts as, so that an idle poller checks the sockets sooner. */
     private static final int IDLE_TURN_WEIGHT = 4;
 
-    /** Turns without a request after which a connection is no longer watched, if another one is busy. */
-    private static final int TURNS_WATCHED = 5_000;
+    /**
+     * A connection without a request for one to two times as long is no longer watched, if another one is busy. Longer than
+     * a busy client waits for its next time slice in a crowd: if it had to ring then, it would use the slice for one call.
+     */
+    private static final long WATCHED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     /** Further polls of a lone connection in a turn without a request, each after a pause. */
     private static final int PAUSES_PER_TURN = 8;
 
@@ -62,6 +66,8 @@ public final class Poller {
     private int sliceOfLook;
 
     private int turns;
+    /** When the unused connections were last told to ring. */
+    private long lastSweep = System.nanoTime();
 
     private final AtomicInteger connectionCount = new AtomicInteger();
     private final BooleanSupplier draining;
@@ -383,9 +389,6 @@ public final class Poller {
                 // Relieved in a handler: another thread owns the connections now.
                 return taken;
             }
-            if (taken == 0 && connection.emptyTurns() > TURNS_WATCHED && watched.size() > 1) {
-                watched.letRing(connection);
-            }
             if (connection.isOver(taken)) {
                 drop(connection);
             }
@@ -486,6 +489,11 @@ public final class Poller {
             watched.watchAgain();
         }
         watched.runsOn(Processor.current(), spinning.yieldsPay());
+        long now = System.nanoTime();
+        if (now - lastSweep > WATCHED_NANOS) {
+            lastSweep = now;
+            watched.letUnusedRing();
+        }
         for (int i = 0; i < count; i++) {
             ShmServerConnection connection = connections.get(events.tag(i));
             if (connection != null) {

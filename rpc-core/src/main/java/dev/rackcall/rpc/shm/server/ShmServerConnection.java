@@ -47,6 +47,9 @@ public final class ShmServerConnection implements Relief.Served {
     private final Handlers handlers;
     private final ShmServerCall[] calls;
     private final int mask;
+    /** How many slots requests go round now. Poller only. */
+    private int lap;
+
     private final AtomicInteger stuck = new AtomicInteger();
 
     private final LongConsumer cancelling = this::cancel;
@@ -55,8 +58,8 @@ public final class ShmServerConnection implements Relief.Served {
     private long head;
     /** The value of {@link #head} last published to the client. Poller only. */
     private long publishedHead;
-    /** Consecutive turns without a request. Poller only. */
-    private int emptyTurns;
+    /** Whether a request was taken since the last call of {@link #wasUsed}. Poller only. */
+    private boolean used = true;
     /** Sleeps of the poller since the last request. Poller only. */
     private int rests;
     /** Whether calls were served since the poller last checked for sleepers. Poller only. */
@@ -91,6 +94,7 @@ public final class ShmServerConnection implements Relief.Served {
         this.use = new ConnectionUse(end::release, end.count());
         this.payloads = new PayloadBudget(end.requestMemory().byteSize());
         this.mask = end.slots() - 1;
+        this.lap = end.slots();
         this.calls = new ShmServerCall[end.slots()];
     }
 
@@ -118,7 +122,8 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** Whether the next request has arrived and may be taken. */
     boolean hasRequest() {
-        return !isJammed() && SlotLayout.isOf(nextWord(), head);
+        return !isJammed()
+                && (SlotLayout.isOf(nextWord(), head) || (changesLap() && SlotLayout.isOf(nextWord(), head)));
     }
 
     String channel() {
@@ -129,7 +134,7 @@ public final class ShmServerConnection implements Relief.Served {
     public String handling() {
         // The last request that the poller took. The watcher sees its number: it has made the poller's thread pass a
         // handshake, and that thread is still in the handler.
-        ShmServerCall call = calls[(int) (head - 1) & mask];
+        ShmServerCall call = callOf(head - 1);
         return call == null ? channel() : call.request.name();
     }
 
@@ -158,11 +163,11 @@ public final class ShmServerConnection implements Relief.Served {
     int poll(Relief<ShmServerConnection> duty, int patience) throws ProtocolBreachException {
         if (isJammed()) {
             settle();
-            emptyTurns++;
             return 0;
         }
         long word = nextWord();
         if (!SlotLayout.isOf(word, head)) {
+            changesLap();
             settle();
             word = end.isMirrored() ? lookOut() : await(word, patience);
         }
@@ -173,7 +178,7 @@ public final class ShmServerConnection implements Relief.Served {
             head = ticket + 1;
             taken++;
             if ((SlotLayout.flags(word) & SlotLayout.SKIP) == 0) {
-                serve(duty, callAt((int) ticket & mask), ticket, word);
+                serve(duty, callAt((int) ticket & (lap - 1)), ticket, word);
                 if (!duty.isOnDuty()) {
                     return taken;
                 }
@@ -186,24 +191,25 @@ public final class ShmServerConnection implements Relief.Served {
             settle();
         }
         if (taken > 0) {
-            emptyTurns = 0;
+            used = true;
             rests = 0;
-        } else {
-            emptyTurns++;
         }
         return taken;
     }
 
     /** Requests that have arrived but were not taken, up to the first empty slot. Poller only. */
     int waitingRequests() {
-        int count = 0;
-        while (count <= mask
-                && SlotLayout.isOf(
-                        SlotLayout.requestWord(memory, ControlLayout.slot((int) (head + count) & mask)),
-                        head + count)) {
-            count++;
+        int round = lap;
+        for (int count = 0; count <= mask; count++) {
+            long ticket = head + count;
+            if (!SlotLayout.isOf(wordOf(ticket, round), ticket)) {
+                round = lapFrom(ticket);
+                if (!SlotLayout.isOf(wordOf(ticket, round), ticket)) {
+                    return count;
+                }
+            }
         }
-        return count;
+        return mask + 1;
     }
 
     private long await(long seen, int patience) {
@@ -222,7 +228,34 @@ public final class ShmServerConnection implements Relief.Served {
     }
 
     private long nextWord() {
-        return SlotLayout.requestWord(memory, ControlLayout.slot((int) head & mask));
+        return wordOf(head, lap);
+    }
+
+    private long wordOf(long ticket, int round) {
+        return SlotLayout.requestWord(memory, ControlLayout.slot((int) ticket & (round - 1)));
+    }
+
+    /** How many slots requests go round from that ticket on. */
+    private int lapFrom(long ticket) {
+        boolean mayChange = mask >= ControlLayout.NARROW_SLOTS && !end.isMirrored();
+        return mayChange ? ControlLayout.lap(memory, ticket, mask + 1) : mask + 1;
+    }
+
+    /** Whether the client's requests go round another number of slots from the next one on. */
+    private boolean changesLap() {
+        int before = lap;
+        lap = lapFrom(head);
+        return lap != before;
+    }
+
+    /** The slot's last call, if it has had that ticket; null if it has had another since. Poller only. */
+    private ShmServerCall callOf(long ticket) {
+        ShmServerCall call = calls[(int) ticket & mask];
+        if (mask >= ControlLayout.NARROW_SLOTS && (call == null || call.request.ticket() != ticket)) {
+            // It was sent while requests went round fewer slots.
+            call = calls[(int) ticket & (ControlLayout.NARROW_SLOTS - 1)];
+        }
+        return call;
     }
 
     /** Work that is not done for each request: tells the client the server's progress, and wakes sleeping callers. */
@@ -304,8 +337,11 @@ public final class ShmServerConnection implements Relief.Served {
         }
     }
 
-    int emptyTurns() {
-        return emptyTurns;
+    /** Whether a request was taken since the last call; true at the first. */
+    boolean wasUsed() {
+        boolean was = used;
+        used = false;
+        return was;
     }
 
     int rests() {
@@ -325,7 +361,7 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** Announces that the server polls this connection from now on. */
     void watch() {
-        emptyTurns = 0;
+        used = true;
         ControlLayout.watched(memory, true);
     }
 
@@ -394,7 +430,7 @@ public final class ShmServerConnection implements Relief.Served {
             cancelledEarly[(int) ticket & mask] = ticket + 1;
             return;
         }
-        ShmServerCall call = calls[(int) ticket & mask];
+        ShmServerCall call = callOf(ticket);
         if (call != null) {
             call.cancel(ticket);
         }
@@ -409,7 +445,7 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** The client has read the answer to that ticket, a number from the client. */
     void answerRead(long ticket) {
-        ShmServerCall call = calls[(int) ticket & mask];
+        ShmServerCall call = callOf(ticket);
         if (call != null) {
             call.answerRead(ticket);
         }

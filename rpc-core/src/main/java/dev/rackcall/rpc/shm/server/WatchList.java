@@ -65,7 +65,7 @@ final class WatchList {
      * Stops watching a connection, whose client then has to ring. A client that has just sent a request may not have
      * noticed, and stays watched.
      */
-    void letRing(ShmServerConnection connection) {
+    private void letRing(ShmServerConnection connection) {
         connection.unwatch();
         // Orders clearing `watched` before the last check. A client fences between its request and its check of
         // `watched`.
@@ -74,6 +74,16 @@ final class WatchList {
             connection.watch();
         } else {
             remove(connection);
+        }
+    }
+
+    /** Stops watching the connections that had no request since the last call, unless there is only one. */
+    void letUnusedRing() {
+        // Backwards: the last connection takes the place of one that leaves.
+        for (int i = size - 1; i >= 0 && size > 1; i--) {
+            if (!watched[i].wasUsed()) {
+                letRing(watched[i]);
+            }
         }
     }
 

@@ -158,13 +158,14 @@ public final class ConnectionMemory implements AutoCloseable {
         int newest = sent(0);
         for (int slot = 0; slot < slots; slot++) {
             int sent = sent(slot);
-            if (sent != 0 && ((sent - 1) & (slots - 1)) != slot) {
+            // Requests may go round the first slots only; their number divides that of all.
+            if (sent != 0 && ((sent - 1 - slot) & (Math.min(slots, ControlLayout.NARROW_SLOTS) - 1)) != 0) {
                 throw new InvalidMemoryException(
                         "request " + Integer.toUnsignedString(sent) + " lies in slot " + slot + " of " + slots);
             }
             newest = sent - newest > 0 ? sent : newest;
         }
-        for (int slot = 0; slot < slots; slot++) {
+        for (int slot = 0; slot < Math.min(slots, ControlLayout.NARROW_SLOTS); slot++) {
             // A request is sent only after the server has taken, in order, the one a lap before.
             if (newest - sent(slot) > 2 * slots) {
                 throw new InvalidMemoryException("request " + Integer.toUnsignedString(newest)

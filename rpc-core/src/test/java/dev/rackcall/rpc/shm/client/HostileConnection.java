@@ -259,6 +259,9 @@ final class HostileConnection implements AutoCloseable {
 
     /** Waits for the answers to everything that was sent, or for the end of the connection. */
     End await() {
+        if (headerSpoilt) {
+            goRoundAllSlots();
+        }
         long end = System.nanoTime() + HANG_NANOS;
         for (int spins = 1; !isAnswered(); spins++) {
             if (spins % 256 == 0) {
@@ -279,6 +282,17 @@ final class HostileConnection implements AutoCloseable {
         runs.forEach(requestArena::freeRun);
         runs.clear();
         return socket.drain() < 0 ? End.CLOSED : End.ANSWERED;
+    }
+
+    /**
+     * Repairs what the header says about the slots that requests lie in. Until then the server looks elsewhere for them;
+     * from then on it must find them.
+     */
+    private void goRoundAllSlots() {
+        memory.set(ValueLayout.JAVA_LONG, ControlLayout.NARROW, 0);
+        memory.set(ValueLayout.JAVA_LONG, ControlLayout.WIDE, 0);
+        VarHandle.fullFence();
+        socket.ring();
     }
 
     private boolean isAnswered() {

@@ -188,7 +188,7 @@ final class LyingServer implements AutoCloseable {
         long head = 0;
         while (!stopped && !hangingUp && socket.drain() >= 0) {
             for (int i = 0; i < 64 && !hangingUp; i++) {
-                long slot = ControlLayout.slot((int) head & (SLOTS - 1));
+                long slot = ControlLayout.slot((int) head & (ControlLayout.lap(memory, head, SLOTS) - 1));
                 long word = SlotLayout.requestWord(memory, slot);
                 if (!SlotLayout.isOf(word, head)) {
                     Thread.onSpinWait();

@@ -221,6 +221,48 @@ public final class SlotRaces {
         }
     }
 
+    /**
+     * A server that stops watching a connection whose laps have just become wide finds the first request of the wide laps,
+     * or is rung: the thread that sends it may be faster than the one that says so.
+     */
+    @JCStressTest
+    @Outcome(id = "0, 1|1, 0|1, 1", expect = ACCEPTABLE, desc = "The client rings, or the server has seen the request.")
+    @Outcome(id = "0, 0", expect = FORBIDDEN, desc = "A request that is not polled.")
+    @State
+    public static class Lap {
+        private static final int ALL_SLOTS = 64;
+
+        private final MemorySegment control = control();
+        private final MemorySegment narrow = create();
+        private final MemorySegment wide = create();
+
+        /** Makes a connection that is watched and whose laps are narrow. */
+        public Lap() {
+            ControlLayout.watched(control, true);
+            ControlLayout.narrowFrom(control, 0);
+        }
+
+        /** What it sees: whether it has to ring. */
+        @Actor
+        public void client(II_Result seen) {
+            SlotLayout.publishRequest(wide, 0, WORD);
+            VarHandle.fullFence();
+            boolean watched = ControlLayout.isWatched(control);
+            ControlLayout.wideFrom(control, TICKET);
+            VarHandle.fullFence();
+            seen.r1 = watched && ControlLayout.isWatched(control) ? 0 : 1;
+        }
+
+        /** As a poller does before it sleeps; what it sees: whether there is a request. */
+        @Actor
+        public void server(II_Result seen) {
+            ControlLayout.watched(control, false);
+            VarHandle.fullFence();
+            boolean isWide = ControlLayout.lap(control, TICKET, ALL_SLOTS) == ALL_SLOTS;
+            seen.r2 = count(isWide ? wide : narrow);
+        }
+    }
+
     private static boolean publishAndRing(MemorySegment control, MemorySegment slot) {
         SlotLayout.publishRequest(slot, 0, WORD);
         VarHandle.fullFence();
