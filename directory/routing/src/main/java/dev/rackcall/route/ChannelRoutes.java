@@ -193,7 +193,7 @@ final class ChannelRoutes implements Balancer {
         endpoints.pump();
         while (live.length == 0) {
             if (closed) {
-                throw closedHere();
+                throw spec.closedHere().asException();
             }
             long nanos = end - System.nanoTime();
             boolean hopeless = !endpoints.areTried() && System.nanoTime() - begun > NEWS_NANOS;
@@ -217,18 +217,13 @@ final class ChannelRoutes implements Balancer {
         endpoints.pump();
         while (!hasOther(lacking)) {
             if (closed) {
-                throw closedHere();
+                throw spec.closedHere().asException();
             }
             if (!endpoints.areTriedFirst()) {
                 return false;
             }
             if (System.nanoTime() - deadline >= 0) {
-                throw Status.Code.DEADLINE_EXCEEDED
-                        .with(
-                                "channel %s: the connected servers lack the method, and others have not answered within the call's"
-                                        + " deadline; give the call more time",
-                                spec.channel())
-                        .asException();
+                throw Balancer.searchedTooLong(spec);
             }
             try {
                 wait(NEWS_LOOK_MILLIS);
@@ -244,12 +239,6 @@ final class ChannelRoutes implements Balancer {
         return Status.Code.CANCELLED
                 .with("channel %s: interrupted while it waited for a connection", spec.channel())
                 .asException(e);
-    }
-
-    private RpcException closedHere() {
-        return Status.Code.CANCELLED
-                .with("channel %s was closed here", spec.channel())
-                .asException();
     }
 
     private RpcException unreachable() {
@@ -294,7 +283,7 @@ final class ChannelRoutes implements Balancer {
 
     private synchronized boolean isAdopted(RouteSubchannel subchannel, List<ServiceDefinition<?>> prepared) {
         if (closed) {
-            throw closedHere();
+            throw spec.closedHere().asException();
         }
         return subchannels.isAdopted(subchannel, prepared);
     }

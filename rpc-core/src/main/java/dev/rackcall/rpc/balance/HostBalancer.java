@@ -276,9 +276,7 @@ public final class HostBalancer implements Balancer {
             return true;
         }
         if (closed) {
-            throw Status.Code.CANCELLED
-                    .with("channel %s was closed here", spec.channel())
-                    .asException();
+            throw spec.closedHere().asException();
         }
         if (retired) {
             throw replaced();
