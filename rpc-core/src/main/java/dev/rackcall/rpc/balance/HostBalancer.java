@@ -154,7 +154,9 @@ public final class HostBalancer implements Balancer {
             }
             if (isAdded(subchannel, prepared)) {
                 // Another thread, because closing connections would take the reactor's time.
-                reached.connection().onUnusable(() -> Thread.startVirtualThread(this::noticeEnd));
+                reached.connection()
+                        .onUnusable(
+                                () -> Thread.ofVirtual().name("rackcall-ended").start(this::noticeEnd));
                 closeLeft();
                 return true;
             }
