@@ -65,8 +65,7 @@ class ArenaTest {
                     }
                 },
                 "arena 7 (8 MiB) is full",
-                "arenaQuota of a channel",
-                "close scopes");
+                "close scopes, or raise its quota");
         scope.close();
         assertThat(arena.usedBytes()).isZero();
     }
