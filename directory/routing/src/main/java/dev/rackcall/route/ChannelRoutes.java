@@ -38,7 +38,6 @@ final class ChannelRoutes implements Balancer {
     /** How long a call without a subchannel waits for the directory to name another server. */
     private static final long NEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    private static final long NEWS_LOOK_MILLIS = 20;
     private static final RouteSubchannel[] NONE = {};
 
     private final ClientSpec spec;
@@ -185,9 +184,9 @@ final class ChannelRoutes implements Balancer {
     @Override
     public synchronized Subchannel[] await(long deadline) {
         endpoints.follow(view.endpoints());
-        publish();
         // Routes that have just failed are retried, because a call waits.
         endpoints.want(true);
+        publish();
         long begun = System.nanoTime();
         long end = begun + Math.min(deadline - begun, spec.connectTimeout().toNanos());
         endpoints.pump();
@@ -195,14 +194,14 @@ final class ChannelRoutes implements Balancer {
             if (closed) {
                 throw spec.closedHere().asException();
             }
-            long nanos = end - System.nanoTime();
-            boolean hopeless = !endpoints.areTried() && System.nanoTime() - begun > NEWS_NANOS;
-            if (nanos <= 0 || hopeless) {
+            long now = System.nanoTime();
+            long news = begun + NEWS_NANOS - now;
+            if (end - now <= 0 || (news <= 0 && !endpoints.areTried())) {
                 throw unreachable();
             }
             try {
-                // Rounded up, because wait(0) has no time limit.
-                wait(Math.min(nanos / 1_000_000 + 1, NEWS_LOOK_MILLIS));
+                // Until `publish` has news for it. Rounded up, because wait(0) has no time limit.
+                wait((news > 0 ? Math.min(news, end - now) : end - now) / 1_000_000 + 1);
             } catch (InterruptedException e) {
                 throw interrupted(e);
             }
@@ -222,11 +221,13 @@ final class ChannelRoutes implements Balancer {
             if (!endpoints.areTriedFirst()) {
                 return false;
             }
-            if (System.nanoTime() - deadline >= 0) {
+            long nanos = deadline - System.nanoTime();
+            if (nanos <= 0) {
                 throw Balancer.searchedTooLong(spec);
             }
             try {
-                wait(NEWS_LOOK_MILLIS);
+                // A server that is tried in vain is no news for `await`, but may be the last one here.
+                wait(Math.min(nanos / 1_000_000 + 1, LOOK_MILLIS));
             } catch (InterruptedException e) {
                 throw interrupted(e);
             }
@@ -405,7 +406,10 @@ final class ChannelRoutes implements Balancer {
             endpoints.leaveFarther();
             live = endpoints.nearest(view.isCurrent());
         }
-        notifyAll();
+        // Waiting calls wake up only if they need not wait any more. Each attempt ends with a call of this method.
+        if (live.length > 0 || closed || !endpoints.areTried()) {
+            notifyAll();
+        }
         onChange.run();
     }
 
