@@ -29,6 +29,7 @@ public final class Arena {
     /** Tells peers that cannot see the page table which Refs are stale. */
     private final Generations generations;
 
+    private final String advice;
     private final GrowingPages growing;
     private final HandedRuns handed;
 
@@ -38,6 +39,7 @@ public final class Arena {
 
     private Arena(ArenaSpec spec, Extents extents, boolean allocates) {
         this.id = spec.id();
+        this.advice = spec.advice();
         this.memory = spec.region();
         this.participant = spec.participant();
         this.allocates = allocates;
@@ -103,6 +105,11 @@ public final class Arena {
      */
     public boolean mendHeader() {
         return ArenaLayout.mend(memory, id, extents.known());
+    }
+
+    /** What to do when it is full, for a message. */
+    public String advice() {
+        return advice;
     }
 
     /** All its memory. Offsets in Refs are offsets in this segment. */

@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
  * @param home where the page table is
  * @param participant the number under which this process allocates, 1 to 4095
  * @param initialBytes bytes to reserve at the start; the rest is reserved on demand
+ * @param advice what to do when the arena is full, for the message
  */
 public record ArenaSpec(
         int id,
@@ -23,9 +24,22 @@ public record ArenaSpec(
         long fileOffset,
         TableHome home,
         int participant,
-        long initialBytes) {
+        long initialBytes,
+        String advice) {
     public static final int MAX_ID = 0xffff;
     public static final int MAX_PARTICIPANT = PageEntry.MAX_OWNER;
+
+    /** An arena whose user needs no advice of its own. */
+    public ArenaSpec(
+            int id,
+            MemorySegment region,
+            SharedFile file,
+            long fileOffset,
+            TableHome home,
+            int participant,
+            long initialBytes) {
+        this(id, region, file, fileOffset, home, participant, initialBytes, "close scopes, or raise its quota");
+    }
 
     public ArenaSpec {
         if (id < 1 || id > MAX_ID) {

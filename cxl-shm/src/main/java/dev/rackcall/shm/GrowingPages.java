@@ -107,10 +107,10 @@ final class GrowingPages {
 
     private OutOfArenaException full(long bytes) {
         long free = (pages.freePages() << ArenaLayout.PAGE_SHIFT) + quota - extents.reserved();
-        return new OutOfArenaException("arena " + spec.id() + " (" + ByteSize.describe(quota) + ") is full: "
-                + ByteSize.describe(bytes) + " asked, " + ByteSize.describe(free) + " free"
-                + (free >= bytes ? " but not in one piece" : "")
-                + "; close scopes, or raise its quota (arenaQuota of a channel for what it passes, of a server for what it returns;"
-                + " PoolOptions for a pool)");
+        return new OutOfArenaException(
+                "arena " + spec.id() + " (" + ByteSize.describe(quota) + ") is full: " + ByteSize.describe(bytes)
+                        + " asked, " + ByteSize.describe(free) + " free"
+                        + (free >= bytes ? " but not in one piece" : ""),
+                spec.advice());
     }
 }

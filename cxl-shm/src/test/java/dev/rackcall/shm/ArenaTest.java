@@ -65,8 +65,7 @@ class ArenaTest {
                     }
                 },
                 "arena 7 (8 MiB) is full",
-                "arenaQuota of a channel",
-                "close scopes");
+                "close scopes, or raise its quota");
         scope.close();
         assertThat(arena.usedBytes()).isZero();
     }
@@ -581,22 +580,7 @@ class ArenaTest {
         Arena theirs = attach(OTHER);
         Scope scope = mine.newScope();
         List<String> heard = new ArrayList<>();
-        scope.onEnd(new ScopeEnd() {
-            @Override
-            public boolean ends(long firstRun) {
-                return heard.add("ends");
-            }
-
-            @Override
-            public boolean resets(long firstRun) {
-                return heard.add("resets");
-            }
-
-            @Override
-            public void begins(long firstRun) {
-                heard.add("begins");
-            }
-        });
+        scope.onEnd(new ScopeEndTest.Recording(heard));
         try (Scope taken = theirs.adopt(scope.allocate(8), ME)) {
             assertThatThrownBy(scope::reset).isInstanceOf(ScopeException.class).hasMessageContaining("any more");
             assertThatThrownBy(() -> scope.allocate(8)).hasMessageContaining("taken over");

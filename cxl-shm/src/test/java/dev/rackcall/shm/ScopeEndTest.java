@@ -33,6 +33,24 @@ class ScopeEndTest {
         }
     }
 
+    /** Adds the name of each event. */
+    record Recording(List<String> heard) implements ScopeEnd {
+        @Override
+        public boolean ends(long firstRun) {
+            return heard.add("ends");
+        }
+
+        @Override
+        public boolean resets(long firstRun) {
+            return heard.add("resets");
+        }
+
+        @Override
+        public void begins(long firstRun) {
+            heard.add("begins");
+        }
+    }
+
     @AfterEach
     void close() {
         memory.close();
@@ -62,22 +80,7 @@ class ScopeEndTest {
 
     @Test
     void shouldTellAResetFromTheEnd() {
-        scope.onEnd(new ScopeEnd() {
-            @Override
-            public boolean ends(long firstRun) {
-                return heard.add("ends");
-            }
-
-            @Override
-            public boolean resets(long firstRun) {
-                return heard.add("resets");
-            }
-
-            @Override
-            public void begins(long firstRun) {
-                heard.add("begins");
-            }
-        });
+        scope.onEnd(new Recording(heard));
         scope.reset();
         scope.close();
         assertThat(heard).containsExactly("resets", "begins", "ends");

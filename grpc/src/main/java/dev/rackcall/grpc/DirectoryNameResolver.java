@@ -161,7 +161,7 @@ final class DirectoryNameResolver extends NameResolver {
     private void close() {
         Directory left = directory;
         ChannelView followed = view;
-        Thread.ofVirtual().start(() -> {
+        Thread.ofVirtual().name("rackcall-grpc-leave").start(() -> {
             followed.close();
             left.close();
         });

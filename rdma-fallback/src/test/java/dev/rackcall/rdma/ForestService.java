@@ -1,5 +1,6 @@
 package dev.rackcall.rdma;
 
+import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Scope;
@@ -11,6 +12,8 @@ final class ForestService implements Forest {
     final Semaphore walked = new Semaphore(0);
     final Semaphore goOn = new Semaphore(0);
     volatile Status.Code failure = Status.Code.OK;
+    /** Of the last call that stops on its way. */
+    volatile RpcContext context;
 
     static Tree tree(Scope scope, long number) {
         Tree tree = scope.create(Tree.class);
@@ -38,6 +41,7 @@ final class ForestService implements Forest {
     @Override
     public long walkTwice(Tree first, int nodes) {
         long sum = first.number();
+        context = RpcContext.current().orElseThrow();
         walked.release();
         try {
             if (!goOn.tryAcquire(30, TimeUnit.SECONDS)) {

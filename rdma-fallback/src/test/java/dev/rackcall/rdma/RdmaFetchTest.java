@@ -13,6 +13,7 @@ import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedBytes;
 import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
 import java.net.URI;
 import java.time.Duration;
@@ -24,6 +25,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Large arguments that stay with their caller: the server fetches what its handler reads. */
 class RdmaFetchTest extends RpcFixture {
@@ -160,11 +163,16 @@ class RdmaFetchTest extends RpcFixture {
         assertThat(SharedObject.refOf(forest.back(first))).isEqualTo(SharedObject.refOf(first));
     }
 
-    @Test
-    void shouldEndACallWhoseCallerIsGone() throws Exception {
+    /** @param noticed whether the server has noticed it, and ended its connection, before the handler goes on */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldEndACallWhoseCallerIsGone(boolean noticed) throws Exception {
         Forest.Tree first = plant(NODES);
         CompletableFuture<Long> call = walkTwice(forest, first, NODES);
         faults.failQueuePairs();
+        if (noticed) {
+            Await.until("the end of the connection", () -> service.context.isCancelled());
+        }
         service.goOn.release();
         assertThatThrownBy(call::join).hasMessageContaining("UNAVAILABLE");
         assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();

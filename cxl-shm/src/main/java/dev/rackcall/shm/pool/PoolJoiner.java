@@ -16,6 +16,8 @@ final class PoolJoiner {
     /** An attempt fails only if the pool is being removed at that moment. */
     private static final int MAX_ATTEMPTS = 16;
 
+    private static final String WHEN_FULL = "close scopes, or create the pool with more bytes (PoolOptions)";
+
     private PoolJoiner() {}
 
     static Pool open(Path path) {
@@ -114,7 +116,8 @@ final class PoolJoiner {
 
     static ArenaSpec spec(SharedFile file, Mapping mapping, int arenaId, int participant, long initialBytes) {
         MemorySegment region = mapping.memory().asSlice(PoolLayout.ARENA);
-        return new ArenaSpec(arenaId, region, file, PoolLayout.ARENA, TableHome.SHARED, participant, initialBytes);
+        return new ArenaSpec(
+                arenaId, region, file, PoolLayout.ARENA, TableHome.SHARED, participant, initialBytes, WHEN_FULL);
     }
 
     /** Rejects a file longer than Refs can reach, such as a large device. */

@@ -221,7 +221,7 @@ class PoolTest {
                     () -> pool.arena().newScope(2 * BYTES),
                     "arena " + pool.arena().id(),
                     "is full",
-                    "close scopes");
+                    "close scopes, or create the pool with more bytes (PoolOptions)");
         }
     }
 

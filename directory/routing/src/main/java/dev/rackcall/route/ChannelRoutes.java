@@ -38,7 +38,6 @@ final class ChannelRoutes implements Balancer {
     /** How long a call without a subchannel waits for the directory to name another server. */
     private static final long NEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    private static final long NEWS_LOOK_MILLIS = 20;
     private static final RouteSubchannel[] NONE = {};
 
     private final ClientSpec spec;
@@ -185,24 +184,24 @@ final class ChannelRoutes implements Balancer {
     @Override
     public synchronized Subchannel[] await(long deadline) {
         endpoints.follow(view.endpoints());
-        publish();
         // Routes that have just failed are retried, because a call waits.
         endpoints.want(true);
+        publish();
         long begun = System.nanoTime();
         long end = begun + Math.min(deadline - begun, spec.connectTimeout().toNanos());
         endpoints.pump();
         while (live.length == 0) {
             if (closed) {
-                throw closedHere();
+                throw spec.closedHere().asException();
             }
-            long nanos = end - System.nanoTime();
-            boolean hopeless = !endpoints.areTried() && System.nanoTime() - begun > NEWS_NANOS;
-            if (nanos <= 0 || hopeless) {
+            long now = System.nanoTime();
+            long news = begun + NEWS_NANOS - now;
+            if (end - now <= 0 || (news <= 0 && !endpoints.areTried())) {
                 throw unreachable();
             }
             try {
-                // Rounded up, because wait(0) has no time limit.
-                wait(Math.min(nanos / 1_000_000 + 1, NEWS_LOOK_MILLIS));
+                // Until `publish` has news for it. Rounded up, because wait(0) has no time limit.
+                wait((news > 0 ? Math.min(news, end - now) : end - now) / 1_000_000 + 1);
             } catch (InterruptedException e) {
                 throw interrupted(e);
             }
@@ -217,21 +216,18 @@ final class ChannelRoutes implements Balancer {
         endpoints.pump();
         while (!hasOther(lacking)) {
             if (closed) {
-                throw closedHere();
+                throw spec.closedHere().asException();
             }
             if (!endpoints.areTriedFirst()) {
                 return false;
             }
-            if (System.nanoTime() - deadline >= 0) {
-                throw Status.Code.DEADLINE_EXCEEDED
-                        .with(
-                                "channel %s: the connected servers lack the method, and others have not answered within the call's"
-                                        + " deadline; give the call more time",
-                                spec.channel())
-                        .asException();
+            long nanos = deadline - System.nanoTime();
+            if (nanos <= 0) {
+                throw Balancer.searchedTooLong(spec);
             }
             try {
-                wait(NEWS_LOOK_MILLIS);
+                // A server that is tried in vain is no news for `await`, but may be the last one here.
+                wait(Math.min(nanos / 1_000_000 + 1, LOOK_MILLIS));
             } catch (InterruptedException e) {
                 throw interrupted(e);
             }
@@ -244,12 +240,6 @@ final class ChannelRoutes implements Balancer {
         return Status.Code.CANCELLED
                 .with("channel %s: interrupted while it waited for a connection", spec.channel())
                 .asException(e);
-    }
-
-    private RpcException closedHere() {
-        return Status.Code.CANCELLED
-                .with("channel %s was closed here", spec.channel())
-                .asException();
     }
 
     private RpcException unreachable() {
@@ -294,7 +284,7 @@ final class ChannelRoutes implements Balancer {
 
     private synchronized boolean isAdopted(RouteSubchannel subchannel, List<ServiceDefinition<?>> prepared) {
         if (closed) {
-            throw closedHere();
+            throw spec.closedHere().asException();
         }
         return subchannels.isAdopted(subchannel, prepared);
     }
@@ -416,7 +406,10 @@ final class ChannelRoutes implements Balancer {
             endpoints.leaveFarther();
             live = endpoints.nearest(view.isCurrent());
         }
-        notifyAll();
+        // Waiting calls wake up only if they need not wait any more. Each attempt ends with a call of this method.
+        if (live.length > 0 || closed || !endpoints.areTried()) {
+            notifyAll();
+        }
         onChange.run();
     }
 

@@ -70,10 +70,11 @@ class RoutedEvolutionTest extends EvolutionTest {
     }
 
     private void upgradeOneByOne(Kind kind, Path runtime, String... more) throws Exception {
-        upgradeOneByOne(generation -> launch(generation, runtime, kind, more));
-        assertThat(openChannel().routes().stream().filter(route -> route.state() == Route.State.USED))
-                .isNotEmpty()
-                .allSatisfy(route -> assertThat(route.kind()).isEqualTo(kind));
+        upgradeOneByOne(
+                generation -> launch(generation, runtime, kind, more),
+                () -> assertThat(openChannel().routes().stream().filter(route -> route.state() == Route.State.USED))
+                        .isNotEmpty()
+                        .allSatisfy(route -> assertThat(route.kind()).isEqualTo(kind)));
     }
 
     @Test

@@ -25,8 +25,10 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.Concurrently;
 import dev.rackcall.testkit.FreePort;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -34,6 +36,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -282,14 +285,37 @@ class RoutesTest extends RoutesFixture {
                     () -> channel.routes().stream()
                             .anyMatch(route -> route.kind() == Kind.TCP && route.state() == State.TRYING));
 
-            CallOptions hasty = CallOptions.DEFAULT.withTimeout(Duration.ofMillis(300));
+            Numbers patient = channel.stub(Numbers.class, CallOptions.DEFAULT.withTimeout(Duration.ofMinutes(2)));
+            CompletableFuture<Thread> waiting = new CompletableFuture<>();
+            CompletableFuture<String> waited = Concurrently.start(() -> {
+                waiting.complete(Thread.currentThread());
+                return patient.who();
+            });
+            Await.until("a call that waits for a server", () -> isInRoutes(waiting.join()));
+            long waits = waits(waiting.join());
+            CallOptions hasty = CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(1));
             assertThat(catchThrowableOfType(RpcException.class, channel.stub(Numbers.class, hasty)::who))
                     .isNotNull();
+            // A poll every 20 ms would have waited 50 times.
+            assertThat(waits(waiting.join()) - waits).isLessThan(10);
             mute.close();
             Files.createSymbolicLink(view, host("a"));
             Await.until("calls by memory", () -> kinds(channel).equals(List.of(Kind.HOST)));
             assertThat(numbers.who()).isEqualTo("one");
+            assertThat(waited.join()).isEqualTo("one");
         }
+    }
+
+    private static boolean isInRoutes(Thread thread) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals(ChannelRoutes.class.getName())
+                        && frame.getMethodName().equals("await"));
+    }
+
+    private static long waits(Thread thread) {
+        return ManagementFactory.getThreadMXBean()
+                .getThreadInfo(thread.threadId())
+                .getWaitedCount();
     }
 
     @Test
@@ -556,6 +582,32 @@ class RoutesTest extends RoutesFixture {
         } while (System.nanoTime() - end < 0);
         assertThat(answers).containsExactly("one");
         Files.move(folder.resolve("elsewhere"), directory);
+    }
+
+    @Test
+    void shouldReportTheStatesOfAChannel() {
+        RpcServer one = serve("a", new NumbersService("one"));
+        RpcChannel channel = channel("b");
+        List<RpcChannel.State> states = new CopyOnWriteArrayList<>();
+        channel.onStateChange(states::add);
+        assertThat(channel.state()).isEqualTo(RpcChannel.State.READY);
+
+        one.close();
+        Await.equal("the state without a server", RpcChannel.State.TRANSIENT_FAILURE, channel::state);
+        assertThat(catchThrowableOfType(RpcException.class, channel.stub(Numbers.class)::who)
+                        .code())
+                .isEqualTo(Status.Code.UNAVAILABLE);
+
+        // No call asks for it.
+        serve("c", new NumbersService("two"));
+        Await.equal("the state with another server", RpcChannel.State.READY, channel::state);
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("two");
+
+        channel.close();
+        Await.equal(
+                "the states",
+                List.of(RpcChannel.State.TRANSIENT_FAILURE, RpcChannel.State.READY, RpcChannel.State.CLOSED),
+                () -> List.copyOf(states));
     }
 
     @Test

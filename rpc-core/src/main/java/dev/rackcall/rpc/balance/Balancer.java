@@ -3,6 +3,7 @@ package dev.rackcall.rpc.balance;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
@@ -50,6 +51,16 @@ public interface Balancer extends AutoCloseable {
      *     the channel has other servers now
      */
     boolean awaitOther(List<Subchannel> lacking, long deadline);
+
+    /** How {@link #awaitOther} ends at its deadline. */
+    static RpcException searchedTooLong(ClientSpec spec) {
+        return Status.Code.DEADLINE_EXCEEDED
+                .with(
+                        "channel %s: the connected servers lack the method, and others have not answered within the call's"
+                                + " deadline; give the call more time",
+                        spec.channel())
+                .asException();
+    }
 
     /** All subchannels whose memory can be used, including those that take no new calls. */
     Subchannel[] openSubchannels();

@@ -154,7 +154,9 @@ public final class HostBalancer implements Balancer {
             }
             if (isAdded(subchannel, prepared)) {
                 // Another thread, because closing connections would take the reactor's time.
-                reached.connection().onUnusable(() -> Thread.startVirtualThread(this::noticeEnd));
+                reached.connection()
+                        .onUnusable(
+                                () -> Thread.ofVirtual().name("rackcall-ended").start(this::noticeEnd));
                 closeLeft();
                 return true;
             }
@@ -276,9 +278,7 @@ public final class HostBalancer implements Balancer {
             return true;
         }
         if (closed) {
-            throw Status.Code.CANCELLED
-                    .with("channel %s was closed here", spec.channel())
-                    .asException();
+            throw spec.closedHere().asException();
         }
         if (retired) {
             throw replaced();

@@ -8,6 +8,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import dev.rackcall.rpc.spi.EndObservers;
+import dev.rackcall.rpc.spi.FutureThreads;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -108,11 +109,11 @@ final class RepeatedCall<T> extends CompletableFuture<T> implements ClientCall.P
         try {
             sent = awaitServer();
         } catch (RuntimeException | Error e) {
-            Thread.startVirtualThread(() -> end(null, e));
+            FutureThreads.run(() -> end(null, e));
             return;
         }
         follow(sent);
-        var _ = sent.whenCompleteAsync(this::answered, Thread::startVirtualThread);
+        var _ = sent.whenCompleteAsync(this::answered, FutureThreads::run);
     }
 
     private CompletableFuture<T> awaitServer() {

@@ -6,7 +6,6 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
-import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientConnection;
@@ -112,9 +111,7 @@ public final class RoutedConnection extends ClientConnection {
             }
         }
         if (routes.isClosed()) {
-            throw Status.Code.CANCELLED
-                    .with("channel %s was closed here", routes.spec().channel())
-                    .asException();
+            throw routes.spec().closedHere().asException();
         }
         RoutedCall call = idle.poll();
         if (call == null) {

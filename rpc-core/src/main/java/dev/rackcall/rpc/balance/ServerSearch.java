@@ -280,12 +280,7 @@ final class ServerSearch implements AutoCloseable {
             }
             long left = deadline - System.nanoTime();
             if (left <= 0) {
-                throw Status.Code.DEADLINE_EXCEEDED
-                        .with(
-                                "channel %s: the connected servers lack the method, and others have not answered within the call's"
-                                        + " deadline; give the call more time",
-                                spec.channel())
-                        .asException();
+                throw Balancer.searchedTooLong(spec);
             }
             try {
                 // Rounded up, because wait(0) has no time limit.

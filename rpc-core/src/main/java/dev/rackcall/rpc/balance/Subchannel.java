@@ -109,7 +109,8 @@ public class Subchannel {
             asked.put(
                     each,
                     CompletableFuture.supplyAsync(
-                            () -> failureOfUse(each, definition, channel, deadline), Thread::startVirtualThread));
+                            () -> failureOfUse(each, definition, channel, deadline),
+                            action -> Thread.ofVirtual().name("rackcall-use").start(action)));
         }
         asked.forEach((each, failure) -> failure.join().ifPresent(why -> failures.put(each, why)));
         return failures;

@@ -34,7 +34,7 @@ final class WaitingCalls {
         enter(method, argumentBytes, mayRefuse);
         boolean started = false;
         try {
-            Thread.startVirtualThread(() -> {
+            Thread.ofVirtual().name("rackcall-waiting-call").start(() -> {
                 try {
                     sending.run();
                 } finally {

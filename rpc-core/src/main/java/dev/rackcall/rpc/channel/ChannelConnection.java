@@ -390,12 +390,8 @@ final class ChannelConnection {
 
     private void requireOpen() {
         if (closed) {
-            throw closedHere().asException();
+            throw spec.closedHere().asException();
         }
-    }
-
-    private Status closedHere() {
-        return Status.Code.CANCELLED.with("channel %s was closed here", spec.channel());
     }
 
     /** Closes the connection without waiting for a thread that is connecting. Idempotent. */
@@ -404,7 +400,7 @@ final class ChannelConnection {
         long lost = connectingCalls.oneWay();
         closed = true;
         closeAll();
-        connectingCalls.endAll(closedHere());
+        connectingCalls.endAll(spec.closedHere());
         if (lost > 0) {
             LOG.warn(
                     "channel {}: {} one-way calls are lost, because the channel was closed while it had no server",

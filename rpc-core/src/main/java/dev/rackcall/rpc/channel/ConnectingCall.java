@@ -7,6 +7,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.EndObservers;
+import dev.rackcall.rpc.spi.FutureThreads;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadException;
@@ -217,7 +218,7 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
                 inner.cancel(true);
             }
             // On a thread of its own: this may be the thread that sends the other calls.
-            var _ = inner.whenCompleteAsync(this::answered, Thread::startVirtualThread);
+            var _ = inner.whenCompleteAsync(this::answered, FutureThreads::run);
         }
 
         private void answered(T value, Throwable failure) {
@@ -234,7 +235,7 @@ final class ConnectingCall extends ClientCall implements ConnectingCalls.Entry {
         /** Stages must not keep the other calls waiting. */
         void fail(Throwable failure) {
             Throwable marked = failure instanceof RpcException e ? e.fromCall() : failure;
-            Thread.startVirtualThread(() -> completeExceptionally(marked));
+            FutureThreads.run(() -> completeExceptionally(marked));
         }
 
         /** The caller may have completed it. */

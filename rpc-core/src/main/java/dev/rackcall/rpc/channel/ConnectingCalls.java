@@ -4,6 +4,7 @@ import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.FutureThreads;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -118,7 +119,7 @@ final class ConnectingCalls {
         }
         var _ = timer.orTimeout(nanos, TimeUnit.NANOSECONDS).exceptionally(_ -> {
             // An observer that blocked the JDK's timer thread would stop all timeouts of the JVM.
-            Thread.startVirtualThread(() -> expire(call));
+            FutureThreads.run(() -> expire(call));
             return null;
         });
     }

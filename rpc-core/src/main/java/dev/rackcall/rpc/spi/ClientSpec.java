@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.spi;
 
 import dev.rackcall.rpc.EnforcedSeals;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.net.URI;
@@ -108,5 +109,10 @@ public record ClientSpec(
     /** The same channel, to be connected in less time. */
     public ClientSpec within(Duration timeout) {
         return new ClientSpec(channel, place, waiting, capacity, new Timeouts(timeout, timeouts.call), sealing);
+    }
+
+    /** How calls end once this process has closed the channel. */
+    public Status closedHere() {
+        return Status.Code.CANCELLED.with("channel %s was closed here", channel);
     }
 }

@@ -56,10 +56,14 @@ class ConnectingCallTest extends RpcFixture {
         // All of this happens on the thread that starts the server: no call may wait for it.
         Echo echo = observed(lazyChannel());
         List<CompletableFuture<Integer>> futures = call(echo, 10);
+        CompletableFuture<String> thread =
+                futures.getFirst().thenApply(_ -> Thread.currentThread().getName());
         List<String> notes = IntStream.range(0, 10).mapToObj(i -> "note " + i).toList();
         notes.forEach(echo::note);
         assertThat(futures).noneMatch(CompletableFuture::isDone);
         serve(Echo.class, new EchoService());
+        // First: a thread that joins a future may complete it itself.
+        assertThat(thread).succeedsWithin(BOUND).isEqualTo("rackcall-future");
         assertThat(futures.stream().map(CompletableFuture::join)).containsExactlyElementsOf(range(10));
         Await.equal("notes", notes, echo::notes);
         Await.equal(

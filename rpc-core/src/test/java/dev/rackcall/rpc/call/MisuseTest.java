@@ -258,7 +258,8 @@ class MisuseTest extends RpcFixture {
                         books.add(library.write("a book", 500));
                     }
                 })
-                .hasMessageContainingAll("/test/library/write", "is full", "RpcChannel.release results");
+                .hasMessageContaining("/test/library/write: RpcChannel.release results, or raise arenaQuota")
+                .hasMessageNotContaining("scopes");
         try (Scope scope = channel.newScope()) {
             Library.Book mine = LibraryService.fill(scope, "mine", 3_000);
             assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> library.texts(mine))
@@ -268,6 +269,33 @@ class MisuseTest extends RpcFixture {
             assertThat(library.texts(mine)).hasSize(3_000);
         }
         assertThat(connect(Echo.class).add(1, 2)).isEqualTo(3);
+    }
+
+    /** The handler's own scopes are not its caller's, who can release nothing. */
+    @Test
+    void shouldAdviseOnTheArenaThatIsFull() {
+        CompletableFuture<RpcChannel> own = new CompletableFuture<>();
+        serve(serving(Echo.class, new EchoService() {
+                    @Override
+                    public long add(long a, long b) {
+                        try (Scope scope = a == 0
+                                ? own.join().newScope()
+                                : RpcContext.current().orElseThrow().temporaryScope()) {
+                            LibraryService.fill(scope, "too much", 100_000);
+                            return 0;
+                        }
+                    }
+                })
+                .service(Library.class, new LibraryService())
+                .sharedQuota(1 << 20));
+        own.complete(open(channel(Library.class).arenaQuota(1 << 20)));
+        Echo echo = connect(Echo.class);
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> echo.add(0, 0))
+                .hasMessageContainingAll("/test/echo/add: close scopes", "larger arenaQuota", "is full")
+                .hasMessageNotContaining("release");
+        assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> echo.add(1, 0))
+                .hasMessageContainingAll("/test/echo/add: use less memory in temporary scopes", "sharedQuota")
+                .hasMessageNotContaining("release");
     }
 
     @Test
@@ -280,7 +308,7 @@ class MisuseTest extends RpcFixture {
                     OutOfArenaException.class,
                     () -> LibraryService.fill(scope, "too much", 100_000),
                     "is full",
-                    "quota");
+                    "close shared scopes, or raise the server's sharedQuota");
             assertThat(library.write("meanwhile", 1).title()).isEqualTo("meanwhile");
         }
         try (Scope scope = channel.newSharedScope()) {

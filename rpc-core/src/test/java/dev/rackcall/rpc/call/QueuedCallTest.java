@@ -65,7 +65,10 @@ class QueuedCallTest extends RpcFixture {
                         "/test/echo/later", "all 2 slots", "1024 asynchronous calls", "wait for their futures");
         assertThat(futures.removeLast().cancel(true)).isTrue();
         futures.add(echo.later(-2, 0));
+        CompletableFuture<String> thread =
+                futures.getLast().thenApply(_ -> Thread.currentThread().getName());
         awaitAll(futures);
+        assertThat(thread.join()).isEqualTo("rackcall-future");
         assertThat(service.called)
                 .hasSize(SLOTS + MOST_QUEUED)
                 .doesNotContain(-1)

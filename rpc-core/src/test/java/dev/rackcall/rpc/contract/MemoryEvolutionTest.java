@@ -17,7 +17,7 @@ class MemoryEvolutionTest extends EvolutionTest {
 
     @Test
     void shouldUpgradeServersOneByOneWithoutAFailedCall() throws Exception {
-        upgradeOneByOne(generation -> ChildJvm.start(GenerationChild.class, directory, generation.folder()));
+        upgradeOneByOne(generation -> ChildJvm.start(GenerationChild.class, directory, generation.folder()), () -> {});
     }
 
     @Test

@@ -73,7 +73,7 @@ final class ClientDrain {
         if (areAllSent() && !memory.hasOpenScopes()) {
             connection.control(ControlOp.LAST_CALL, 0);
         } else {
-            Thread.startVirtualThread(this::tellOfLastCall);
+            Thread.ofVirtual().name("rackcall-last-call").start(this::tellOfLastCall);
         }
     }
 

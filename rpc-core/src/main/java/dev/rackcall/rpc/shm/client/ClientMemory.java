@@ -108,14 +108,16 @@ public final class ClientMemory {
         this.largestCopy = ControlLayout.largestSnapshot(mapping.memory());
         this.autoSeals = new AutoSeals(sealFrom(spec), keepSealed > 0, PageFaults::ofThisThread);
         this.ownSealsAreRefused = ControlLayout.believesHeldSealsOnly(mapping.memory());
-        this.requestArena = Arena.create(new ArenaSpec(
-                serverHello.request().id(),
-                slice(serverHello.request()),
-                file,
-                serverHello.request().offset(),
-                TableHome.PRIVATE,
-                ALLOCATOR,
-                FIRST_REQUEST_BYTES));
+        this.requestArena = Arena.create(
+                new ArenaSpec(
+                        serverHello.request().id(),
+                        slice(serverHello.request()),
+                        file,
+                        serverHello.request().offset(),
+                        TableHome.PRIVATE,
+                        ALLOCATOR,
+                        FIRST_REQUEST_BYTES,
+                        "close scopes that are no longer needed, or open the channel with a larger arenaQuota (its server's is the most)"));
         this.replyMemory = slice(serverHello.reply());
         refs.add(requestArena);
         refs.add(Arena.attach(new ArenaSpec(
@@ -232,7 +234,8 @@ public final class ClientMemory {
                         0,
                         TableHome.SHARED,
                         serverHello.participant(),
-                        0));
+                        0,
+                        Handshake.SHARED_ARENA_FULL));
             } catch (RefException | OsException e) {
                 throw Status.Code.FAILED_PRECONDITION
                         .with(

@@ -42,8 +42,7 @@ final class ClientRequest {
         this.buffer = new PayloadBuffer(
                 arenas.requestArena(),
                 memory.asSlice(slot + SlotLayout.REQUEST_INLINE, SlotLayout.REQUEST_INLINE_BYTES),
-                arenas.slots(),
-                "close scopes that are no longer needed, or open the channel with a larger arenaQuota");
+                arenas.slots());
         this.writer = PayloadWriter.create(buffer).objects(objects);
     }
 

@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm.client;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
+import dev.rackcall.rpc.spi.FutureThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -39,7 +40,7 @@ final class QueuedFuture<T> extends PolledFuture<T> implements ClientCall.Pendin
         }
         // On a thread of its own: this may be the reactor, and it holds the queue's lock, so it must not run users'
         // stages.
-        var _ = inner.whenCompleteAsync(this::answered, Thread::startVirtualThread);
+        var _ = inner.whenCompleteAsync(this::answered, FutureThreads::run);
     }
 
     /** Fails a call that was still queued. */
@@ -51,7 +52,7 @@ final class QueuedFuture<T> extends PolledFuture<T> implements ClientCall.Pendin
     /** Fails a call that could not be sent. */
     void fail(Throwable failure) {
         // Stages must not run on the reactor.
-        Thread.startVirtualThread(() -> settleFailure(failure));
+        FutureThreads.run(() -> settleFailure(failure));
     }
 
     private void answered(T value, Throwable failure) {

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import dev.rackcall.rpc.spi.EndObservers;
+import dev.rackcall.rpc.spi.FutureThreads;
 import dev.rackcall.shm.codec.PayloadException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -125,7 +126,7 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
         call.countTime();
         if (!mine && call.mustAskToRead()) {
             // Reading may take a round trip: a polling thread has other work, and the reactor must never block.
-            Thread.startVirtualThread(() -> read(false));
+            FutureThreads.run(() -> read(false));
         } else {
             read(mine);
         }
@@ -204,7 +205,7 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
             }
         } else {
             state = ATTACHED;
-            Thread.startVirtualThread(() -> settle(value, failure));
+            FutureThreads.run(() -> settle(value, failure));
         }
     }
 
@@ -215,7 +216,7 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
     private void leaveToOthers(Outcome<T> decided) {
         outcome = decided;
         if (!wakeWaiter()) {
-            Thread.startVirtualThread(this::settleOutcome);
+            FutureThreads.run(this::settleOutcome);
         }
     }
 

@@ -593,6 +593,6 @@ public final class ShmClientConnection extends ClientConnection
                     spec.channel(),
                     lost);
         }
-        end.close(Status.Code.CANCELLED.with("channel %s was closed here", spec.channel()));
+        end.close(spec.closedHere());
     }
 }

@@ -30,7 +30,7 @@ final class FetchedArena {
     private static final long DEFAULT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Carrier carrier;
-    /** The connection's mirror at this end. */
+    /** The mirror at this end. Unlike the carrier's mapping, it stays mapped while a handler uses the connection. */
     private final MemorySegment mirror;
 
     private final Handshake.ArenaPlace place;
@@ -49,7 +49,10 @@ final class FetchedArena {
         window.set(mapping.memory().asReadOnly(), 0, place.bytes());
     }
 
-    /** @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if the host has no room for it */
+    /**
+     * @param mirror of the client's request arena
+     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if the host has no room for it
+     */
     static FetchedArena open(Carrier carrier, MemorySegment mirror, Handshake.ArenaPlace place) {
         SharedFile file = null;
         Mapping mapping = null;
@@ -117,7 +120,7 @@ final class FetchedArena {
      */
     String staleness(long ref, long deadline) {
         long said = Arena.generationAt(Ref.offset(ref));
-        if (Arena.staleness(generation(mirror, place.offset() + said), ref) == null) {
+        if (Arena.staleness(generation(mirror, said), ref) == null) {
             return null;
         }
         long page = said & -ControlLayout.PAGE;

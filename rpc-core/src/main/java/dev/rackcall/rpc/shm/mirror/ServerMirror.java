@@ -38,10 +38,11 @@ final class ServerMirror extends MirrorBell implements MirroredClient {
      * client uses its remaining slots.
      */
     private final int unsaid;
-    /** Set before the connection is used, like the next two fields. */
+    /** Set before the connection is used, like the next three fields. */
     private NodeScopes node;
 
     private RefSpace refs;
+    private Arena requests;
     private Arena replies;
     /** Null until arguments have to be fetched for the first time. */
     private volatile FetchedArena fetched;
@@ -63,7 +64,8 @@ final class ServerMirror extends MirrorBell implements MirroredClient {
      * @param channel where clients open scopes for each other
      */
     void join(ChannelScopes channel, ServerEnd end) {
-        node = channel.join(end.requestArena(), this::tell);
+        requests = end.requestArena();
+        node = channel.join(requests, this::tell);
         refs = channel.space(end.refs(), node);
         replies = end.replyArena();
         end.mirroredBy(this);
@@ -174,7 +176,7 @@ final class ServerMirror extends MirrorBell implements MirroredClient {
 
     private synchronized FetchedArena makeFetched() {
         if (fetched == null) {
-            fetched = FetchedArena.open(carrier, memory(), serverHello.request());
+            fetched = FetchedArena.open(carrier, requests.memory(), serverHello.request());
         }
         return fetched;
     }

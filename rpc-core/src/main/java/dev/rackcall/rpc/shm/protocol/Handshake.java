@@ -28,6 +28,8 @@ public final class Handshake {
     public static final long MIN_QUOTA = 64 << 10;
     /** The server's participant number in the shared arena. */
     public static final int SERVER_PARTICIPANT = 1;
+    /** What to do when the shared arena is full. */
+    public static final String SHARED_ARENA_FULL = "close shared scopes, or raise the server's sharedQuota";
     /** Participant numbers have 12 bits in a page-table entry; 0 means none. */
     public static final int MAX_PARTICIPANTS = 4095;
     /** Maximum bytes of one text, so that two fit into a packet. Longer texts, which may quote a peer, are cut. */

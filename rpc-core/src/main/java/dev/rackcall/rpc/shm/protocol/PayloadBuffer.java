@@ -26,17 +26,12 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
     private final Arena arena;
     private final MemorySegment inline;
     private final long keptBytes;
-    private final String advice;
     private MemorySegment run;
     private long ref;
     private boolean outside;
 
-    /**
-     * @param slots of the connection, each of which has such a buffer in that arena
-     * @param advice what to do if the arena is full, for the message
-     */
-    public PayloadBuffer(Arena arena, MemorySegment inline, int slots, String advice) {
-        this.advice = advice;
+    /** @param slots of the connection, each of which has such a buffer in that arena */
+    public PayloadBuffer(Arena arena, MemorySegment inline, int slots) {
         this.arena = arena;
         this.inline = inline;
         this.keptBytes = keptBytes(arena.quota(), slots);
@@ -95,7 +90,7 @@ public final class PayloadBuffer implements PayloadWriter.Growth {
         } catch (OutOfArenaException e) {
             throw Status.Code.RESOURCE_EXHAUSTED
                     // The advice comes first: in a full arena, an answer has room for the beginning of its text only.
-                    .with("%s; a payload of %d bytes or more does not fit: %s", advice, bytes, e.getMessage())
+                    .with("%s; a payload of %d bytes or more does not fit: %s", arena.advice(), bytes, e.problem())
                     .asException(e);
         }
     }

@@ -31,6 +31,9 @@ import java.util.function.IntFunction;
 public final class ConnectionFactory implements AutoCloseable {
     private static final long FIRST_REPLY_BYTES = 16 << 10;
     private static final int ALLOCATOR = 1;
+    /** Advice for callers. Short: in a full arena, an answer has no room for more. */
+    private static final String WHEN_FULL = "RpcChannel.release results, or raise arenaQuota";
+
     private static final SecureRandom INSTANCES = new SecureRandom();
 
     private final ServerSpec spec;
@@ -331,7 +334,8 @@ public final class ConnectionFactory implements AutoCloseable {
                 place.offset(),
                 TableHome.PRIVATE,
                 ALLOCATOR,
-                firstBytes);
+                firstBytes,
+                WHEN_FULL);
     }
 
     /** Called periodically. */

@@ -60,8 +60,7 @@ record Failure(Status status, Metadata trailers) {
             case OutOfArenaException e ->
                 // The advice comes first: in a full arena, an answer has room for the beginning of its text only.
                 plain(Status.Code.RESOURCE_EXHAUSTED.with(
-                        "%s: RpcChannel.release results; %s (try-with-resources releases those that are Releasable)",
-                        method, e.getMessage()));
+                        "%s: %s%s", method, e.advice().isEmpty() ? "" : e.advice() + "; ", e.problem()));
             default -> {
                 // As in gRPC: an unexpected exception's details stay in the server's log.
                 LOG.warn(

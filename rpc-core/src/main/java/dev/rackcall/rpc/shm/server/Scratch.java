@@ -15,6 +15,8 @@ import java.util.List;
 final class Scratch implements AutoCloseable {
     private static final int OWNER = 1;
     private static final long FIRST_BYTES = 64 << 10;
+    private static final String WHEN_FULL =
+            "use less memory in temporary scopes at once, or raise the server's sharedQuota";
 
     private final String channel;
     private final int id;
@@ -45,7 +47,7 @@ final class Scratch implements AutoCloseable {
                 file = SharedFile.memfd("rackcall" + channel + "-scratch", quota);
                 mapping = file.map();
                 arena = Arena.create(
-                        new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, OWNER, FIRST_BYTES));
+                        new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, OWNER, FIRST_BYTES, WHEN_FULL));
             } catch (RuntimeException | Error e) {
                 // The next request tries again; there may be memory by then.
                 giveBack();

@@ -58,8 +58,7 @@ final class ServerResponse {
         this.buffer = new PayloadBuffer(
                 end.replyArena(),
                 memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES),
-                end.slots(),
-                "RpcChannel.release results, or raise arenaQuota");
+                end.slots());
         this.service = service;
         this.writer = PayloadWriter.create(buffer).objects(service.objects());
     }

@@ -76,8 +76,15 @@ public final class SharedPool implements AutoCloseable {
         Mapping mapped = null;
         try {
             mapped = file.map().ownedBy("the server of the channel");
-            arena = Arena.create(
-                    new ArenaSpec(arenaId, mapped.memory(), file, 0, TableHome.SHARED, SERVER, FIRST_BYTES));
+            arena = Arena.create(new ArenaSpec(
+                    arenaId,
+                    mapped.memory(),
+                    file,
+                    0,
+                    TableHome.SHARED,
+                    SERVER,
+                    FIRST_BYTES,
+                    Handshake.SHARED_ARENA_FULL));
             mapping = mapped;
         } catch (RuntimeException | Error e) {
             if (mapped != null) {

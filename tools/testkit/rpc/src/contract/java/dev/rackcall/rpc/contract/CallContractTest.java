@@ -382,7 +382,7 @@ public class CallContractTest extends ContextContract {
         serve(plain());
         Echo echo = stub(channel(plain()).arenaQuota(1 << 20).open());
         assertFails(Status.Code.RESOURCE_EXHAUSTED, () -> echo.bytes(new byte[4 << 20]))
-                .hasMessageContainingAll("is full", "quota");
+                .hasMessageContainingAll("is full", "close scopes", "larger arenaQuota");
         assertThat(echo.bytes(new byte[1000])).hasSize(1000);
     }
 

@@ -12,6 +12,7 @@ import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.Concurrently;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -62,6 +63,7 @@ public abstract class EvolutionTest extends RpcFixture {
                 @Rpc(idempotent = true) CompletableFuture<Basket> fill(Basket basket);
                 @Rpc Stream<Item> items(int count);
                 @Rpc(oneWay = true) void tell(Item item);
+                @Rpc(oneWay = true) void hint(Item item);
                 @Rpc(idempotent = true) long plain(long value);
                 @Rpc String former(String value);
                 @Rpc String read(Note note);
@@ -148,6 +150,7 @@ public abstract class EvolutionTest extends RpcFixture {
                         return IntStream.range(0, count).mapToObj(i -> item("item" + i, i));
                     }
                     public void tell(Item item) { told = item.name(); }
+                    public void hint(Item item) { Generation.HINTS.incrementAndGet(); }
                     public long plain(long value) { return value + 1; }
                     public String former(String value) { return "former " + value; }
                     public String read(Note note) { return note.id() + note.text() + note.color(); }
@@ -204,11 +207,24 @@ public abstract class EvolutionTest extends RpcFixture {
                                 }
                                 return back.items()[0].name() + back.items()[0].count() + back.byName().get("b").count() + back.ids() + Arrays.toString(back.prices());
                             }
+                            case "fills": {
+                                Basket basket = new Basket(new Item[0], Map.of(), Set.of(), new double[] {number});
+                                List<CompletableFuture<Basket>> begun = new ArrayList<>();
+                                for (int i = 0; i < 20; i++) {
+                                    begun.add(shop.fill(basket));
+                                }
+                                double sum = 0;
+                                for (CompletableFuture<Basket> each : begun) {
+                                    sum += each.join().prices()[0];
+                                }
+                                return "" + sum;
+                            }
                             case "items":
                                 try (Stream<Item> items = shop.items(number)) {
                                     return items.map(each -> each.name() + each.count() + each.color()).collect(Collectors.joining(","));
                                 }
                             case "tell": shop.tell(item("!", number)); return "";
+                            case "hint": shop.hint(item("?", number)); return "";
                             case "plain": return "" + shop.plain(number);
                             case "former": return shop.former("" + number);
                             case "read":
@@ -308,6 +324,7 @@ public abstract class EvolutionTest extends RpcFixture {
             .replace("return new Tag(\"t\")", "return new Tag(\"t\", Optional.of(rank))")
             .replace("return new Jdk(ZonedDateTime.of", "return new Jdk(\"new\", ZonedDateTime.of")
             .replace("new double[] {1.5, 2.5})", "new double[] {1.5, 2.5}, Optional.of(7L))")
+            .replace("new double[] {number})", "new double[] {number}, Optional.of(7L))")
             .replace(
                     "public String former(String value) { return \"former \" + value; }",
                     "public String newest(Item item) { return \"newest \" + item.name(); }"
@@ -535,10 +552,11 @@ public abstract class EvolutionTest extends RpcFixture {
     @Test
     void shouldServeOldAndNewClientsThroughARollingUpgrade() {
         Load load = Load.withoutFailure();
+        int before = Generation.HINTS.get();
         RpcServer server = start(older);
         for (int i = 0; i < 2; i++) {
-            load.start(older, patient(older));
-            load.start(newer, patient(newer));
+            load.start(older, openChannel(), CallOptions.DEFAULT.withWaitForReady());
+            load.start(newer, openChannel(), CallOptions.DEFAULT.withWaitForReady());
         }
         for (Generation next : new Generation[] {newer, older, newer}) {
             load.awaitMore();
@@ -546,12 +564,8 @@ public abstract class EvolutionTest extends RpcFixture {
             server = start(next);
         }
         load.awaitMore();
-        load.end();
-    }
-
-    /** A client whose calls wait for a server. */
-    private Generation.Client patient(Generation generation) {
-        return generation.client(openChannel(), CallOptions.DEFAULT.withWaitForReady());
+        int hints = load.end();
+        Await.equal("one-way calls that were served", hints, () -> Generation.HINTS.get() - before);
     }
 
     /** Clients that call until they are told to stop. Each rests between rounds; a starting server needs the processors. */
@@ -568,25 +582,45 @@ public abstract class EvolutionTest extends RpcFixture {
         private final AtomicBoolean over = new AtomicBoolean();
         private final AtomicInteger answered = new AtomicInteger();
         private final List<CompletableFuture<Boolean>> callers = new ArrayList<>();
+        /** One-way calls that have begun. */
+        private final AtomicInteger hints = new AtomicInteger();
+        /** How they have ended. */
+        private final List<Status.Code> ends = Collections.synchronizedList(new ArrayList<>());
 
-        private Load(Round round) {
+        private final boolean isOneWay;
+
+        private Load(boolean isOneWay, Round round) {
+            this.isOneWay = isOneWay;
             this.round = round;
         }
 
         /** Any calls, none of which may fail, except that a server of the other version may lack a method. */
         public static Load withoutFailure() {
-            return new Load((generation, client, number) -> {
+            return new Load(true, (generation, client, number) -> {
                 assertCommonCalls(client, number);
                 isOwnMethodAnswered(generation, client, number);
                 assertThat(client.call("written", number)).isEqualTo(number + "writtenRED");
                 assertTypes(client);
+                assertThat(client.call("fills", number)).isEqualTo("" + 20.0 * number);
+                Await.until("a server that reads a shared object", () -> isRead(client, number));
                 return true;
             });
         }
 
+        /** A draining server refuses calls that pass objects of its memory; in a new scope, they are another one's. */
+        private static boolean isRead(Generation.Client client, int number) {
+            try {
+                assertThat(client.call("read", number)).startsWith(number + "textGREEN");
+                return true;
+            } catch (RpcException e) {
+                assertThat(e.code()).as("%s", e).isEqualTo(Status.Code.UNAVAILABLE);
+                return false;
+            }
+        }
+
         /** Calls that a channel with several servers repeats if a server ends; none of them may fail. */
         public static Load ofRepeatableCalls() {
-            return new Load((_, client, number) -> {
+            return new Load(false, (_, client, number) -> {
                 assertThat(client.call("plain", number)).isEqualTo("" + (number + 1));
                 assertThat(client.call("fill", number)).isEqualTo("a" + number + "2[" + number + "][1.5, 2.5]");
                 return true;
@@ -594,14 +628,21 @@ public abstract class EvolutionTest extends RpcFixture {
         }
 
         public void start(Generation generation, RpcChannel channel) {
-            start(generation, generation.client(channel, CallOptions.DEFAULT));
+            start(generation, channel, CallOptions.DEFAULT);
         }
 
-        private void start(Generation generation, Generation.Client client) {
+        private void start(Generation generation, RpcChannel channel, CallOptions options) {
+            Generation.Client client = generation.client(channel, options);
+            Generation.Client oneWay =
+                    generation.client(channel, options.withObserver((status, _) -> ends.add(status.code())));
             callers.add(Concurrently.start(() -> {
                 for (int number = 0; !over.get(); number++) {
                     if (round.call(generation, client, number)) {
                         answered.incrementAndGet();
+                    }
+                    if (isOneWay) {
+                        hints.incrementAndGet();
+                        oneWay.call("hint", number);
                     }
                     LockSupport.parkNanos(REST);
                 }
@@ -617,9 +658,13 @@ public abstract class EvolutionTest extends RpcFixture {
             });
         }
 
-        public void end() {
+        /** Returns how many one-way calls were made; all of them were sent. */
+        public int end() {
             over.set(true);
             callers.forEach(CompletableFuture::join);
+            Await.equal("one-way calls that have ended", hints.get(), ends::size);
+            assertThat(ends).allMatch(Status.Code.OK::equals);
+            return hints.get();
         }
     }
 
@@ -672,9 +717,11 @@ public abstract class EvolutionTest extends RpcFixture {
 
     /**
      * Two old servers are replaced by new ones, which start before the old ones leave, and one is rolled back, while old
-     * and new clients call: no call fails.
+     * and new clients call: no call fails, and no one-way call is lost.
+     *
+     * @param check run before the last servers leave
      */
-    protected final void upgradeOneByOne(Launch launch) throws Exception {
+    protected final void upgradeOneByOne(Launch launch, Runnable check) throws Exception {
         ChildJvm first = launched(launch, older);
         ChildJvm second = launched(launch, older);
         RpcChannel channel = openChannel();
@@ -684,10 +731,11 @@ public abstract class EvolutionTest extends RpcFixture {
         load.start(older, openChannel());
         load.start(newer, channel);
         load.awaitMore();
+        int served = 0;
         for (Generation next : new Generation[] {newer, newer, older}) {
             ChildJvm third = launched(launch, next);
             load.awaitMore();
-            GenerationChild.leave(first);
+            served += GenerationChild.leave(first);
             first = second;
             second = third;
             load.awaitMore();
@@ -695,7 +743,10 @@ public abstract class EvolutionTest extends RpcFixture {
                 Await.until("a new server that has the method", () -> isOwnMethodAnswered(newer, newClient, 2));
             }
         }
-        load.end();
+        int hints = load.end();
+        check.run();
+        served += GenerationChild.leave(first) + GenerationChild.leave(second);
+        assertThat(served).as("one-way calls that were served").isEqualTo(hints);
     }
 
     private ChildJvm launched(Launch launch, Generation generation) throws Exception {

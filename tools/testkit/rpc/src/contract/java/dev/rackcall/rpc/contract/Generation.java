@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
@@ -38,6 +39,9 @@ public final class Generation implements AutoCloseable {
         /** Makes the named calls and returns what they returned, as text. */
         String call(String what, int number);
     }
+
+    /** How many of a service's one-way calls servers of this process have got. */
+    public static final AtomicInteger HINTS = new AtomicInteger();
 
     private final Path folder;
     private final URLClassLoader loader;

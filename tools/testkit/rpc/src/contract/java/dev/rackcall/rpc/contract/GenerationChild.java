@@ -17,6 +17,7 @@ public final class GenerationChild {
     public static final String READY = "READY";
 
     private static final String LEFT = "LEFT ";
+    private static final String HINTS = "HINTS ";
     private static final Duration BOUND = Duration.ofSeconds(60);
 
     private GenerationChild() {}
@@ -34,14 +35,17 @@ public final class GenerationChild {
             String line = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
             if (line != null) {
                 System.out.println(LEFT + server.shutdown(BOUND));
+                System.out.println(HINTS + Generation.HINTS);
             }
         }
     }
 
-    /** Lets a child drain and end. */
-    static void leave(ChildJvm child) throws IOException, InterruptedException {
+    /** Lets a child drain and end. Returns its {@link Generation#HINTS}. */
+    static int leave(ChildJvm child) throws IOException, InterruptedException {
         child.send("leave");
         assertThat(child.awaitLine(LEFT, BOUND)).as("it drained").isEqualTo(LEFT + true);
+        String hints = child.awaitLine(HINTS, BOUND);
         assertThat(child.end()).isZero();
+        return Integer.parseInt(hints.substring(HINTS.length()));
     }
 }
