@@ -1,6 +1,7 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.BenchTarget;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -48,6 +49,8 @@ public record Subject(
         ONE_PROCESS,
         /** The two sides cannot be in one process, not even in a test. */
         NEVER_ONE_PROCESS,
+        /** It is measured only if its name is given. */
+        ON_REQUEST,
         /** The target {@code rdma} measures it, too, as the floor of its calls. */
         FLOOR_OF_RDMA
     }
@@ -87,6 +90,14 @@ public record Subject(
     /** A copy that hosts skip that lack something. */
     public Subject unless(Supplier<Optional<String>> lacking) {
         return new Subject(name, bytes, settings, sides, traits, target, group, floor, jvmFlags, repetitions, lacking);
+    }
+
+    /** A copy that is measured only if its name is given. */
+    public Subject onRequest() {
+        Set<Trait> more = EnumSet.of(Trait.ON_REQUEST);
+        more.addAll(traits);
+        return new Subject(
+                name, bytes, settings, sides, Set.copyOf(more), target, group, floor, jvmFlags, repetitions, missing);
     }
 
     public boolean has(Trait trait) {

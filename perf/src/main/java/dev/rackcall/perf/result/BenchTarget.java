@@ -17,7 +17,7 @@ public enum BenchTarget {
     /** Client processes that share the processors with their server. */
     CROWD(
             "Crowds: client processes that call one server process, nothing pinned; latencies of the worst client, medians of the runs",
-            "worst_ops_per_s: worst run, uds_ratio: worst to uds, grpc_uds_ratio: to grpc, aeron_ratio: to aeron, slowest_to_fastest: slowest to fastest, cpu_s_per_million: cpu/1 M calls"),
+            "worst_ops_per_s: worst run, uds_ratio: worst to uds, grpc_uds_ratio: to grpc, aeron_ratio: to aeron, uds_p99_ratio: worst p99 to uds, worst_slowest_to_fastest: worst slowest to fastest, cpu_s_per_million: cpu/1 M calls, uds_cpu_ratio: worst cpu to uds"),
     /** Calls with pauses between them. */
     RARE(
             "Rare calls: one client, a call every MS milliseconds, nothing pinned; medians of the runs",
