@@ -31,7 +31,7 @@ public enum BenchTarget {
             "less_percent: less than fresh"),
     IDLE(
             "Idle: rare calls and what idle processes use; a busy connection among idle ones",
-            "server_cpu_percent: server cpu, client_cpu_percent: client cpu, p50_ratio: to alone"),
+            "server_cpu_percent: server cpu, client_cpu_percent: client cpu, cpu_percent: both, p50_ratio: to alone"),
     START("From the start of the client's JVM to its first reply", ""),
     ISOLATION(
             "Isolation: calls that pass a scope of some pages; what snapshots, seals and sandboxes cost",
