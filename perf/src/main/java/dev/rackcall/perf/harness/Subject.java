@@ -118,7 +118,7 @@ public record Subject(
     public boolean isMeasuredBy(BenchTarget asked) {
         return switch (asked) {
             case RTT, CROWD, RARE, ELASTIC, ISOLATION, METRICS, VERBS, RDMA, GRPC -> isOf(asked);
-            case THROUGHPUT -> has(Trait.PIPELINES);
+            case THROUGHPUT -> has(Trait.PIPELINES) || isOf(asked);
             case CONNECT -> has(Trait.MANY_CONNECTIONS) || isOf(asked);
             case IDLE, START -> has(Trait.MANY_CONNECTIONS);
             case ALOCK, OBJECTS, JMH -> false;

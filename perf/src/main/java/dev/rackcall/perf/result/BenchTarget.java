@@ -11,9 +11,11 @@ import java.util.SequencedMap;
 public enum BenchTarget {
     RTT(
             "Round trips, one call in flight",
-            "raw_ratio: to raw, alloc_client_b: alloc client, alloc_server_b: alloc server"),
+            "raw_ratio: to raw, aeron_ratio: to aeron, copies_ratio: to copies, alloc_client_b: alloc client, alloc_server_b: alloc server"),
     /** Calls a second with several in flight from one thread. */
-    THROUGHPUT("Throughput, one client thread", ""),
+    THROUGHPUT(
+            "Throughput, one client thread; rackcall-virtual-1000, rackcall-platform-8: so many threads make 1,000 calls, whose time is divided by 1,000",
+            "whole_p50_ns: p50 of 1000 calls, platform_ratio: to platform, worst_platform_ratio: worst to platform"),
     /** Client processes that share the processors with their server. */
     CROWD(
             "Crowds: client processes that call one server process, nothing pinned; latencies of the worst client, medians of the runs",
