@@ -105,7 +105,8 @@ public final class BenchCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "NAME",
             description =
-                    "Only these subjects (jmh: no effect). The message about an unknown name lists the known ones; that about a name of another target names the target.")
+                    "Only these subjects (jmh: no effect); those of crowd with -nice, -batch and -idle64 are measured only so."
+                            + " The message about an unknown name lists the known ones; that about a name of another target names the target.")
     private List<String> only = new ArrayList<>();
 
     @Option(
@@ -248,9 +249,9 @@ public final class BenchCommand implements Callable<Integer> {
                 return new Usual(500, 800, 1);
             }
             if (targets.stream().allMatch(BenchTarget.CROWD::equals)) {
-                // Some sixty results of up to 33 processes: some twenty minutes. The kernel gives a thread its
-                // processor for
-                // some milliseconds at a time, so that each of many clients gets few turns in a shorter measurement.
+                // Some eighty results of up to 33 processes: some 25 minutes. The kernel gives a thread its processor
+                // for some milliseconds at a time, so that each of many clients gets few turns in a shorter
+                // measurement.
                 return new Usual(2_000, 2_000, 5);
             }
             return new Usual(1_000, 3_000, shortRun ? 1 : 3);

@@ -2,6 +2,7 @@ package dev.rackcall.perf;
 
 import dev.rackcall.perf.alock.LockComparison;
 import dev.rackcall.perf.alock.LockTarget;
+import dev.rackcall.perf.calls.ThreadedCalls;
 import dev.rackcall.perf.crowd.CrowdTarget;
 import dev.rackcall.perf.elastic.ElasticTarget;
 import dev.rackcall.perf.harness.BenchPlan;
@@ -90,7 +91,15 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
         Predicate<Subject> measured = subject -> subject.isMeasuredBy(target);
         return switch (target) {
             case RTT, ISOLATION, METRICS, VERBS, RDMA, GRPC -> turns(target, workspace, rounds);
-            case THROUGHPUT -> rounds.run(target, measured, new ThroughputTarget(plan, workspace)::measure);
+            case THROUGHPUT -> {
+                // One thread with several calls in flight; and many threads, which take turns.
+                List<Result> results = new ArrayList<>(rounds.run(
+                        target,
+                        subject -> subject.has(Subject.Trait.PIPELINES),
+                        new ThroughputTarget(plan, workspace)::measure));
+                results.addAll(ThreadedCalls.withWhole(turns(target, workspace, rounds)));
+                yield results;
+            }
             case CROWD -> new CrowdTarget(plan, workspace, rounds).measure();
             case RARE -> new RareTarget(plan, workspace, rounds).measure();
             case CONNECT -> {

@@ -14,7 +14,8 @@ import java.util.stream.Collectors;
  * The chosen results.
  *
  * @param targets what to measure
- * @param names the only results of these targets to measure; all if the list is empty
+ * @param names the only results of these targets to measure; if the list is empty, all but those that are measured only on
+ *     request
  */
 record BenchSelection(List<BenchTarget> targets, List<String> names) {
     /** @throws IllegalArgumentException if a name is unknown, or none of the targets measures it */
@@ -58,7 +59,12 @@ record BenchSelection(List<BenchTarget> targets, List<String> names) {
     private List<Subject> wanted() {
         List<String> calls = new ArrayList<>(names);
         calls.removeAll(LockTarget.names());
-        return calls.isEmpty() && !names.isEmpty() ? List.of() : Subjects.only(calls);
+        if (!names.isEmpty()) {
+            return calls.isEmpty() ? List.of() : Subjects.only(calls);
+        }
+        return Subjects.all().stream()
+                .filter(subject -> !subject.has(Subject.Trait.ON_REQUEST))
+                .toList();
     }
 
     List<String> locks() {

@@ -12,6 +12,7 @@ import static dev.rackcall.perf.calls.RackcallCall.Argument.VALUE;
 import dev.rackcall.perf.alock.LockTarget;
 import dev.rackcall.perf.calls.RackcallCall;
 import dev.rackcall.perf.calls.ReportedCall;
+import dev.rackcall.perf.calls.ThreadedCalls;
 import dev.rackcall.perf.connect.ConnectSides;
 import dev.rackcall.perf.crowd.CrowdTarget;
 import dev.rackcall.perf.elastic.ElasticSides;
@@ -23,6 +24,7 @@ import dev.rackcall.perf.peers.GrpcGraphCall;
 import dev.rackcall.perf.peers.GrpcProtobuf;
 import dev.rackcall.perf.peers.GrpcTransport;
 import dev.rackcall.perf.peers.RawPingPong;
+import dev.rackcall.perf.peers.TwoCopies;
 import dev.rackcall.perf.rare.RareTarget;
 import dev.rackcall.perf.rdma.SoftPingPong;
 import java.util.List;
@@ -38,6 +40,7 @@ final class Subjects {
                             RackcallCall.unpinned("rackcall-noop-unpinned", NUMBER, Long.BYTES),
                             RackcallCall.unpinned("rackcall-value-64-unpinned", VALUE, 64),
                             RackcallCall.subject("rackcall-value-4096", SHARED_MEMORY, VALUE, 4096),
+                            TwoCopies.subject(4096),
                             RackcallCall.subject("rackcall-value-1048576", SHARED_MEMORY, VALUE, 1 << 20),
                             RackcallCall.subject("rackcall-ref-1048576", SHARED_MEMORY, POINTER, 1 << 20),
                             AeronIpc.subject(),
@@ -57,6 +60,7 @@ final class Subjects {
                             GrpcCall.beside("grpc-tcp-64", "rdma-value-64", 64),
                             GrpcCall.beside("grpc-tcp-4096", "rdma-value-4096", 4096),
                             GrpcGraphCall.beside("grpc-tcp-1048576", "rdma-ref-1048576", 1 << 20)),
+                    ThreadedCalls.subjects(),
                     GrpcProtobuf.subjects(),
                     CrowdTarget.subjects(),
                     RareTarget.subjects(),

@@ -148,6 +148,18 @@ class SubjectsTest {
     }
 
     @Test
+    void shouldLeaveOutWhatIsMeasuredOnRequestUnlessItIsNamed() {
+        String name = "crowd-uds-1-idle64";
+        assertThat(new BenchSelection(List.of(BenchTarget.CROWD), List.of()).subjects())
+                .extracting(Subject::name)
+                .contains("crowd-uds-1")
+                .doesNotContain(name);
+        assertThat(new BenchSelection(List.of(BenchTarget.CROWD), List.of(name)).subjects())
+                .extracting(Subject::name)
+                .containsExactly(name);
+    }
+
+    @Test
     void shouldLeaveWarningsOfAnAttackedServerOutOfTheLog() {
         assertThat(Subjects.named("neighbour-hostile").jvmFlags())
                 .anyMatch(flag -> flag.contains("simpleLogger") && flag.endsWith("=error"));

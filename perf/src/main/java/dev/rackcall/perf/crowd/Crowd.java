@@ -21,6 +21,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** A server's process and its clients', each with a connection of its own. Confined to one thread. */
 final class Crowd implements AutoCloseable {
@@ -47,6 +48,7 @@ final class Crowd implements AutoCloseable {
     private final Launch launch;
     private final MeasuredProcess<ServerSide> server;
     private final List<MeasuredProcess<MeasuredClient>> clients = new ArrayList<>();
+    private final List<MeasuredProcess<MeasuredClient>> idle = new ArrayList<>();
 
     /** Starts the server. */
     Crowd(Subject subject, Path directory, Launch launch) throws IOException {
@@ -78,6 +80,14 @@ final class Crowd implements AutoCloseable {
         inParallel(STARTERS, Collections.nCopies(Math.max(0, count - clients.size()), start));
     }
 
+    /** Starts a process that opens this many connections, and then no longer calls. */
+    void connectIdle(int connections) throws IOException {
+        MeasuredProcess<MeasuredClient> process = MeasuredProcess.client(subject, directory, launch);
+        idle.add(process);
+        // The process has one already.
+        process.ask(side -> side.open(connections - 1));
+    }
+
     /**
      * All clients call until their calls a second no longer grow, for at most {@code mostNanos}. Where the processes have
      * one processor, the JVMs' compilers compete with the calls for many seconds.
@@ -107,7 +117,9 @@ final class Crowd implements AutoCloseable {
     }
 
     private Duration processorTime() {
-        return clients.stream().map(MeasuredProcess::processorTime).reduce(server.processorTime(), Duration::plus);
+        return Stream.concat(clients.stream(), idle.stream())
+                .map(MeasuredProcess::processorTime)
+                .reduce(server.processorTime(), Duration::plus);
     }
 
     private static <T> List<T> inParallel(int threads, List<Callable<T>> tasks) {
@@ -130,6 +142,7 @@ final class Crowd implements AutoCloseable {
     @Override
     public void close() {
         clients.forEach(MeasuredProcess::close);
+        idle.forEach(MeasuredProcess::close);
         server.close();
     }
 }

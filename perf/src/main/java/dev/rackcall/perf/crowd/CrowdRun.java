@@ -19,6 +19,9 @@ record CrowdRun(List<Measurement> clients, Duration window, Duration processorTi
     /** The run as a result: all calls together, and the latencies of the clients that waited longest. */
     Result result(String name) {
         double perSecond = callsPerSecond();
+        double slowestToFastest =
+                (double) calls().min().orElseThrow() / calls().max().orElseThrow();
+        double processorSeconds = seconds(processorTime) * 1e6 / calls().sum();
         Measurement crowd = new Measurement(
                 longest(Measurement::p50Ns),
                 longest(Measurement::p99Ns),
@@ -29,10 +32,11 @@ record CrowdRun(List<Measurement> clients, Duration window, Duration processorTi
                 perSecond);
         return Result.of(name, BenchTarget.CROWD, clients.size(), CrowdPeer.BYTES, crowd)
                 .with("worst_ops_per_s", perSecond)
-                .with(
-                        "slowest_to_fastest",
-                        (double) calls().min().orElseThrow() / calls().max().orElseThrow())
-                .with("cpu_s_per_million", seconds(processorTime) * 1e6 / calls().sum());
+                .with("worst_p99_ns", crowd.p99Ns())
+                .with("slowest_to_fastest", slowestToFastest)
+                .with("worst_slowest_to_fastest", slowestToFastest)
+                .with("cpu_s_per_million", processorSeconds)
+                .with("worst_cpu_s_per_million", processorSeconds);
     }
 
     /** Of all clients together. */

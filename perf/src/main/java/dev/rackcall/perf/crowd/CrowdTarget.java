@@ -65,7 +65,9 @@ public record CrowdTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
         List<Result> results = new ArrayList<>();
         rounds.attempt(BenchTarget.CROWD, cases.getFirst().subject(), () -> {
             switch (cases.getFirst().surroundings()) {
-                case PLAIN, BURN2, JOLT -> measure(cases, burners, List.of(), times, results);
+                case PLAIN, BURN2, JOLT, IDLE64 -> measure(cases, burners, List.of(), times, results);
+                case NICE -> measure(cases, burners, List.of("nice", "-n", "10"), times, results);
+                case BATCH -> measure(cases, burners, List.of("chrt", "-b", "0"), times, results);
                 case ONE -> {
                     int[] processors = Affinity.available();
                     List<String> pinned = List.of("taskset", "-c", Integer.toString(processors[processors.length - 1]));
@@ -84,8 +86,12 @@ public record CrowdTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
     private void measure(List<CrowdCase> cases, Burners burners, List<String> wrapper, int times, List<Result> results)
             throws IOException {
         int most = cases.getLast().clients();
-        Launch launch = Launch.asUsersDo().within(wrapper).withHeap(Crowd.heap(most + 1));
+        int idle = cases.getFirst().surroundings().idleConnections();
+        Launch launch = Launch.asUsersDo().within(wrapper).withHeap(Crowd.heap(most + (idle > 0 ? 2 : 1)));
         try (Crowd crowd = new Crowd(cases.getFirst().subject(), workspace.newPart(), launch)) {
+            if (idle > 0) {
+                crowd.connectIdle(idle);
+            }
             for (CrowdCase each : cases) {
                 crowd.grow(each.clients(), plan.warmUpNanos());
                 if (each.surroundings().isLimited()) {
@@ -99,7 +105,10 @@ public record CrowdTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
         }
     }
 
-    /** In the order of the report, with Rackcall's worst run divided by the median of each peer's. */
+    /**
+     * In the order of the report, with Rackcall's worst run divided by the median of each peer's; to the socket's also
+     * the latency of the slowest calls and the processor time of a call.
+     */
     static List<Result> withRatios(List<Result> results) {
         Map<String, Result> byName = results.stream().collect(Collectors.toMap(Result::name, Function.identity()));
         List<Result> ordered = new ArrayList<>();
@@ -113,14 +122,24 @@ public record CrowdTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
     }
 
     private static Result withRatios(CrowdCase rackcall, Result result, Map<String, Result> others) {
-        double worst = result.figure("worst_ops_per_s").orElseThrow();
         Result compared = result;
         for (CrowdPeer peer : CrowdPeer.values()) {
             Result other = others.get(rackcall.nameOf(peer));
             if (peer != CrowdPeer.RACKCALL && other != null) {
-                compared = compared.with(peer.word().replace('-', '_') + "_ratio", worst / other.opsPerS());
+                String word = peer.word().replace('-', '_');
+                compared = compared.with(word + "_ratio", ratio(result, other, "ops_per_s"));
+                if (peer == CrowdPeer.UDS) {
+                    compared = compared.with(word + "_p99_ratio", ratio(result, other, "p99_ns"))
+                            .with(word + "_cpu_ratio", ratio(result, other, "cpu_s_per_million"));
+                }
             }
         }
         return compared;
+    }
+
+    /** The worst run's figure divided by the median of the other's. */
+    private static double ratio(Result result, Result other, String figure) {
+        return result.figure("worst_" + figure).orElseThrow()
+                / other.figure(figure).orElseThrow();
     }
 }

@@ -1,6 +1,7 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.BenchTarget;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -48,6 +49,8 @@ public record Subject(
         ONE_PROCESS,
         /** The two sides cannot be in one process, not even in a test. */
         NEVER_ONE_PROCESS,
+        /** It is measured only if its name is given. */
+        ON_REQUEST,
         /** The target {@code rdma} measures it, too, as the floor of its calls. */
         FLOOR_OF_RDMA
     }
@@ -89,6 +92,14 @@ public record Subject(
         return new Subject(name, bytes, settings, sides, traits, target, group, floor, jvmFlags, repetitions, lacking);
     }
 
+    /** A copy that is measured only if its name is given. */
+    public Subject onRequest() {
+        Set<Trait> more = EnumSet.of(Trait.ON_REQUEST);
+        more.addAll(traits);
+        return new Subject(
+                name, bytes, settings, sides, Set.copyOf(more), target, group, floor, jvmFlags, repetitions, missing);
+    }
+
     public boolean has(Trait trait) {
         return traits.contains(trait);
     }
@@ -107,7 +118,7 @@ public record Subject(
     public boolean isMeasuredBy(BenchTarget asked) {
         return switch (asked) {
             case RTT, CROWD, RARE, ELASTIC, ISOLATION, METRICS, VERBS, RDMA, GRPC -> isOf(asked);
-            case THROUGHPUT -> has(Trait.PIPELINES);
+            case THROUGHPUT -> has(Trait.PIPELINES) || isOf(asked);
             case CONNECT -> has(Trait.MANY_CONNECTIONS) || isOf(asked);
             case IDLE, START -> has(Trait.MANY_CONNECTIONS);
             case ALOCK, OBJECTS, JMH -> false;

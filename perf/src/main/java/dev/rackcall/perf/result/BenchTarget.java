@@ -11,13 +11,15 @@ import java.util.SequencedMap;
 public enum BenchTarget {
     RTT(
             "Round trips, one call in flight",
-            "raw_ratio: to raw, alloc_client_b: alloc client, alloc_server_b: alloc server"),
+            "raw_ratio: to raw, aeron_ratio: to aeron, copies_ratio: to copies, alloc_client_b: alloc client, alloc_server_b: alloc server"),
     /** Calls a second with several in flight from one thread. */
-    THROUGHPUT("Throughput, one client thread", ""),
+    THROUGHPUT(
+            "Throughput, one client thread; rackcall-virtual-1000, rackcall-platform-8: so many threads make 1,000 calls, whose time is divided by 1,000",
+            "whole_p50_ns: p50 of 1000 calls, platform_ratio: to platform, worst_platform_ratio: worst to platform"),
     /** Client processes that share the processors with their server. */
     CROWD(
             "Crowds: client processes that call one server process, nothing pinned; latencies of the worst client, medians of the runs",
-            "worst_ops_per_s: worst run, uds_ratio: worst to uds, grpc_uds_ratio: to grpc, aeron_ratio: to aeron, slowest_to_fastest: slowest to fastest, cpu_s_per_million: cpu/1 M calls"),
+            "worst_ops_per_s: worst run, uds_ratio: worst to uds, grpc_uds_ratio: to grpc, aeron_ratio: to aeron, uds_p99_ratio: worst p99 to uds, worst_slowest_to_fastest: worst slowest to fastest, cpu_s_per_million: cpu/1 M calls, uds_cpu_ratio: worst cpu to uds"),
     /** Calls with pauses between them. */
     RARE(
             "Rare calls: one client, a call every MS milliseconds, nothing pinned; medians of the runs",
@@ -31,7 +33,7 @@ public enum BenchTarget {
             "less_percent: less than fresh"),
     IDLE(
             "Idle: rare calls and what idle processes use; a busy connection among idle ones",
-            "server_cpu_percent: server cpu, client_cpu_percent: client cpu, p50_ratio: to alone"),
+            "server_cpu_percent: server cpu, client_cpu_percent: client cpu, cpu_percent: both, p50_ratio: to alone"),
     START("From the start of the client's JVM to its first reply", ""),
     ISOLATION(
             "Isolation: calls that pass a scope of some pages; what snapshots, seals and sandboxes cost",

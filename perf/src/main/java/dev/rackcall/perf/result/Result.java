@@ -72,8 +72,8 @@ public record Result(
     }
 
     /**
-     * The median of each figure over runs of the same subject, and the range of the runs' medians. Figures that are not
-     * measured are those of the first run.
+     * The median of each figure over runs of the same subject, and the range of the runs' medians. A figure whose name
+     * begins with {@code worst_} is that of the worst run. Figures that are not measured are those of the first run.
      */
     public static Result medianOf(List<Result> runs) {
         Result first = runs.getFirst();
@@ -89,9 +89,12 @@ public record Result(
 
     private static Object median(List<Result> runs, String key, Object first) {
         return switch (key) {
-            case "worst_ops_per_s" -> numbers(runs, key).min().orElseThrow();
+            case "worst_ops_per_s", "worst_slowest_to_fastest" ->
+                numbers(runs, key).min().orElseThrow();
             case "worst_p50_ns", "worst_p99_ns" ->
                 (long) numbers(runs, key).max().orElseThrow();
+            case "worst_cpu_s_per_million", "worst_platform_ratio" ->
+                numbers(runs, key).max().orElseThrow();
             case "min_ns" -> (long) numbers(runs, key).min().orElseThrow();
             case "max_ns" -> (long) numbers(runs, key).max().orElseThrow();
             case "count" -> (long) numbers(runs, key).sum();

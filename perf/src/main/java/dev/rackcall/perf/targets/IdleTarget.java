@@ -26,17 +26,21 @@ public record IdleTarget(BenchPlan plan, Workspace workspace) {
     private static final long SETTLE_NANOS = 2_000_000_000L;
 
     public List<Result> measure(Subject subject) throws IOException {
-        return List.of(idleProcesses(subject), idleConnections(subject));
+        return List.of(
+                idleProcesses(subject, "-one-idle", 0),
+                idleProcesses(subject, "-rare", IDLE_CLIENTS),
+                idleConnections(subject));
     }
 
-    private Result idleProcesses(Subject subject) throws IOException {
+    /** @param further connections of the client beside its first */
+    private Result idleProcesses(Subject subject, String suffix, int further) throws IOException {
         long nanos = Math.max(LEAST_NANOS, plan.durationNanos());
         try (SubjectPair pair = SubjectPair.start(subject, workspace.newPart(), Cores.UNPINNED)) {
             MeasuredProcess<MeasuredClient> client = pair.client();
             MeasuredProcess<?> server =
                     pair.server().isPresent() ? pair.server().get() : client;
             warmUp(client);
-            client.ask(side -> side.open(IDLE_CLIENTS));
+            client.ask(side -> side.open(further));
             pause(SETTLE_NANOS);
             long start = System.nanoTime();
             long serverBefore = server.processorNanos();
@@ -46,10 +50,11 @@ public record IdleTarget(BenchPlan plan, Workspace workspace) {
             double serverShare = 100 * (server.processorNanos() - serverBefore) / elapsed;
             double clientShare = 100 * (client.processorNanos() - clientBefore) / elapsed;
             Measurement rare = client.ask(nanos, side -> side.atRate(nanos, RARE_CALLS_PER_SECOND));
-            return Result.of(subject.name() + "-rare", BenchTarget.IDLE, 1, subject.bytes(), rare)
-                    .with("idle_clients", (long) IDLE_CLIENTS + 1)
+            return Result.of(subject.name() + suffix, BenchTarget.IDLE, 1, subject.bytes(), rare)
+                    .with("idle_clients", (long) further + 1)
                     .with("server_cpu_percent", serverShare)
-                    .with("client_cpu_percent", clientShare);
+                    .with("client_cpu_percent", clientShare)
+                    .with("cpu_percent", serverShare + clientShare);
         }
     }
 

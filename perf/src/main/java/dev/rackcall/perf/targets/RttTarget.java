@@ -37,6 +37,13 @@ public final class RttTarget {
     private static final int LEAST_CALLS = 100;
     private static final int ROUNDS = 20;
     private static final int STARTERS = 2;
+    /** Beside those with their floors. */
+    private static final List<Comparison> COMPARISONS = List.of(
+            new Comparison("rackcall-noop", "aeron-ipc", "aeron_ratio"),
+            new Comparison("rackcall-value-4096", "two-copies-4096", "copies_ratio"));
+
+    /** Two subjects that take turns, and the name of the ratio of their times. */
+    private record Comparison(String subject, String other, String figure) {}
 
     private final BenchTarget target;
     private final BenchPlan plan;
@@ -116,15 +123,25 @@ public final class RttTarget {
         for (SubjectPair pair : good) {
             rounds.attempt(target, pair.subject(), () -> {
                 Result result = result(pair, pair.client().ask(MeasuredClient::result), "closed loop");
-                Optional<SubjectPair> floor = good.stream()
-                        .filter(each ->
-                                each.subject().name().equals(pair.subject().floor()))
-                        .findFirst();
-                results.add(withAllocation(
-                        floor.map(each -> compared(result, pair, each)).orElse(result), pair));
+                Result compared = named(pair.subject().floor(), good)
+                        .map(floor -> compared(result, pair, floor))
+                        .orElse(result);
+                for (Comparison each : COMPARISONS) {
+                    if (each.subject().equals(result.name())) {
+                        Result before = compared;
+                        compared = named(each.other(), good)
+                                .map(other -> before.with(each.figure(), pair.ratioTo(other)))
+                                .orElse(before);
+                    }
+                }
+                results.add(target == BenchTarget.THROUGHPUT ? compared : withAllocation(compared, pair));
             });
         }
         return results;
+    }
+
+    private static Optional<SubjectPair> named(String name, List<SubjectPair> pairs) {
+        return pairs.stream().filter(pair -> pair.subject().name().equals(name)).findFirst();
     }
 
     private List<Result> atRate(List<SubjectPair> pairs, double rate) {
@@ -143,6 +160,8 @@ public final class RttTarget {
     private Result compared(Result result, SubjectPair pair, SubjectPair floor) {
         return switch (target) {
             case RTT -> result.with("raw_ratio", pair.ratioTo(floor));
+            case THROUGHPUT ->
+                result.with("platform_ratio", pair.ratioTo(floor)).with("worst_platform_ratio", pair.ratioTo(floor));
             case METRICS -> result.with("added_ns", pair.above(floor));
             // The inverse: how many times as long a fresh connection takes.
             case CONNECT -> result.with("fresh_ratio", 1 / pair.ratioTo(floor));

@@ -13,6 +13,14 @@ class CrowdRunTest {
         return new Measurement(p50, p99, 2 * p99, p50 / 2, 3 * p99, count, 1);
     }
 
+    private static Result run(String name, long slowest, long fastest, long p99, long processorMillis) {
+        return new CrowdRun(
+                        List.of(client(500, p99, fastest), client(500, p99, slowest)),
+                        Duration.ofMillis(500),
+                        Duration.ofMillis(processorMillis))
+                .result(name);
+    }
+
     private static Result result(String name, long slowest, long fastest) {
         return new CrowdRun(
                         List.of(client(500, 9_000, fastest), client(700, 8_000, slowest)),
@@ -34,6 +42,38 @@ class CrowdRunTest {
                 .containsEntry("in_flight", 2)
                 .containsEntry("slowest_to_fastest", 0.25)
                 .containsEntry("cpu_s_per_million", 3.0);
+    }
+
+    @Test
+    void shouldKeepTheFiguresOfTheWorstRun() {
+        Result median = Result.medianOf(List.of(
+                run("crowd-uds-2", 10, 40, 3_000, 100),
+                run("crowd-uds-2", 30, 40, 9_000, 700),
+                run("crowd-uds-2", 20, 40, 6_000, 300)));
+        assertThat(median.figures())
+                .containsEntry("p99_ns", 6_000L)
+                .containsEntry("worst_p99_ns", 9_000L)
+                .containsEntry("slowest_to_fastest", 0.5)
+                .containsEntry("worst_slowest_to_fastest", 0.25)
+                .containsEntry("cpu_s_per_million", 5000.0)
+                .containsEntry("worst_cpu_s_per_million", 10_000.0);
+    }
+
+    @Test
+    void shouldCompareLatencyAndProcessorTimeWithTheSocketsOnly() {
+        List<Result> runs = List.of(
+                run("crowd-rackcall-2-burn2", 20, 20, 1_000, 40),
+                run("crowd-rackcall-2-burn2", 20, 20, 4_000, 80),
+                run("crowd-rackcall-2-burn2", 20, 20, 2_000, 60));
+        Result socket = run("crowd-uds-2-burn2", 10, 10, 8_000, 10);
+        Result grpc = run("crowd-grpc-uds-2-burn2", 10, 10, 1_000, 10);
+        List<Result> compared = CrowdTarget.withRatios(List.of(Result.medianOf(runs), socket, grpc));
+        assertThat(compared.getFirst().figures())
+                .containsEntry("uds_ratio", 2.0)
+                .containsEntry("uds_p99_ratio", 0.5)
+                .containsEntry("uds_cpu_ratio", 4.0)
+                .doesNotContainKeys("grpc_uds_p99_ratio", "grpc_uds_cpu_ratio");
+        assertThat(compared.get(1)).isEqualTo(socket);
     }
 
     @Test

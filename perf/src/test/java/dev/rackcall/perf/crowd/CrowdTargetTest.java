@@ -49,6 +49,49 @@ class CrowdTargetTest {
     }
 
     @Test
+    void shouldSetTheSocketBesideRackcallInAllSurroundings() {
+        List<String> names = CrowdTarget.subjects().stream().map(Subject::name).toList();
+        for (int clients : List.of(1, 2, 3, 4, 8, 16, 32)) {
+            assertThat(names).contains("crowd-rackcall-" + clients, "crowd-rackcall-" + clients + "-burn2");
+        }
+        for (String suffix : List.of("-nice", "-batch", "-idle64")) {
+            assertThat(names).contains("crowd-rackcall-1" + suffix, "crowd-rackcall-4" + suffix);
+        }
+        assertThat(names)
+                .filteredOn(name -> name.startsWith("crowd-rackcall-"))
+                .allSatisfy(name -> assertThat(names).contains(name.replace("rackcall", "uds")));
+    }
+
+    @Test
+    void shouldMeasureSomeSurroundingsOnlyOnRequest() {
+        assertThat(CrowdTarget.subjects().stream()
+                        .filter(subject -> subject.has(Subject.Trait.ON_REQUEST))
+                        .map(Subject::name))
+                .hasSize(12)
+                .allMatch(name -> name.matches("crowd-(rackcall|uds)-[14]-(nice|batch|idle64)"));
+    }
+
+    @Test
+    void shouldMeasureNicerAndBatchProcessesAndIdleConnections() throws Exception {
+        List<String> names = CrowdTarget.subjects().stream()
+                .filter(subject -> subject.name().matches("crowd-(uds-1-.*|rackcall-1-idle64)"))
+                .filter(subject -> subject.has(Subject.Trait.ON_REQUEST))
+                .filter(subject -> {
+                    subject.missing().get().ifPresent(why -> System.err.println("SKIPPED CrowdTargetTest: " + why));
+                    return subject.missing().get().isEmpty();
+                })
+                .map(Subject::name)
+                .toList();
+        List<Result> results = measure(1, names);
+        assertThat(results).extracting(Result::name).containsExactlyElementsOf(names);
+        assertThat(results).allSatisfy(result -> assertThat(result.p50Ns()).isPositive());
+        assertThat(results)
+                .filteredOn(result -> result.name().equals("crowd-rackcall-1-idle64"))
+                .allSatisfy(result ->
+                        assertThat(result.figures()).containsKeys("uds_ratio", "uds_p99_ratio", "uds_cpu_ratio"));
+    }
+
+    @Test
     void shouldMeasureEachPeerAndTheSocketBesideBurners() throws Exception {
         List<Result> results = measure(
                 1,
@@ -62,7 +105,7 @@ class CrowdTargetTest {
             assertThat(result.figure("worst_ops_per_s").orElseThrow()).isLessThanOrEqualTo(result.opsPerS());
             assertThat(result.figure("slowest_to_fastest").orElseThrow()).isBetween(0.0, 1.0);
         });
-        assertThat(results.get(1).figures()).containsKeys("uds_ratio", "aeron_ratio");
+        assertThat(results.get(1).figures()).containsKeys("uds_ratio", "uds_p99_ratio", "uds_cpu_ratio", "aeron_ratio");
     }
 
     @Test
