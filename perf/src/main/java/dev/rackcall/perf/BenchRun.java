@@ -89,7 +89,15 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
     private List<Result> measure(BenchTarget target, Workspace workspace, Rounds rounds) {
         Predicate<Subject> measured = subject -> subject.isMeasuredBy(target);
         return switch (target) {
-            case RTT, ISOLATION, METRICS, VERBS, RDMA, GRPC -> turns(target, workspace, rounds);
+            case RTT, ISOLATION, METRICS, VERBS, RDMA -> turns(target, workspace, rounds);
+            case GRPC -> {
+                List<Result> results = new ArrayList<>(turns(target, workspace, rounds));
+                results.addAll(rounds.run(
+                        target,
+                        measured.and(subject -> subject.has(Subject.Trait.IDLES)),
+                        new IdleTarget(plan, workspace)::thousand));
+                yield results;
+            }
             case THROUGHPUT -> rounds.run(target, measured, new ThroughputTarget(plan, workspace)::measure);
             case CROWD -> new CrowdTarget(plan, workspace, rounds).measure();
             case RARE -> new RareTarget(plan, workspace, rounds).measure();
