@@ -27,6 +27,9 @@ final class FallbackNameResolver extends NameResolver {
     /** How long an old failure of the fallback's resolver waits for a newer result. */
     private static final int NEXT_RESULT_SECONDS = 5;
 
+    /** How long the fallback's resolver may take for its first result: as long as DNS asks three servers twice. */
+    private static final int FIRST_RESULT_SECONDS = 30;
+
     private static final Logger LOG = LoggerFactory.getLogger(FallbackNameResolver.class);
 
     private final URI target;
@@ -39,7 +42,7 @@ final class FallbackNameResolver extends NameResolver {
     private Status reason;
     /** What the fallback's resolver found last; null before its first result. */
     private ResolutionResult found;
-    /** Tells the channel an old failure. Null until one had to wait for a newer result. */
+    /** Tells the channel an old failure, or that there is no result. Null until one of them had to wait for a result. */
     private SynchronizationContext.ScheduledHandle overdue;
 
     private boolean closed;
@@ -125,9 +128,7 @@ final class FallbackNameResolver extends NameResolver {
         reason = servers.getStatus();
         if (!fellBack) {
             LOG.info("new calls go to {}: {}", target, reason.getDescription());
-            if (found != null) {
-                tellOld();
-            }
+            tellKnown();
             // Addresses may be old, too.
             network.refresh();
         }
@@ -135,14 +136,15 @@ final class FallbackNameResolver extends NameResolver {
     }
 
     /**
-     * Tells old addresses at once. An old failure first waits for a newer result, so that it does not fail calls; but not
-     * for ever, since a resolver may ignore a refresh.
+     * Tells known addresses at once. An old failure, and a lack of any result, first wait for a result, so that they do
+     * not fail calls; but not for ever, since a resolver may ignore a refresh, or say nothing at all.
      */
-    private void tellOld() {
-        if (found.getAddressesOrError().hasValue()) {
+    private void tellKnown() {
+        if (found != null && found.getAddressesOrError().hasValue()) {
             tellNetwork();
         } else {
-            overdue = context.schedule(this::tellNetwork, NEXT_RESULT_SECONDS, TimeUnit.SECONDS, timers);
+            int seconds = found == null ? FIRST_RESULT_SECONDS : NEXT_RESULT_SECONDS;
+            overdue = context.schedule(this::tellNetwork, seconds, TimeUnit.SECONDS, timers);
         }
     }
 
@@ -159,6 +161,10 @@ final class FallbackNameResolver extends NameResolver {
     }
 
     private Status tellNetwork() {
+        if (found == null) {
+            return listener.onResult2(failure(Status.UNAVAILABLE.withDescription(
+                    "its name resolver has found nothing within " + FIRST_RESULT_SECONDS + " s")));
+        }
         StatusOr<List<EquivalentAddressGroup>> addresses = found.getAddressesOrError();
         return listener.onResult2(addresses.hasValue() ? found : failure(addresses.getStatus()));
     }

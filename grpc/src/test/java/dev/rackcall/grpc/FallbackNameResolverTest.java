@@ -138,6 +138,28 @@ class FallbackNameResolverTest {
         assertThat(told).hasSize(3).endsWith(HTTP);
     }
 
+    /** Calls without a deadline would hang. */
+    @Test
+    void shouldSayIfTheFallbackNeverHasAResult() {
+        rackcall.fails("no server");
+        timers.pass(29_999);
+        assertThat(told).isEmpty();
+        timers.pass(1);
+        String silence = "no server; the fallback " + TARGET + ": its name resolver has found nothing within 30 s";
+        assertThat(told).containsExactly(silence);
+        network.finds(HTTP);
+        timers.pass(60_000);
+        assertThat(told).containsExactly(silence, HTTP);
+    }
+
+    @Test
+    void shouldNotSpeakOfSilenceAfterTheFirstResult() {
+        rackcall.fails("no server");
+        network.finds(HTTP);
+        timers.pass(60_000);
+        assertThat(told).containsExactly(HTTP);
+    }
+
     @Test
     void shouldForgetAnOldFailureAfterTheNextResult() {
         fallBackAfterAFailure();

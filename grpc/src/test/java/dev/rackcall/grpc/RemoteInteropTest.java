@@ -37,10 +37,15 @@ public class RemoteInteropTest extends AbstractInteropTest {
         }
     }
 
+    /** Where the server listens. */
+    URI anyPort() {
+        return URI.create("rdma://127.0.0.1:0");
+    }
+
     @Override
     protected ServerBuilder<?> getServerBuilder() {
         RackcallServerBuilder builder = RackcallServerBuilder.forChannel("/test/remote-" + TESTS.incrementAndGet())
-                .listen(URI.create("rdma://127.0.0.1:0"))
+                .listen(anyPort())
                 .maxInboundMessageSize(MAX_MESSAGE_SIZE);
         // The suite records its own statistics.
         builder.setStatsEnabled(false);

@@ -57,7 +57,7 @@ abstract class TransportFixture {
     void start() throws IOException {
         server = new RackcallServer(
                 address(),
-                isRemote() ? List.of(URI.create("rdma://127.0.0.1:0")) : List.of(),
+                remote(0).stream().toList(),
                 false,
                 Optional.empty(),
                 ConnectionLimits.NONE,
@@ -74,9 +74,13 @@ abstract class TransportFixture {
                 MOST_METADATA);
     }
 
-    /** Whether the client shares no memory with the server, and uses the software device. */
-    boolean isRemote() {
-        return false;
+    /** Where a server at that port listens for clients that share no memory with it; empty if they do. */
+    Optional<URI> remote(int port) {
+        return Optional.empty();
+    }
+
+    final boolean isRemote() {
+        return remote(0).isPresent();
     }
 
     private RackcallSocketAddress address() {
@@ -85,9 +89,9 @@ abstract class TransportFixture {
 
     /** Where no server is. */
     final RackcallSocketAddress unserved() {
-        return isRemote()
-                ? RackcallSocketAddress.of("/test/unserved", URI.create("rdma://127.0.0.1:1"))
-                : RackcallSocketAddress.of("/test/unserved", directory);
+        return remote(1)
+                .map(nobody -> RackcallSocketAddress.of("/test/unserved", nobody))
+                .orElseGet(() -> RackcallSocketAddress.of("/test/unserved", directory));
     }
 
     @AfterEach

@@ -90,7 +90,15 @@ record BenchRun(BenchSelection selection, BenchPlan plan) {
     private List<Result> measure(BenchTarget target, Workspace workspace, Rounds rounds) {
         Predicate<Subject> measured = subject -> subject.isMeasuredBy(target);
         return switch (target) {
-            case RTT, ISOLATION, METRICS, VERBS, RDMA, GRPC -> turns(target, workspace, rounds);
+            case RTT, ISOLATION, METRICS, VERBS, RDMA -> turns(target, workspace, rounds);
+            case GRPC -> {
+                List<Result> results = new ArrayList<>(turns(target, workspace, rounds));
+                results.addAll(rounds.run(
+                        target,
+                        measured.and(subject -> subject.has(Subject.Trait.IDLES)),
+                        new IdleTarget(plan, workspace)::thousand));
+                yield results;
+            }
             case THROUGHPUT -> {
                 // One thread with several calls in flight; and many threads, which take turns.
                 List<Result> results = new ArrayList<>(rounds.run(

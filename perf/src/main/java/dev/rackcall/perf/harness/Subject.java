@@ -45,6 +45,8 @@ public record Subject(
         PIPELINES,
         /** One server side takes many connections. */
         MANY_CONNECTIONS,
+        /** What is measured are a thousand connections without calls. */
+        IDLES,
         /** The client side's process also holds the server side. */
         ONE_PROCESS,
         /** The two sides cannot be in one process, not even in a test. */

@@ -105,7 +105,15 @@ public record GrpcProtobuf(String name, GrpcTransport transport, Kind kind, int 
                 subject("grpc-rackcall-1048576", GrpcTransport.RACKCALL, Kind.UNARY, 1 << 20, ""),
                 subject("grpc-uds-1048576", GrpcTransport.UNIX_SOCKET, Kind.UNARY, 1 << 20, "grpc-rackcall-1048576"),
                 subject("grpc-rackcall-stream", GrpcTransport.RACKCALL, Kind.STREAM, 64, "grpc-inproc-stream"),
-                subject("grpc-inproc-stream", GrpcTransport.IN_PROCESS, Kind.STREAM, 64, ""));
+                subject("grpc-inproc-stream", GrpcTransport.IN_PROCESS, Kind.STREAM, 64, ""),
+                idle("grpc-rackcall-idle-1000", GrpcTransport.RACKCALL));
+    }
+
+    private static Subject idle(String name, GrpcTransport transport) {
+        GrpcProtobuf sides = new GrpcProtobuf(name, transport, Kind.UNARY, 64);
+        return Subject.of(name, 64, transport.settings(Kind.UNARY.words), sides, Subject.Trait.IDLES)
+                .in(BenchTarget.GRPC, "", "")
+                .withFlags(FLAGS);
     }
 
     /** Subjects of one kind and size take turns, so that other work of the machine changes no ratio. */

@@ -47,8 +47,8 @@ public enum BenchTarget {
             "Calls over RDMA (software device), one in flight; grpc-tcp-N beside the call over RDMA that does the same",
             "pingpong_ratio: to ping-pong, rdma_ratio: to rdma, alloc_client_b: alloc client, alloc_server_b: alloc server"),
     GRPC(
-            "grpc-java with protobuf messages: over Rackcall, in process, over a Unix socket; -bidi and -stream: a message",
-            "inproc_ratio: to in-process, rackcall_ratio: to rackcall, alloc_client_b: alloc client, alloc_server_b: alloc server"),
+            "grpc-java with protobuf messages: over Rackcall, in process, over a Unix socket; -bidi and -stream: a message; -idle-N: rare calls beside N idle connections",
+            "inproc_ratio: to in-process, rackcall_ratio: to rackcall, alloc_client_b: alloc client, alloc_server_b: alloc server, cpu_percent: cpu, memory_mib: MiB"),
     /** Locks for threads that share memory and threads that reach it by RDMA. */
     ALOCK(
             "Locks: KIND-LOCALITY-LOCKS, 3 nodes with 2 threads each, KIND-LOCALITY-LOCKS-THREADS with so many each, over the software RDMA device, empty critical sections",

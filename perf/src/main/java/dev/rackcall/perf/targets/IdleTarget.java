@@ -2,8 +2,10 @@ package dev.rackcall.perf.targets;
 
 import dev.rackcall.perf.harness.BenchPlan;
 import dev.rackcall.perf.harness.Cores;
+import dev.rackcall.perf.harness.Footprint;
 import dev.rackcall.perf.harness.MeasuredClient;
 import dev.rackcall.perf.harness.MeasuredProcess;
+import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.SubjectPair;
 import dev.rackcall.perf.harness.Workspace;
@@ -16,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The cost of idle processes: the processor time of a server and of a client process whose connections have nothing to
- * do, the latency of rare calls, and the effect of many idle connections on a busy one.
+ * do, their memory, the latency of rare calls, and the effect of many idle connections on a busy one.
  */
 public record IdleTarget(BenchPlan plan, Workspace workspace) {
     private static final int IDLE_CLIENTS = 10;
@@ -73,6 +75,51 @@ public record IdleTarget(BenchPlan plan, Workspace workspace) {
                     .with("alone_p50_ns", alone.p50Ns())
                     .with("p50_ratio", (double) among.p50Ns() / alone.p50Ns());
         }
+    }
+
+    /**
+     * A thousand connections of one client to one server: the processor time and the memory of both processes together,
+     * while there are no calls, and then the latency of rare calls.
+     */
+    public List<Result> thousand(Subject subject) throws IOException {
+        long nanos = Math.max(LEAST_NANOS, plan.durationNanos());
+        try (SubjectPair pair = SubjectPair.start(subject, workspace.newPart(), Cores.UNPINNED)) {
+            MeasuredProcess<MeasuredClient> client = pair.client();
+            MeasuredProcess<ServerSide> server = pair.server().orElseThrow();
+            warmUp(client);
+            // The code of connecting is compiled, and pools have their final size.
+            client.ask(side -> side.open(IDLE_CONNECTIONS));
+            client.ask(MeasuredClient::closeFurther);
+            pause(SETTLE_NANOS);
+            Footprint before = footprint(client, server);
+            client.ask(side -> side.open(IDLE_CONNECTIONS));
+            pause(SETTLE_NANOS);
+            long start = System.nanoTime();
+            long processorBefore = server.processorNanos() + client.processorNanos();
+            pause(nanos);
+            double elapsed = System.nanoTime() - start;
+            long processor = server.processorNanos() + client.processorNanos() - processorBefore;
+            Footprint after = footprint(client, server);
+            Measurement rare = client.ask(nanos, side -> side.atRate(nanos, RARE_CALLS_PER_SECOND));
+            double shared = mebibytes(after.sharedBytes() - before.sharedBytes());
+            double heap = mebibytes(after.heapBytes() - before.heapBytes());
+            // The heap's pages were there before.
+            double others = mebibytes(after.privateBytes() - before.privateBytes());
+            return List.of(Result.of(subject.name(), BenchTarget.GRPC, 1, subject.bytes(), rare)
+                    .with("idle_connections", (long) IDLE_CONNECTIONS)
+                    .with("cpu_percent", 100 * processor / elapsed)
+                    .with("memory_mib", shared + heap + others)
+                    .with("shared_mib", shared)
+                    .with("heap_mib", heap));
+        }
+    }
+
+    private static Footprint footprint(MeasuredProcess<MeasuredClient> client, MeasuredProcess<ServerSide> server) {
+        return client.ask(side -> Footprint.ofThisProcess()).plus(server.ask(side -> Footprint.ofThisProcess()));
+    }
+
+    private static double mebibytes(long bytes) {
+        return bytes / (double) (1 << 20);
     }
 
     private void warmUp(MeasuredProcess<MeasuredClient> client) {

@@ -60,8 +60,9 @@ public final class RttTarget {
 
     /** The subjects that the target measures: those that take turns together in a group, each of the others alone. */
     public static List<List<Subject>> groups(BenchTarget target, List<Subject> subjects) {
-        List<Subject> own =
-                subjects.stream().filter(subject -> subject.isOf(target)).toList();
+        List<Subject> own = subjects.stream()
+                .filter(subject -> subject.isOf(target) && !subject.has(Subject.Trait.IDLES))
+                .toList();
         List<List<Subject>> groups = new ArrayList<>(own.stream()
                 .filter(Subject::takesTurns)
                 .collect(Collectors.groupingBy(Subject::group, LinkedHashMap::new, Collectors.toList()))
