@@ -50,6 +50,7 @@ class ArchitectureTest {
     private static final String GRPC = "dev.rackcall.grpc..";
     private static final String METRICS = "dev.rackcall.metrics..";
     private static final String TRACING = "dev.rackcall.tracing..";
+    private static final String CHRONICLE = "dev.rackcall.chronicle..";
     private static final String JUNIT = "dev.rackcall.junit..";
     private static final String SPRING = "dev.rackcall.spring..";
     private static final String SAMPLES = "dev.rackcall.samples..";
@@ -83,6 +84,7 @@ class ArchitectureTest {
                 GRPC,
                 METRICS,
                 TRACING,
+                CHRONICLE,
                 JUNIT,
                 SPRING,
                 RACK,
@@ -202,9 +204,10 @@ class ArchitectureTest {
     void shouldKeepAdditionsToTheApi() {
         mayUseOnly(METRICS, METRICS, "dev.rackcall.rpc", "dev.rackcall.sandbox", "dev.rackcall.shm.waiting");
         mayUseOnly(TRACING, TRACING, "dev.rackcall.rpc");
+        mayUseOnly(CHRONICLE, CHRONICLE, "dev.rackcall.rpc", SPI, MEMORY);
         mayUseOnly(JUNIT, JUNIT, "dev.rackcall.rpc");
         mayUseOnly(SPRING, SPRING, METRICS, "dev.rackcall.rpc", "dev.rackcall.shm");
-        for (String addition : Set.of(METRICS, TRACING, JUNIT, SPRING)) {
+        for (String addition : Set.of(METRICS, TRACING, CHRONICLE, JUNIT, SPRING)) {
             noClasses()
                     .that(OURS.and(not(resideInAnyPackage(addition, SPRING, PERF))))
                     .should()

@@ -31,6 +31,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             BenchCommand.class,
             SourceTreeCommand.Install.class,
             SourceTreeCommand.Dist.class,
+            SourceTreeCommand.Javadoc.class,
             SourceTreeCommand.Test.class,
             SourceTreeCommand.Stress.class,
             RackTestCommand.class,

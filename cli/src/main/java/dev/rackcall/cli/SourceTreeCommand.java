@@ -66,6 +66,17 @@ abstract class SourceTreeCommand implements Callable<Integer> {
         }
     }
 
+    /** {@code rackcall javadoc}. */
+    @Command(
+            name = "javadoc",
+            description = "Builds the Javadoc of all published modules as one site, in target/reports/apidocs.")
+    static final class Javadoc extends SourceTreeCommand {
+        @Override
+        List<String> arguments() {
+            return List.of();
+        }
+    }
+
     /** {@code rackcall stress}. */
     @Command(
             name = "stress",

@@ -24,6 +24,7 @@ import java.lang.annotation.Target;
  *       {@code ZoneOffset}, {@code Year}, {@code YearMonth}, {@code MonthDay};
  *   <li>shared interfaces ({@link dev.rackcall.shm.types.Shared}): only their Ref travels; {@code SharedString}, {@code
  *       SharedList} and the like travel as their fields;
+ *   <li>{@code Bytes<?>} of Chronicle, with the module {@code rackcall-chronicle};
  *   <li>objects of the classes in {@link RpcService#registered}, and of their superclasses.
  * </ul>
  *

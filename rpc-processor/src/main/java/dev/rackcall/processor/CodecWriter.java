@@ -93,6 +93,8 @@ final class CodecWriter {
                 place.side() == Side.CLIENT
                         ? CodeBlock.of("$L.writeRef($L.share($L, $L))", out, place.call(), expression, name)
                         : CodeBlock.of("$L.writeRef($L.share($L))", out, place.call(), expression);
+            case Value.Adapted adapted ->
+                CodeBlock.of("$T.write($L, $L, $L, $L)", adapted.codec(), out, place.call(), expression, name);
             case Value.Compound compound -> callWrite(compound, expression, name, place);
         };
     }
@@ -124,6 +126,10 @@ final class CodecWriter {
                 place.side() == Side.CLIENT
                         ? CodeBlock.of("$L.shared($T.class, $L.readRef())", place.call(), shared.type(), in)
                         : CodeBlock.of("$L.shared($T.class, $L.readRef(), $L)", place.call(), shared.type(), in, name);
+            case Value.Adapted adapted ->
+                place.side() == Side.CLIENT
+                        ? CodeBlock.of("$T.read($L, $L)", adapted.codec(), in, place.call())
+                        : CodeBlock.of("$T.read($L, $L, $L)", adapted.codec(), in, place.call(), name);
             case Value.Compound compound -> callRead(compound, name, place);
         };
     }
@@ -147,7 +153,7 @@ final class CodecWriter {
     }
 
     private static boolean holdsShared(Value value) {
-        return value instanceof Value.Shared
+        return value.isPassedByRef()
                 || (!(value instanceof Composite) && value.parts().stream().anyMatch(CodecWriter::holdsShared));
     }
 

@@ -31,6 +31,8 @@ final class RpcNames {
     static final ClassName JDK_VALUES = codec("JdkValues");
     static final ClassName PRIMITIVE_ARRAYS = codec("PrimitiveArrays");
 
+    static final ClassName CHRONICLE_BYTES = ClassName.get("dev.rackcall.chronicle", "ChronicleBytes");
+
     private RpcNames() {}
 
     private static ClassName spi(String simpleName) {

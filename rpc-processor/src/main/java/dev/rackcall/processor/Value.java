@@ -60,6 +60,17 @@ sealed interface Value {
         }
     }
 
+    /**
+     * A library's type that another of our modules lets travel, by a Ref or as a copy: static methods of {@code codec}
+     * write and read it.
+     */
+    record Adapted(TypeName type, ClassName codec) implements Value {
+        @Override
+        public int minBytes() {
+            return 1 + Integer.BYTES;
+        }
+    }
+
     /** A class from {@code registered}, or a superclass of one. */
     record Registered(TypeName type) implements Value {}
 
@@ -202,6 +213,11 @@ sealed interface Value {
     default boolean mentionsShared() {
         Set<Value> reached = new HashSet<>();
         reach(reached);
-        return reached.stream().anyMatch(Shared.class::isInstance);
+        return reached.stream().anyMatch(Value::isPassedByRef);
+    }
+
+    /** Whether a Ref to a shared object travels in its place. */
+    default boolean isPassedByRef() {
+        return this instanceof Shared || this instanceof Adapted;
     }
 }

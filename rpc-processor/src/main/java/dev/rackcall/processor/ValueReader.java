@@ -149,11 +149,24 @@ final class ValueReader {
                         part(type, "key", argument(type, 0)),
                         part(type, "value", argument(type, 1)));
             case "java.util.Optional" -> new Value.Maybe(TypeName.get(type), part(type, "element", argument(type, 0)));
+            case "net.openhft.chronicle.bytes.Bytes" -> chronicleBytes(type);
             default -> {
                 Optional<Value> known = StandardTypes.ofJdk(ClassName.get(element));
                 yield known.isPresent() ? known.get() : ofUser(type, element);
             }
         };
+    }
+
+    private Value chronicleBytes(DeclaredType type) throws UnsupportedTypeException {
+        if (!text(type).endsWith("<?>")) {
+            throw unsupported(type, "but what lies under the bytes does not travel; write Bytes<?>");
+        }
+        if (elements.getTypeElement(RpcNames.CHRONICLE_BYTES.canonicalName()) == null) {
+            throw unsupported(
+                    type,
+                    "which needs another module of Rackcall; add dev.rackcall:rackcall-chronicle to the dependencies");
+        }
+        return new Value.Adapted(TypeName.get(type), RpcNames.CHRONICLE_BYTES);
     }
 
     private Value ofUser(DeclaredType type, TypeElement element) throws UnsupportedTypeException {

@@ -24,19 +24,36 @@ class GuideTest {
         requireThatSnippetsRun("spring.md", 3);
     }
 
+    @Test
+    void shouldQuoteWhatRunsElsewhere() throws IOException {
+        for (MatchResult snippet : snippets("memory.md", 2)) {
+            if (snippet.group(1) != null) {
+                requireThatItRuns(snippet, "memory.md");
+            }
+        }
+    }
+
     private static void requireThatSnippetsRun(String page, int least) throws IOException {
-        String text = Files.readString(MODULE.resolve("../docs").resolve(page));
-        List<MatchResult> snippets = SNIPPET.matcher(text).results().toList();
-        assertThat(snippets).hasSizeGreaterThanOrEqualTo(least);
-        for (MatchResult snippet : snippets) {
+        for (MatchResult snippet : snippets(page, least)) {
             assertThat(snippet.group(1))
                     .as("the file of the snippet%n%s", snippet.group(2))
                     .isNotNull();
-            String source = Files.readString(MODULE.resolve("..").resolve(snippet.group(1)));
-            assertThat(withoutIndentation(source))
-                    .as("%s, which %s quotes", snippet.group(1), page)
-                    .contains(withoutIndentation(snippet.group(2)));
+            requireThatItRuns(snippet, page);
         }
+    }
+
+    private static List<MatchResult> snippets(String page, int least) throws IOException {
+        String text = Files.readString(MODULE.resolve("../docs").resolve(page));
+        List<MatchResult> snippets = SNIPPET.matcher(text).results().toList();
+        assertThat(snippets).hasSizeGreaterThanOrEqualTo(least);
+        return snippets;
+    }
+
+    private static void requireThatItRuns(MatchResult snippet, String page) throws IOException {
+        String source = Files.readString(MODULE.resolve("..").resolve(snippet.group(1)));
+        assertThat(withoutIndentation(source))
+                .as("%s, which %s quotes", snippet.group(1), page)
+                .contains(withoutIndentation(snippet.group(2)));
     }
 
     /** Snippets are indented less than their source. */

@@ -144,7 +144,11 @@ final class ViewHistory {
         traces.forEach((id, trace) -> numbers.put(
                 id,
                 new ViewSeries.Numbers(
-                        inOrder(trace.rate, order), inOrder(trace.mean, order), inOrder(trace.inFlight, order))));
+                        inOrder(trace.rate, order),
+                        inOrder(trace.mean, order),
+                        inOrder(trace.p50, order),
+                        inOrder(trace.p99, order),
+                        inOrder(trace.inFlight, order))));
         return new ViewSeries(Arrays.stream(order).mapToObj(i -> times[i]).toList(), numbers);
     }
 
@@ -160,6 +164,8 @@ final class ViewHistory {
     private static final class Trace {
         private final float[] rate = new float[MOST_POINTS];
         private final float[] mean = new float[MOST_POINTS];
+        private final float[] p50 = new float[MOST_POINTS];
+        private final float[] p99 = new float[MOST_POINTS];
         private final float[] inFlight = new float[MOST_POINTS];
         private final Optional<String> explain;
         private ConnectionRow row;
@@ -169,9 +175,13 @@ final class ViewHistory {
 
         Trace(Optional<String> explain) {
             this.explain = explain;
-            for (float[] values : List.of(rate, mean, inFlight)) {
+            for (float[] values : all()) {
                 Arrays.fill(values, NONE);
             }
+        }
+
+        private List<float[]> all() {
+            return List.of(rate, mean, p50, p99, inFlight);
         }
 
         void see(ConnectionRow now, int point) {
@@ -180,6 +190,8 @@ final class ViewHistory {
             boolean valid = now.invalid().isEmpty();
             rate[point] = valid ? (float) now.requestsPerSecond() : NONE;
             mean[point] = now.meanMicros().map(Double::floatValue).orElse(NONE);
+            p50[point] = now.p50Micros().map(Double::floatValue).orElse(NONE);
+            p99[point] = now.p99Micros().map(Double::floatValue).orElse(NONE);
             inFlight[point] = valid ? (float) now.inFlight() : NONE;
         }
 
@@ -194,9 +206,9 @@ final class ViewHistory {
 
         /** Notes that it is not there; returns whether it is still to be shown. */
         boolean miss(long nanos, int point, IntPredicate isAlive) {
-            rate[point] = NONE;
-            mean[point] = NONE;
-            inFlight[point] = NONE;
+            for (float[] values : all()) {
+                values[point] = NONE;
+            }
             if (goneNanos.isEmpty()) {
                 goneNanos = Optional.of(nanos);
                 row = with(idle(row), row, stateAtEnd(isAlive));

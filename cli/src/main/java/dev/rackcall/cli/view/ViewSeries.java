@@ -11,5 +11,5 @@ import java.util.Map;
  */
 record ViewSeries(List<Long> times, Map<String, Numbers> connections) {
     /** The numbers of a connection. */
-    record Numbers(List<Double> rate, List<Double> mean, List<Double> inFlight) {}
+    record Numbers(List<Double> rate, List<Double> mean, List<Double> p50, List<Double> p99, List<Double> inFlight) {}
 }

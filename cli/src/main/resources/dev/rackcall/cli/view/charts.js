@@ -7,10 +7,12 @@ import * as format from './format.js';
 const HEIGHT = 92;
 const WINDOW_SECONDS = 300;
 
+/** Each draws the numbers of some fields, and says the last ones in this order. */
 const CHARTS = [
-  { field: 'rate', title: 'Requests/s', colour: '--chart-rate', text: format.rate, axis: format.shortRate },
-  { field: 'mean', isSparse: true, title: 'Mean time to the answer', colour: '--chart-mean', text: format.micros, axis: shortMicros },
-  { field: 'inFlight', title: 'In flight', colour: '--chart-in-flight', text: format.average, axis: (v) => `${+v.toFixed(2)}` },
+  { fields: ['rate'], title: 'Requests/s', colours: ['--chart-rate'], text: format.rate, axis: format.shortRate },
+  { fields: ['mean'], isSparse: true, title: 'Mean time to the answer', colours: ['--chart-mean'], text: format.micros, axis: shortMicros },
+  { fields: ['p50', 'p99'], isSparse: true, title: 'Median, 99th percentile', colours: ['--chart-mean', '--chart-p99'], text: format.micros, axis: shortMicros },
+  { fields: ['inFlight'], title: 'In flight', colours: ['--chart-in-flight'], text: format.average, axis: (v) => `${+v.toFixed(2)}` },
 ];
 
 function shortMicros(value) {
@@ -37,21 +39,21 @@ export class Charts {
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.rebuild());
   }
 
-  /** Shows these numbers: {times, rate, mean, inFlight}. */
+  /** Shows these numbers: {times, rate, mean, p50, p99, inFlight}. */
   show(series) {
     this.series = series;
     if (this.plots.length === 0) {
       this.rebuild();
     } else {
       this.plots.forEach((plot) => {
-        plot.chart.setData(this.data(plot.field));
+        plot.chart.setData(this.data(plot.fields));
         plot.say();
       });
     }
   }
 
-  data(field) {
-    return [this.series.times.map((millis) => millis / 1000), this.series[field]];
+  data(fields) {
+    return [this.series.times.map((millis) => millis / 1000), ...fields.map((field) => this.series[field])];
   }
 
   rebuild() {
@@ -80,20 +82,20 @@ export class Charts {
     const text = colour('--muted');
     const grid = { stroke: colour('--line'), width: 1 };
     const axis = { stroke: text, grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
-    const line = colour(kind.colour);
-    const plot = { field: kind.field };
+    const lines = kind.colours.map(colour);
+    const plot = { fields: kind.fields };
     plot.say = () => {
-      const values = this.series[kind.field];
-      const at = plot.chart.cursor.idx ?? values.length - 1;
+      const at = plot.chart.cursor.idx ?? this.series.times.length - 1;
       const when = plot.chart.cursor.idx == null ? '' : ` at ${format.time(this.series.times[at])}`;
-      format.say(value, values[at] == null ? `${format.NOTHING}${when}` : `${kind.text(values[at])}${when}`);
+      const values = kind.fields.map((field) => this.series[field][at]);
+      format.say(value, `${values.map((each) => (each == null ? format.NOTHING : kind.text(each))).join(', ')}${when}`);
     };
     plot.chart = new uPlot({
       width: this.element.clientWidth,
       height: HEIGHT + (isLast ? 22 : 0),
       legend: { show: false },
       padding: [6, 4, isLast ? 0 : 4, 0],
-      cursor: { sync: { key: 'connection' }, drag: { x: false, y: false }, points: { size: 6, fill: line, width: 0 } },
+      cursor: { sync: { key: 'connection' }, drag: { x: false, y: false }, points: { size: 6, fill: (_, i) => lines[i - 1], width: 0 } },
       scales: {
         x: { time: true, range: () => this.range() },
         y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
@@ -103,11 +105,11 @@ export class Charts {
         { ...axis, size: 44, gap: 4, space: 28, values: (_, all) => all.map(kind.axis) },
       ],
       // What is known now and then only needs points; an area would make it look like peaks.
-      series: [{}, kind.isSparse
+      series: [{}, ...lines.map((line) => (kind.isSparse
         ? { stroke: line, width: 1.5, points: { show: true, size: 4, fill: line, width: 0 } }
-        : { stroke: line, fill: `${line}22`, width: 1.5, points: { show: false } }],
+        : { stroke: line, fill: `${line}22`, width: 1.5, points: { show: false } }))],
       hooks: { setCursor: [() => plot.say && plot.chart && plot.say()] },
-    }, this.data(kind.field), holder);
+    }, this.data(kind.fields), holder);
     plot.say();
     return plot;
   }

@@ -51,22 +51,24 @@ const isIdle = (row) => row.requestsPerSecond <= 0;
 function remember(connection, millis) {
   const { row, goneSeconds } = connection;
   if (!series.has(row.id)) {
-    series.set(row.id, { times: [], rate: [], mean: [], inFlight: [] });
+    series.set(row.id, { times: [], rate: [], mean: [], p50: [], p99: [], inFlight: [] });
   }
   const each = series.get(row.id);
   // A gap is drawn as one.
   if (each.times.length > 0 && millis - each.times.at(-1) > 2 * LATE_MILLIS) {
-    add(each, each.times.at(-1) + 1, null, null, null);
+    add(each, each.times.at(-1) + 1, null);
   }
-  const known = goneSeconds == null && row.invalid == null;
-  add(each, millis, known ? row.requestsPerSecond : null, known ? row.meanMicros : null, known ? row.inFlight : null);
+  add(each, millis, goneSeconds == null && row.invalid == null ? row : null);
 }
 
-function add(each, millis, rate, mean, inFlight) {
+/** Adds the numbers of a row, or a gap. */
+function add(each, millis, row) {
   each.times.push(millis);
-  each.rate.push(rate);
-  each.mean.push(mean);
-  each.inFlight.push(inFlight);
+  each.rate.push(row && row.requestsPerSecond);
+  each.mean.push(row && row.meanMicros);
+  each.p50.push(row && row.p50Micros);
+  each.p99.push(row && row.p99Micros);
+  each.inFlight.push(row && row.inFlight);
   while (each.times.length > MOST_POINTS || each.times[0] < millis - WINDOW_MILLIS) {
     Object.values(each).forEach((list) => list.shift());
   }
@@ -80,7 +82,8 @@ async function loadHistory() {
   const { times, connections } = await answer.json();
   const first = times.findLastIndex((millis, i) => i === 0 || millis < times.at(-1) - WINDOW_MILLIS);
   for (const [id, numbers] of Object.entries(connections)) {
-    series.set(id, { times: times.slice(first), rate: numbers.rate.slice(first), mean: numbers.mean.slice(first), inFlight: numbers.inFlight.slice(first) });
+    const lists = Object.entries({ times, ...numbers }).map(([field, list]) => [field, list.slice(first)]);
+    series.set(id, Object.fromEntries(lists));
   }
 }
 

@@ -60,8 +60,12 @@ class ViewHistoryTest {
         add(NOTHING);
         add(Rows.report(cart()));
         add(NOTHING);
-        assertThat(history.series().connections().get(Rows.id(1)).rate()).containsExactly(null, Rows.RATE, null);
-        assertThat(history.series().connections().get(Rows.id(1)).mean()).containsExactly(null, 5.0, null);
+        ViewSeries.Numbers numbers = history.series().connections().get(Rows.id(1));
+        assertThat(numbers.rate()).containsExactly(null, Rows.RATE, null);
+        assertThat(numbers.mean()).containsExactly(null, 5.0, null);
+        assertThat(numbers.p50()).containsExactly(null, 4.0, null);
+        assertThat(numbers.p99()).containsExactly(null, 9.0, null);
+        assertThat(numbers.inFlight()).containsExactly(null, 0.5, null);
     }
 
     /** A client that notices at once closes the memory before anything can be seen in it. */

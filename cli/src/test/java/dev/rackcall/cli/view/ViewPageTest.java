@@ -135,7 +135,9 @@ class ViewPageTest {
                     "the number of requests to move",
                     () -> !browser.text(requests).equals(first));
             browser.await("parseFloat(" + cell(channel, "rate") + ") > 0");
-            browser.await("document.querySelectorAll('#details canvas').length === 3");
+            browser.await("document.querySelectorAll('#details canvas').length === 4");
+            browser.await("[...document.querySelectorAll('#details figcaption')].some(each =>"
+                    + " each.textContent.match(/^Median, 99th percentile[0-9.]+ .s, [0-9.]+ .s$/))");
             browser.await("document.querySelector('#graph .edge.selected[aria-label^=\"" + channel + ",\"]')");
             browser.await(row(channel) + ".querySelector('.spark .line').getAttribute('d').includes('L')");
 

@@ -64,7 +64,7 @@ public final class PoolCommons {
      * zeroed.
      *
      * @return its place, a multiple of 4096 bytes
-     * @throws OutOfArenaException if the pool is full
+     * @throws dev.rackcall.shm.OutOfArenaException if the pool is full
      */
     public long takeForHost(long bytes) {
         return remember(asHost, asHost.allocateRun(bytes), Arena.PAGE_BYTES);

@@ -35,7 +35,7 @@ public record DeepCopy(long maxObjects, long maxBytes) {
      * @param root a shared object that is not part of another one ({@link Inline}, {@link SharedInlineArray})
      * @param target the scope of all copies, used by its own thread
      * @return a flyweight on the copy of the root, which allocates in {@code target}
-     * @throws RefException if a reference in the graph cannot be followed
+     * @throws dev.rackcall.shm.RefException if a reference in the graph cannot be followed
      * @throws SharedDataException if the graph exceeds a limit
      */
     public <T> T copy(T root, Scope target) {

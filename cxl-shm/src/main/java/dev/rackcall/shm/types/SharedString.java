@@ -31,7 +31,7 @@ public final class SharedString extends SharedSequence {
     /**
      * Copies the text into a scope.
      *
-     * @throws ScopeException if the scope is closed or belongs to another thread
+     * @throws dev.rackcall.shm.ScopeException if the scope is closed or belongs to another thread
      */
     public static SharedString create(Scope scope, CharSequence text) {
         String string = text.toString();

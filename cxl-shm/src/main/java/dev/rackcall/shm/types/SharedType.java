@@ -134,7 +134,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     /**
      * Creates an object with all fields zero.
      *
-     * @throws ScopeException if the scope is closed or belongs to another thread
+     * @throws dev.rackcall.shm.ScopeException if the scope is closed or belongs to another thread
      */
     @Override
     public final T create(Scope scope) {
@@ -146,7 +146,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
      * flyweight that {@link #create(Scope)} returns, {@code into} then allocates in that scope. It stays where it was if
      * this throws.
      *
-     * @throws ScopeException as {@link #create(Scope)}
+     * @throws dev.rackcall.shm.ScopeException as {@link #create(Scope)}
      */
     public final void create(Scope scope, T into) {
         create(scope, into, bytes);

@@ -435,6 +435,24 @@ class ServiceProcessorTest {
     }
 
     @Test
+    void shouldNameTheModuleThatLetsBytesTravel() {
+        JavaFileObject bytes = source(
+                "net.openhft.chronicle.bytes.Bytes",
+                "package net.openhft.chronicle.bytes; public interface Bytes<U> {}");
+        assertThat(compileStrictly(bytes, takingBytes("Bytes<?>")))
+                .hadErrorContaining("add dev.rackcall:rackcall-chronicle to the dependencies");
+        assertThat(compileStrictly(bytes, takingBytes("Bytes<byte[]>"))).hadErrorContaining("write Bytes<?>");
+    }
+
+    private static JavaFileObject takingBytes(String type) {
+        return source(
+                "sample.Papers",
+                IMPORTS
+                        + "import net.openhft.chronicle.bytes.Bytes;\n@RpcService(\"/papers\") public interface Papers { @Rpc int sum("
+                        + type + " bytes); }");
+    }
+
+    @Test
     void shouldGenerateCodeWithoutWarnings() {
         Compilation compilation = compileStrictly(source("sample.Shop", IMPORTS + """
                 public interface Shop {

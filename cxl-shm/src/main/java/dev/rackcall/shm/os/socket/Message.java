@@ -39,7 +39,7 @@ public final class Message {
     /**
      * Takes a descriptor out of this message, as memory.
      *
-     * @throws OsException if it is not a regular file or memfd; it is closed then
+     * @throws dev.rackcall.shm.os.OsException if it is not a regular file or memfd; it is closed then
      */
     public SharedFile adopt(int index) {
         int fd = fds[index];
