@@ -377,9 +377,10 @@ public abstract class SharedObject {
             throw readOnly();
         }
         if (scope == null) {
-            throw new ScopeException(what + ": " + describe() + " was not created here, so there is no scope to allocate in;"
-                    + " attach it with a scope, or copy it with DeepCopy.DEFAULT.copy; a handler allocates in"
-                    + " RpcContext.replyScope()");
+            throw new ScopeException(
+                    what + ": " + describe() + " was not created here, so there is no scope to allocate in;"
+                            + " attach it with a scope, or copy it with DeepCopy.DEFAULT.copy; a handler allocates in"
+                            + " RpcContext.replyScope()");
         }
         return scope;
     }
