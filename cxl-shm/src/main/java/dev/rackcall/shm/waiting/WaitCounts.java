@@ -17,7 +17,13 @@ public final class WaitCounts {
         /** A caller waited for a free slot: more slots would help, or fewer calls at a time. */
         SLOT,
         /** A server's polling thread slept until a request or another event came, or for a while. */
-        REQUEST_SLEPT;
+        REQUEST_SLEPT,
+        /**
+         * A caller, a polling thread, a worker or the client's reactor slept until its sleep had lasted to its bound, though
+         * what it waited for had happened, and no wake-up came in 20 ms more. The bound of a sleep is to save no call: this is
+         * 0 unless the thread that wakes had no processor for so long, a peer breaks the protocol, or Rackcall has a fault.
+         */
+        RESCUED;
 
         private final LongAdder count = new LongAdder();
     }

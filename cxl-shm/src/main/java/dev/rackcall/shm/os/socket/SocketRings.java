@@ -51,20 +51,28 @@ final class SocketRings {
         }
     }
 
-    /** See {@link UnixSocket#drain(LongConsumer)}. */
-    static int drain(Descriptor descriptor, LongConsumer numbers) {
+    /**
+     * See {@link UnixSocket#drain(LongConsumer)} and {@link UnixSocket#drainToRing}.
+     *
+     * @param mostRings after how many messages that are no numbers to stop
+     */
+    static int drain(Descriptor descriptor, LongConsumer numbers, int mostRings) {
         if (!descriptor.tryEnter()) {
             return -1;
         }
         try {
             CallState state = CallState.current();
-            for (int count = 0; count < MAX_DRAIN; ) {
+            int rings = 0;
+            int count = 0;
+            while (count < MAX_DRAIN && rings < mostRings) {
                 long length = LibcSockets.recv(
                         state.errnoSegment(), descriptor.fd(), state.scratch(), Long.BYTES, LibcSockets.MSG_DONTWAIT);
                 if (length > 0) {
                     count++;
                     if (length == Long.BYTES) {
                         numbers.accept(state.scratch().get(JAVA_LONG, 0));
+                    } else {
+                        rings++;
                     }
                 } else if (length < 0 && state.errno() == Errno.EAGAIN) {
                     return count;
@@ -72,7 +80,7 @@ final class SocketRings {
                     return count == 0 ? -1 : count;
                 }
             }
-            return MAX_DRAIN;
+            return count;
         } finally {
             descriptor.exit();
         }

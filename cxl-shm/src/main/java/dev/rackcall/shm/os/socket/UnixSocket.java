@@ -244,7 +244,17 @@ public final class UnixSocket implements AutoCloseable {
      * @param numbers receives the numbers that the peer passed to {@link #ring(long)}; it can send any number
      */
     public int drain(LongConsumer numbers) {
-        return SocketRings.drain(descriptor, numbers);
+        return SocketRings.drain(descriptor, numbers, SocketRings.MAX_DRAIN);
+    }
+
+    /**
+     * As {@link #drain(LongConsumer)}, but leaves the messages after the first ring, if there are any. An {@link EventPoll}
+     * reports those again. Where a peer rings once, this saves the system call that finds no second ring.
+     *
+     * @param numbers as above
+     */
+    public int drainToRing(LongConsumer numbers) {
+        return SocketRings.drain(descriptor, numbers, 1);
     }
 
     /** The descriptor's number; valid until {@link #close}, which any thread may call. */

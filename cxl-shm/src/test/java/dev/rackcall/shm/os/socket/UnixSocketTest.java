@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -162,6 +163,36 @@ class UnixSocketTest {
             HostilePeer.sendDescriptors(left, tooMany);
             assertThrown(OsException.class, () -> right.receive(SOON), "EMSGSIZE");
             assertThat(openDescriptors("too-many")).isEqualTo(before);
+        }
+    }
+
+    /** A read that looked for a second ring would have taken it. */
+    @Test
+    void shouldStopAfterARingAndLeaveTheRestToThePoll() {
+        UnixSocket.Pair pair = UnixSocket.pair();
+        try (UnixSocket left = pair.left();
+                UnixSocket right = pair.right();
+                EventPoll poll = EventPoll.create()) {
+            right.watch(poll, 1);
+            List<Long> numbers = new ArrayList<>();
+            assertThat(right.drainToRing(numbers::add)).isZero();
+            for (long number = 1; number <= 3; number++) {
+                assertThat(left.ring(number)).isTrue();
+            }
+            left.ring();
+            left.ring();
+            assertThat(left.ring(4)).isTrue();
+            assertThat(right.drainToRing(numbers::add)).isEqualTo(4);
+            assertThat(numbers).containsExactly(1L, 2L, 3L);
+            assertThat(poll.await(0)).isEqualTo(1);
+            assertThat(right.drainToRing(numbers::add)).isEqualTo(1);
+            assertThat(poll.await(0)).isEqualTo(1);
+            left.ring();
+            left.close();
+            assertThat(right.drainToRing(numbers::add)).isEqualTo(2);
+            assertThat(numbers).containsExactly(1L, 2L, 3L, 4L);
+            assertThat(poll.await(0)).as("the peer's end").isEqualTo(1);
+            assertThat(right.drainToRing(numbers::add)).isEqualTo(-1);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.Futex;
@@ -32,7 +33,10 @@ final class AnswerWaiting {
     private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
     /** Longest single sleep. Bounds the delay if a server sends no wake-up. */
-    private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** A thread that goes on so long after its sleep had no processor in between. */
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** Least time between two moves: a move costs some microseconds, and the kernel moves threads, too. */
     private static final long MOVE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -216,11 +220,31 @@ final class AnswerWaiting {
                 // The volatile update above precedes this check. The server publishes, fences, and then checks for
                 // sleepers.
                 long seen = SlotLayout.responseWord(memory, call.slot);
-                if (!SlotLayout.isOf(seen, ticket)) {
-                    Futex.await(memory, call.slot + SlotLayout.RESPONSE_WORD, (int) seen, nanos);
+                if (!SlotLayout.isOf(seen, ticket) && oversleeps(seen, nanos) && nanos == MAX_SLEEP_NANOS) {
+                    countIfLost();
                 }
             } finally {
                 ControlLayout.wakeUp(memory, call.index);
+            }
+        }
+
+        /**
+         * Sleeps while the response's word is this one; returns whether the time ran out, and this thread then had a
+         * processor at once. A thread that had none may have missed its wake-up between two sleeps.
+         */
+        private boolean oversleeps(long seen, long nanos) {
+            long due = System.nanoTime() + nanos;
+            return !Futex.await(memory, call.slot + SlotLayout.RESPONSE_WORD, (int) seen, nanos)
+                    && System.nanoTime() - due < LATE_NANOS;
+        }
+
+        private void countIfLost() {
+            long seen = SlotLayout.responseWord(memory, call.slot);
+            if (SlotLayout.isOf(seen, ticket)
+                    && connection.hasRestingServer()
+                    && oversleeps(seen, LostWakeUps.grace())
+                    && connection.hasRestingServer()) {
+                LostWakeUps.found("a caller on channel " + connection.spec.channel());
             }
         }
 

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
+import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
@@ -152,8 +153,35 @@ final class AsyncCalls implements ClientReactor.Polled {
         connection.end.reactor().wakeIfIdle();
         if (!call.isAnswered()) {
             LockSupport.parkNanos(nanos);
+            if (nanos == AnswerWaiting.MAX_SLEEP_NANOS && connection.end.hasServerOnThisHost() && isUnwoken(call)) {
+                countIfLost(call);
+            }
         }
         call.waiter = null;
+    }
+
+    private static boolean isUnwoken(ShmClientCall call) {
+        return call.waiter != null && call.isAnswered();
+    }
+
+    /** The reactor's sleep may be about to end, too: it then finds this thread, and counts. */
+    private void countIfLost(ShmClientCall call) {
+        LockSupport.parkNanos(LostWakeUps.grace());
+        if (isUnwoken(call) && connection.isOpen() && connection.end.reactor().isUnaware()) {
+            LostWakeUps.found("a virtual thread on channel " + connection.spec.channel());
+        }
+    }
+
+    @Override
+    public boolean hasUnrungAnswer() {
+        if (connection.hasRestingServer()) {
+            for (ShmClientCall call : calls) {
+                if ((call.isAsync() || call.waiter != null) && call.isAnswered()) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.client;
 
+import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.OsException;
@@ -12,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * The one background thread of a client process. It notices dead servers, and takes the answers to asynchronous calls
@@ -42,6 +44,9 @@ final class ClientReactor {
     interface Polled {
         /** Whether an asynchronous call, a parked thread or a control request is waiting. */
         boolean isAwaited();
+
+        /** Whether such a call or thread has an answer, and its server, which has stopped polling, did not ring for it. */
+        boolean hasUnrungAnswer();
 
         /** Finishes the answered calls or unparks their threads; returns how many. */
         int poll();
@@ -87,6 +92,8 @@ final class ClientReactor {
     private final AtomicLong tags = new AtomicLong();
     /** True from just before the reactor's last check of the calls until it wakes up. */
     private volatile boolean idle;
+    /** True while it sleeps and no server is to ring for answers, since none was awaited. */
+    private volatile boolean unaware;
 
     private final Spinning spinning = new Spinning(WaitStrategy.adaptive(), SpinTime.ofDevice());
     private final Thread thread;
@@ -142,6 +149,15 @@ final class ClientReactor {
         }
     }
 
+    /**
+     * Whether the reactor sleeps and does not know that an answer is awaited: a lost wake-up if the caller has announced
+     * its call and then woken the reactor.
+     */
+    boolean isUnaware() {
+        // In this order: a reactor that was woken clears the second before it sets the first again.
+        return idle && unaware;
+    }
+
     private void run() {
         try {
             Affinity.asProcess();
@@ -171,7 +187,9 @@ final class ClientReactor {
             // The volatile store above precedes this check. A sender announces its call, fences, and then checks
             // `idle`.
             if (!anyAwaited()) {
-                handle(poll.await(IDLE_NANOS));
+                unaware = true;
+                handle(await(IDLE_NANOS, () -> hasUnrungAnswer(true)));
+                unaware = false;
             }
             idle = false;
         }
@@ -248,7 +266,8 @@ final class ClientReactor {
             // The volatile store above precedes these checks, as in turn. A thread that queues a call or frees a slot
             // for one does so, fences, and then checks `idle`.
             if (pollAll() == 0) {
-                handle(poll.await(Math.min(longest, expireAll())));
+                long nanos = Math.min(longest, expireAll());
+                handle(nanos < LONGEST_SLEEP_NANOS ? poll.await(nanos) : await(nanos, () -> hasUnrungAnswer(false)));
                 spinning.slept();
             }
         } finally {
@@ -257,6 +276,35 @@ final class ClientReactor {
                 connection.end.announceSleep(false);
             }
         }
+    }
+
+    /** As {@link EventPoll#await}; {@code missed} is what the reactor should have been woken for. */
+    private int await(long nanos, BooleanSupplier missed) {
+        int events = poll.await(nanos);
+        if (events == 0 && idle && missed.getAsBoolean()) {
+            long grace = LostWakeUps.grace();
+            long began = System.nanoTime();
+            events = poll.await(grace);
+            boolean isOver = events == 0 && System.nanoTime() - began >= grace;
+            if (isOver && idle && missed.getAsBoolean()) {
+                LostWakeUps.found("the client's reactor");
+            }
+        }
+        return events;
+    }
+
+    /**
+     * Whether an answer has come for which no thread woke the reactor.
+     *
+     * @param helpedToo also on connections whose callers poll: no sleep was announced there, and servers need not ring
+     */
+    private boolean hasUnrungAnswer(boolean helpedToo) {
+        for (Watched connection : connections.values()) {
+            if ((helpedToo || !connection.isHelped()) && connection.calls.hasUnrungAnswer()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private int pollAll() {

@@ -18,7 +18,7 @@ import java.lang.invoke.VarHandle;
 abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     private static final int STATE_BITS = 2;
     private static final int STATE_MASK = (1 << STATE_BITS) - 1;
-    private static final int FREE = 0;
+    static final int FREE = 0;
     static final int HELD = 1;
     static final int ASYNC = 2;
     static final int ABANDONED = 3;

@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm.client;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.shm.os.Futex;
 import dev.rackcall.shm.waiting.SpinTime;
@@ -380,6 +381,25 @@ class ClientSlots {
         return areAllBusy();
     }
 
+    /** Whether a thread in the queue, which was the first or not, has what it waits for. */
+    private boolean hasTurn(SlotQueue.Waiter waiter, boolean wasFirst) {
+        return wasFirst ? isAnyLeft() && connection.isOpen() : queue.isFirst(waiter);
+    }
+
+    /** Whether a call has left its slot, apart from slots that only a look at their answers frees. */
+    private boolean isAnyLeft() {
+        int left = 0;
+        for (ShmClientCall call : slots) {
+            left += call.isBusy() ? 0 : 1;
+        }
+        return left > reserved();
+    }
+
+    /** Slots that calls leave free. */
+    int reserved() {
+        return 0;
+    }
+
     /** A wait for a free slot, or for the server to take requests. */
     private final class RoomWait {
         private final WaitStrategy strategy = AnswerWaiting.ofThread(connection.spec.waiting());
@@ -429,7 +449,16 @@ class ClientSlots {
                 if (first) {
                     connection.async.watchSlots();
                 }
-                SlotQueue.park(me, Math.min(left, MAX_SLEEP_NANOS));
+                long nanos = Math.min(left, MAX_SLEEP_NANOS);
+                if (!SlotQueue.park(me, nanos) && nanos == MAX_SLEEP_NANOS && hasTurn(me, first)) {
+                    countIfLost(me, first);
+                }
+            }
+        }
+
+        private void countIfLost(SlotQueue.Waiter me, boolean first) {
+            if (!SlotQueue.park(me, LostWakeUps.grace()) && hasTurn(me, first)) {
+                LostWakeUps.found("a caller that waits for a slot of channel " + connection.spec.channel());
             }
         }
 
@@ -600,6 +629,11 @@ class ClientSlots {
         @Override
         boolean isFull() {
             return busy() >= most;
+        }
+
+        @Override
+        int reserved() {
+            return all().length - most;
         }
 
         private ShmClientCall tryForCall() {

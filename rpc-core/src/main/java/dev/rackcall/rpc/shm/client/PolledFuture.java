@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +39,10 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
      * runs no user code.
      */
     private volatile Thread waiter;
+    /** Whether the waiter has been woken. A permit alone could be consumed by a park that ends at the same time. */
+    private volatile boolean woken;
+    /** Whether the future has ended and its waiter is about to be woken. Plain: it only serves to count. */
+    private boolean ended;
 
     /**
      * Polls for answers on behalf of a thread that waits for this future, for a while and at most until {@code end}.
@@ -67,8 +72,12 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
      */
     boolean wakeWaiter() {
         Thread waiting = waiter;
+        if (waiting == null) {
+            return false;
+        }
+        woken = true;
         LockSupport.unpark(waiting);
-        return waiting != null;
+        return true;
     }
 
     /**
@@ -79,6 +88,7 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
 
     /** Called after the future has ended. */
     void hasEnded() {
+        ended = true;
         wakeWaiter();
     }
 
@@ -182,8 +192,25 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         if (isDone() || settleOutcome()) {
             return false;
         }
+        long began = System.nanoTime();
         LockSupport.parkNanos(this, nanos);
+        if (nanos == LONGEST_NAP_NANOS && isUnwoken(began, nanos)) {
+            countIfLost();
+        }
         return true;
+    }
+
+    private boolean isUnwoken(long began, long nanos) {
+        return ended && !woken && System.nanoTime() - began >= nanos;
+    }
+
+    private void countIfLost() {
+        long grace = LostWakeUps.grace();
+        long began = System.nanoTime();
+        LockSupport.parkNanos(this, grace);
+        if (isUnwoken(began, grace)) {
+            LostWakeUps.found("a thread that waits for a future");
+        }
     }
 
     /**

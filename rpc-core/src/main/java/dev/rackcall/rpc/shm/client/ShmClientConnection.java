@@ -325,6 +325,19 @@ public final class ShmClientConnection extends ClientConnection
         }
     }
 
+    /**
+     * Whether the server, on this host, has stopped polling: before that it has woken the threads whose answers it had
+     * given. False once the connection has ended.
+     */
+    boolean hasRestingServer() {
+        try {
+            return end.hasServerOnThisHost() && open && !ControlLayout.isWatched(memory);
+        } catch (IllegalStateException e) {
+            // Callers need not hold a slot.
+            return rethrowIfOpen(e);
+        }
+    }
+
     /** Others rely on this ring. */
     private void ring() {
         try {

@@ -111,11 +111,13 @@ final class SlotQueue {
         waiter.woken = false;
     }
 
-    /** Parks the calling thread until it is woken, for at most {@code nanos}. */
-    static void park(Waiter waiter, long nanos) {
+    /** Parks the calling thread until it is woken, for at most {@code nanos}; returns false if the time ran out. */
+    static boolean park(Waiter waiter, long nanos) {
+        long began = System.nanoTime();
         if (!waiter.isWoken()) {
             LockSupport.parkNanos(nanos);
         }
+        return waiter.isWoken() || System.nanoTime() - began < nanos;
     }
 
     /** Whether a call that leaves its slot has to call {@link #left}. Partner: {@link #passHandshake}. */

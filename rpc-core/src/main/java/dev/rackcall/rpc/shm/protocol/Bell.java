@@ -44,6 +44,14 @@ public interface Bell extends AutoCloseable {
      */
     int drain(LongConsumer numbers);
 
+    /**
+     * As {@link #drain}, but may leave what comes after the first ring; {@code poll} then reports the tag again. For the end
+     * at which several rings are rare.
+     */
+    default int drainToRing(LongConsumer numbers) {
+        return drain(numbers);
+    }
+
     /** Ends the connection for the peer. Idempotent. */
     @Override
     void close();

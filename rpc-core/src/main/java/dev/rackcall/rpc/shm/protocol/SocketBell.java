@@ -32,6 +32,11 @@ public record SocketBell(UnixSocket socket) implements Bell {
     }
 
     @Override
+    public int drainToRing(LongConsumer numbers) {
+        return socket.drainToRing(numbers);
+    }
+
+    @Override
     public void close() {
         socket.close();
     }

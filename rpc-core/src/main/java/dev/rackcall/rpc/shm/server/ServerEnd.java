@@ -164,7 +164,7 @@ public final class ServerEnd {
 
     /** Reads the client's rings; negative once the client is gone. Numbers are the tickets of calls to cancel. */
     int drainRings(LongConsumer cancelled) {
-        return bell.drain(cancelled);
+        return bell.drainToRing(cancelled);
     }
 
     /** Wakes a client that sleeps. */

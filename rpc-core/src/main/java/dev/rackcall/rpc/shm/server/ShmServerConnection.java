@@ -126,6 +126,11 @@ public final class ShmServerConnection implements Relief.Served {
                 && (SlotLayout.isOf(nextWord(), head) || (changesLap() && SlotLayout.isOf(nextWord(), head)));
     }
 
+    /** Whether a request has arrived for which the client, which has to ring, has not even announced a ring. */
+    boolean hasUnrungRequest() {
+        return !end.isMirrored() && hasRequest() && !ControlLayout.isRung(memory);
+    }
+
     String channel() {
         return service.channel();
     }

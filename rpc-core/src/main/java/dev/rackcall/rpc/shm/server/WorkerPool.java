@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.server;
 
+import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.rpc.spi.CallThread;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -18,7 +19,7 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 final class WorkerPool<T> implements AutoCloseable {
     private static final int SPINS = 2_000;
 
-    private final MpmcVarHandleArrayQueue<T> queue;
+    final MpmcVarHandleArrayQueue<T> queue;
     private final long sleepNanos;
     private final Consumer<T> task;
     private final Consumer<T> refusal;
@@ -111,7 +112,9 @@ final class WorkerPool<T> implements AutoCloseable {
             asleep.incrementAndGet();
             T entry = queue.poll();
             if (entry == null && !stopped) {
-                LockSupport.parkNanos(sleepNanos);
+                if (oversleeps(sleepNanos) && oversleeps(LostWakeUps.grace())) {
+                    LostWakeUps.found("a worker");
+                }
                 // A task may have passed this thread to another thread, which interrupts it late. This thread would
                 // then never sleep again.
                 CallThread.forgetInterrupt();
@@ -122,6 +125,20 @@ final class WorkerPool<T> implements AutoCloseable {
                 wakeOne();
             }
             return entry;
+        }
+
+        /**
+         * Sleeps; returns whether that lasted for all the time, and then entries waited for workers that all slept, with none
+         * woken for them.
+         */
+        private boolean oversleeps(long nanos) {
+            long began = System.nanoTime();
+            LockSupport.parkNanos(nanos);
+            return System.nanoTime() - began >= nanos
+                    && sleeps.get()
+                    && asleep.get() == workers.size()
+                    && !queue.isEmpty()
+                    && !stopped;
         }
 
         /** Ends this worker's sleep; returns true to exactly one of the calling threads. */

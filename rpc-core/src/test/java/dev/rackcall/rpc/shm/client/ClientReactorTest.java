@@ -31,6 +31,11 @@ class ClientReactorTest {
         }
 
         @Override
+        public boolean hasUnrungAnswer() {
+            return false;
+        }
+
+        @Override
         public int poll() {
             polls.incrementAndGet();
             return 0;

@@ -2,6 +2,8 @@ package dev.rackcall.rpc.shm.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.shm.waiting.WaitCounts;
+import dev.rackcall.testkit.Await;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -68,6 +70,26 @@ class WorkerPoolTest {
                         .as("seed %d, pair %d", SEED, i)
                         .isTrue();
             }
+        }
+    }
+
+    /** An entry that nobody announced, and one that was announced. */
+    @Test
+    void shouldCountAnEntryForWhichNoWorkerWasWoken() throws Exception {
+        long bound = TimeUnit.MILLISECONDS.toNanos(50);
+        try (WorkerPool<Runnable> pool = new WorkerPool<>(2, 64, bound, Runnable::run, _ -> {})) {
+            long before = WaitCounts.of(WaitCounts.Kind.RESCUED);
+            CountDownLatch first = new CountDownLatch(1);
+            assertThat(pool.offer(first::countDown)).isTrue();
+            assertThat(first.await(BOUND, TimeUnit.SECONDS)).isTrue();
+            assertThat(WaitCounts.of(WaitCounts.Kind.RESCUED)).isEqualTo(before);
+            Await.until("an entry whose wake-up was lost", () -> {
+                CountDownLatch late = new CountDownLatch(1);
+                // A worker that does not sleep yet finds it by itself.
+                pool.queue.offer(late::countDown);
+                awaitQuietly(late);
+                return WaitCounts.of(WaitCounts.Kind.RESCUED) > before;
+            });
         }
     }
 

@@ -10,6 +10,7 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
@@ -221,6 +222,36 @@ public final class SlotRaces {
         }
     }
 
+    /** A planted bug: {@link Watch} without the client's fence. Every processor moves a load before an earlier store. */
+    @JCStressTest
+    @Outcome(id = "0, 0|0, 1|1, 1", expect = ACCEPTABLE, desc = "As if it were right.")
+    @Outcome(id = "1, 0", expect = ACCEPTABLE_INTERESTING, desc = "The bug: a request that is not polled.")
+    @State
+    public static class PlantedWatchNoFence {
+        private final MemorySegment control = control();
+        private final MemorySegment slot = create();
+
+        /** Makes a connection that is watched. */
+        public PlantedWatchNoFence() {
+            ControlLayout.watched(control, true);
+        }
+
+        /** As in {@link Watch}. */
+        @Actor
+        public void client(II_Result seen) {
+            SlotLayout.publishRequest(slot, 0, WORD);
+            seen.r1 = ControlLayout.isWatched(control) ? 1 : 0;
+        }
+
+        /** As in {@link Watch}. */
+        @Actor
+        public void server(II_Result seen) {
+            ControlLayout.watched(control, false);
+            VarHandle.fullFence();
+            seen.r2 = SlotLayout.isOf(SlotLayout.requestWord(slot, 0), TICKET) ? 1 : 0;
+        }
+    }
+
     /**
      * A server that stops watching a connection whose laps have just become wide finds the first request of the wide laps,
      * or is rung: the thread that sends it may be faster than the one that says so.
@@ -304,6 +335,73 @@ public final class SlotRaces {
         }
 
         /** As a poller does before it sleeps; what it sees: the number of requests. */
+        @Actor
+        public void server(III_Result seen) {
+            ControlLayout.watched(control, false);
+            VarHandle.fullFence();
+            seen.r3 = count(first) + count(second);
+        }
+    }
+
+    /** As {@link Ring}, of two clients only, so that it runs on two processors: the server sleeps already. */
+    @JCStressTest
+    @Outcome(
+            id = {"1, 0, 2", "0, 1, 2"},
+            expect = ACCEPTABLE,
+            desc = "One of them rings, and the server that it wakes sees both requests.")
+    @Outcome(expect = FORBIDDEN, desc = "No ring, two rings, or a request that the ring does not cover.")
+    @State
+    public static class RingAsleep {
+        private final MemorySegment control = control();
+        private final MemorySegment first = create();
+        private final MemorySegment second = create();
+
+        /** What it sees: whether it has to ring. */
+        @Actor
+        public void oneClient(III_Result seen) {
+            seen.r1 = publishAndRing(control, first) ? 1 : 0;
+        }
+
+        /** What it sees: whether it has to ring. */
+        @Actor
+        public void otherClient(III_Result seen) {
+            seen.r2 = publishAndRing(control, second) ? 1 : 0;
+        }
+
+        /** As a poller that was rung; what it sees: the number of requests. */
+        @Arbiter
+        public void server(III_Result seen) {
+            ControlLayout.watched(control, true);
+            seen.r3 = count(first) + count(second);
+        }
+    }
+
+    /** As {@link Ring}, of one client with two requests, so that it runs on two processors: the server falls asleep. */
+    @JCStressTest
+    @Outcome(
+            id = {"1, 0, .", "0, 1, [12]", "0, 0, 2"},
+            expect = ACCEPTABLE,
+            desc = "One ring, for the requests that the server has not seen.")
+    @Outcome(expect = FORBIDDEN, desc = "A request that is not polled, or two rings.")
+    @State
+    public static class RingTwice {
+        private final MemorySegment control = control();
+        private final MemorySegment first = create();
+        private final MemorySegment second = create();
+
+        /** Makes a connection that is watched. */
+        public RingTwice() {
+            ControlLayout.watched(control, true);
+        }
+
+        /** What it sees: whether it has to ring for the first request, and for the second. */
+        @Actor
+        public void client(III_Result seen) {
+            seen.r1 = publishAndRing(control, first) ? 1 : 0;
+            seen.r2 = publishAndRing(control, second) ? 1 : 0;
+        }
+
+        /** As a poller before it sleeps; what it sees: the number of requests. */
         @Actor
         public void server(III_Result seen) {
             ControlLayout.watched(control, false);

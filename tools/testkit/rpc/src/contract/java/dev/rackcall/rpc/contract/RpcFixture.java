@@ -8,7 +8,9 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.waiting.WaitCounts;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -20,11 +22,20 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A test with servers and channels in a runtime folder of its own. They are closed after it, the last one first. */
 public abstract class RpcFixture {
+    /** A thread that wakes others may wait so long for a processor, while other tests and programs run. */
+    public static final Duration GRACE = Duration.ofSeconds(3);
+
     @TempDir
     protected Path directory;
 
     /** Callers on other threads add to it, too. */
     private final List<AutoCloseable> open = new CopyOnWriteArrayList<>();
+
+    private long rescuedBefore = WaitCounts.of(WaitCounts.Kind.RESCUED);
+
+    protected RpcFixture() {
+        LostWakeUps.grace(GRACE);
+    }
 
     protected final <T extends AutoCloseable> T keep(T item) {
         open.add(item);
@@ -93,5 +104,13 @@ public abstract class RpcFixture {
             each.close();
         }
         open.clear();
+        assertThat(takeRescued()).as("wake-ups that this process lost").isZero();
+    }
+
+    /** The wake-ups that were lost since the test began, or since the previous call. After the test there must be none. */
+    protected final long takeRescued() {
+        long before = rescuedBefore;
+        rescuedBefore = WaitCounts.of(WaitCounts.Kind.RESCUED);
+        return rescuedBefore - before;
     }
 }

@@ -1,0 +1,56 @@
+package dev.rackcall.rpc.shm.protocol;
+
+import dev.rackcall.rpc.spi.LimitedLog;
+import dev.rackcall.shm.waiting.WaitCounts;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Counts wake-ups that never came. Every sleep has a bound, which hides a lost wake-up: the call is only late. Thread-safe.
+ *
+ * <p>A sleep counts if it lasted to its bound, what it waited for had happened, and no wake-up came within the {@linkplain
+ * #grace grace} either. A caller's deadline, an interrupt and a wake-up end a sleep in other ways, and those never count.
+ * Nor does a wake-up whose sleeper or reactor only waits for a processor:
+ *
+ * <ul>
+ *   <li>Each sleeper has a word that the waking thread changes first: a flag, the mark of a rung connection, or the ring
+ *       in a socket. A futex has no such word. Its sleeper instead sleeps once more, on the word of the answer, and does not
+ *       count if it was off its processor between the two sleeps.
+ *   <li>A server that still polls the connection may be about to wake the sleeper, between two handlers. Only one that
+ *       has stopped polling has woken all whose answers its poller had given.
+ *   <li>A thread that relies on the client's reactor leaves the count to the reactor.
+ * </ul>
+ *
+ * <p>What remains is a thread that has published and loses its processor before it wakes. It may do so by waking another
+ * sleeper, which the kernel may run first. Only time tells that from a lost wake-up.
+ */
+public final class LostWakeUps {
+    private static final LimitedLog LOG = LimitedLog.of(LostWakeUps.class);
+
+    private static volatile long grace = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private LostWakeUps() {}
+
+    /** How long a sleeper waits for its wake-up after its sleep has lasted to its bound, in nanoseconds. */
+    public static long grace() {
+        return grace;
+    }
+
+    /**
+     * Sets the {@link #grace()} of this process. For tests: they must not count a thread that a busy machine starves, and
+     * may wait longer than users.
+     */
+    public static void grace(Duration time) {
+        grace = time.toNanos();
+    }
+
+    /** Counts one, and tells the log. */
+    public static void found(String sleeper) {
+        WaitCounts.add(WaitCounts.Kind.RESCUED);
+        LOG.warn(
+                "{} was not woken, and went on {} ms after its sleep had lasted to its bound: the thread that wakes it had no"
+                        + " processor for so long, the other process breaks the protocol, or Rackcall has a fault",
+                sleeper,
+                TimeUnit.NANOSECONDS.toMillis(grace));
+    }
+}
