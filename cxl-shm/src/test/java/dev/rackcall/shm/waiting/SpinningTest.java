@@ -26,6 +26,20 @@ class SpinningTest {
     }
 
     @Test
+    void shouldSpinLessAfterItLostItsProcessor() {
+        long full = time.next();
+        Spinning spinning = new Spinning(WaitStrategy.ADAPTIVE, time).begin();
+        while (System.nanoTime() - spinning.start() <= time.longestStep()) {
+            // As if another thread ran.
+            Thread.yield();
+        }
+        assertThat(spinning.goesOn(false)).isFalse();
+        assertThat(time.next()).isEqualTo(full / 2);
+        spinning.met();
+        assertThat(time.next()).as("its own end proves nothing").isEqualTo(full / 2);
+    }
+
+    @Test
     void shouldNeverSleepIfBusy() {
         Spinning spinning = new Spinning(WaitStrategy.BUSY_SPIN, time).begin();
         for (int i = 0; i < 1_000; i++) {
