@@ -95,6 +95,7 @@ public final class Spinning {
         if (now - last > time.longestStep() && !preempted) {
             preempted = true;
             time.preempted();
+            WaitCounts.add(WaitCounts.Kind.PREEMPTED);
         }
         last = now;
         return !preempted && spun() < bound;
@@ -119,6 +120,7 @@ public final class Spinning {
     }
 
     private void yielded(long now, long others) {
+        WaitCounts.add(WaitCounts.Kind.YIELDED);
         away += others;
         last = now + others;
     }
@@ -142,6 +144,11 @@ public final class Spinning {
         if (strategy == WaitStrategy.ADAPTIVE) {
             Yielding.offer(last);
         }
+    }
+
+    /** Whether spinning ended because another thread had taken this one's processor. */
+    public boolean wasPreempted() {
+        return preempted;
     }
 
     /** When the wait began, by {@link System#nanoTime}. */

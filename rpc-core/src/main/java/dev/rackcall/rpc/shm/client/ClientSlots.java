@@ -317,7 +317,7 @@ class ClientSlots {
             }
         } finally {
             queue.leave(me);
-            ConnectionEvents.waited(event, connection.spec.channel(), "SLOT");
+            ConnectionEvents.waited(event, connection.spec.channel(), "SLOT", "TAKEN");
             // Calls that were queued after this thread came have waited for it.
             connection.async.queue().flush();
         }
