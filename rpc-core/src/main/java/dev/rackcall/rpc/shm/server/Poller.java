@@ -152,7 +152,9 @@ public final class Poller {
         long now = emptyTurns.getOpaque();
         boolean asleep = sleeping;
         looksAsleep = asleep ? looksAsleep + 1 : 0;
-        looksOverloaded = asleep || now - emptyTurnsBefore > TURNS_OVERLOADED ? 0 : looksOverloaded + 1;
+        // A poller that gets no processor has no turns either; another one would compete with it.
+        int busy = relief.isStarved() ? 0 : 1;
+        looksOverloaded = asleep || now - emptyTurnsBefore > TURNS_OVERLOADED ? 0 : looksOverloaded + busy;
         emptyTurnsBefore = now;
     }
 
