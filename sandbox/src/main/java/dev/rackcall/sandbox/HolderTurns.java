@@ -4,6 +4,7 @@ import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.Futex;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.Processor;
+import dev.rackcall.shm.waiting.Processors;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
@@ -24,8 +25,6 @@ final class HolderTurns {
 
     /** Client, server and holder. */
     private static final int PARTIES = 3;
-
-    private static final int PROCESSORS = Affinity.ofProcess().length;
 
     private final MemorySegment own;
     private final MemorySegment peer;
@@ -104,7 +103,7 @@ final class HolderTurns {
      */
     void follow() {
         int processor = HolderLayout.processor(peer);
-        if (PROCESSORS < PARTIES && processor != Processor.current() && processor != refused) {
+        if (Processors.count() < PARTIES && processor != Processor.current() && processor != refused) {
             try {
                 Affinity.pin(processor);
             } catch (OsException | IllegalArgumentException e) {

@@ -8,6 +8,9 @@ package dev.rackcall.shm.waiting;
  * shrink_halt_poll_ns}): a wait that ends while spinning keeps the time, a sleep that ends early raises it, and a long
  * sleep lowers it.
  *
+ * <p>While threads lose their processor in such waits, the time is halved for each of them, up to {@value
+ * #MOST_HALVINGS} times, and doubled again for each wait that spinning meets.
+ *
  * <p>Threads may share it without synchronisation. A lost update costs some microseconds at most.
  */
 public final class SpinTime {
@@ -21,8 +24,10 @@ public final class SpinTime {
 
     private static final long SHORTEST_NANOS = 2_000;
 
-    /** Where spinning does not pay, one of this many waits spins all the same, to find out whether it does by now. */
+    /** Where spinning does not pay, or is shortened, one of this many waits spins in full, to find out whether it pays. */
     private static final int WAITS_PER_TRIAL = 32;
+
+    private static final int MOST_HALVINGS = 4;
 
     /** Longer between two checks of memory means that another thread had the processor. */
     private static final long MEMORY_STEP_NANOS = 20_000;
@@ -33,6 +38,9 @@ public final class SpinTime {
     private final long longest;
     private final long longestStep;
     private long nanos;
+    /** How often the time is halved, as threads were preempted. */
+    private int halvings;
+
     private int waits;
 
     private SpinTime(long longest, long longestStep) {
@@ -53,7 +61,7 @@ public final class SpinTime {
 
     /** How long the next wait may spin, in nanoseconds; 0 not to spin. */
     long next() {
-        return nanos == 0 && ++waits % WAITS_PER_TRIAL == 0 ? longest : nanos;
+        return (nanos == 0 || halvings > 0) && ++waits % WAITS_PER_TRIAL == 0 ? longest : nanos >> halvings;
     }
 
     /** The longest time between two checks in which the thread kept its processor, in nanoseconds. */
@@ -63,7 +71,13 @@ public final class SpinTime {
 
     /** Records a wait that ended after {@code waited} nanoseconds of spinning. */
     void met(long waited) {
+        halvings = Math.max(0, halvings - 1);
         nanos = Math.clamp(2 * waited, Math.max(nanos, SHORTEST_NANOS), longest);
+    }
+
+    /** Records that the thread lost its processor to another one while it was spinning. */
+    void preempted() {
+        halvings = Math.min(MOST_HALVINGS, halvings + 1);
     }
 
     /** Records a wait that had to sleep and took {@code waited} nanoseconds in total. */

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * instead of pausing, unless yields were long lately. So does every platform thread of a process in which
  * a thread {@linkplain #pollsForOthers polls for other processes}. A thread that was off its processor stops
  * spinning: other threads want the processor, and a thread that sleeps gets it back sooner than one that has used up
- * its share.
+ * its share. The next waits then spin less for a while.
  */
 public final class Spinning {
     /** A peer on the only processor cannot run while this thread spins. */
@@ -92,7 +92,11 @@ public final class Spinning {
     }
 
     private boolean isWorth(long now) {
-        preempted |= now - last > time.longestStep();
+        if (now - last > time.longestStep() && !preempted) {
+            preempted = true;
+            time.preempted();
+            WaitCounts.add(WaitCounts.Kind.PREEMPTED);
+        }
         last = now;
         return !preempted && spun() < bound;
     }
@@ -116,6 +120,7 @@ public final class Spinning {
     }
 
     private void yielded(long now, long others) {
+        WaitCounts.add(WaitCounts.Kind.YIELDED);
         away += others;
         last = now + others;
     }
@@ -139,6 +144,11 @@ public final class Spinning {
         if (strategy == WaitStrategy.ADAPTIVE) {
             Yielding.offer(last);
         }
+    }
+
+    /** Whether spinning ended because another thread had taken this one's processor. */
+    public boolean wasPreempted() {
+        return preempted;
     }
 
     /** When the wait began, by {@link System#nanoTime}. */

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
  * those for futures, for items of streams and for gRPC calls. Thread-safe.
  */
 public final class WaitCounts {
-    /** Kinds of waits. */
+    /** Kinds of waits, and of decisions in them. Decisions are counted for all waits. */
     public enum Kind {
         /** A caller polled until its answer came, for longer than the first polls. */
         ANSWER_SPUN,
@@ -16,6 +16,14 @@ public final class WaitCounts {
         ANSWER_SLEPT,
         /** A caller waited for a free slot: more slots would help, or fewer calls at a time. */
         SLOT,
+        /** A caller that spun found the server on its processor, and moved to another one. */
+        MOVED_ASIDE,
+        /** A thread that spun yielded its processor. */
+        YIELDED,
+        /** A thread stopped spinning, as another one had taken its processor. */
+        PREEMPTED,
+        /** A thread slept rather than spin, as enough threads of the process spun already. */
+        LIMITED,
         /** A server's polling thread slept until a request or another event came, or for a while. */
         REQUEST_SLEPT,
         /**

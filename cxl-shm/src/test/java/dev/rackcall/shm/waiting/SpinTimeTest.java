@@ -70,6 +70,35 @@ class SpinTimeTest {
         assertThat(device.next()).isGreaterThan(time.next());
     }
 
+    @Test
+    void shouldHalveTheTimeForEachPreemptedWaitUntilWaitsAreMet() {
+        long full = time.next();
+        time.preempted();
+        assertThat(time.next()).isEqualTo(full / 2);
+        time.preempted();
+        assertThat(time.next()).isEqualTo(full / 4);
+        time.met(0);
+        assertThat(time.next()).isEqualTo(full / 2);
+        time.met(0);
+        assertThat(time.next()).isEqualTo(full);
+    }
+
+    @Test
+    void shouldRecoverFromManyPreemptedWaitsThroughTrials() {
+        time.slept(SHORT_WAIT);
+        long full = time.next();
+        for (int i = 0; i < 1_000; i++) {
+            time.preempted();
+        }
+        assertThat(time.next()).isLessThan(SHORT_WAIT);
+        for (int i = 0; i < 1_000; i++) {
+            if (time.next() > SHORT_WAIT) {
+                time.met(SHORT_WAIT);
+            }
+        }
+        assertThat(LongStream.generate(time::next).limit(2)).containsOnly(full);
+    }
+
     private void sleepLong() {
         for (int i = 0; i < 10; i++) {
             time.slept(LONG_WAIT);

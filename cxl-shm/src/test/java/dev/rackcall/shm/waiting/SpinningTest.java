@@ -2,6 +2,7 @@ package dev.rackcall.shm.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,32 @@ class SpinningTest {
         while (spinning.goesOnTogether()) {
             assertThat(System.nanoTime() - spinning.start()).isLessThan(TimeUnit.SECONDS.toNanos(10));
         }
+    }
+
+    @Test
+    void shouldCountYields() {
+        Spinning spinning = new Spinning(WaitStrategy.ADAPTIVE, SpinTime.ofDevice());
+        long yielded = WaitCounts.of(WaitCounts.Kind.YIELDED);
+        // Another thread may have the processor before the yield, which ends one wait but not all.
+        Await.until("a yield", () -> spinning.begin().goesOnTogether());
+        assertThat(WaitCounts.of(WaitCounts.Kind.YIELDED)).isGreaterThan(yielded);
+    }
+
+    @Test
+    void shouldSpinLessAfterItLostItsProcessor() {
+        long full = time.next();
+        long preempted = WaitCounts.of(WaitCounts.Kind.PREEMPTED);
+        Spinning spinning = new Spinning(WaitStrategy.ADAPTIVE, time).begin();
+        while (System.nanoTime() - spinning.start() <= time.longestStep()) {
+            // As if another thread ran.
+            Thread.yield();
+        }
+        assertThat(spinning.goesOn(false)).isFalse();
+        assertThat(spinning.wasPreempted()).isTrue();
+        assertThat(WaitCounts.of(WaitCounts.Kind.PREEMPTED)).isGreaterThan(preempted);
+        assertThat(time.next()).isEqualTo(full / 2);
+        spinning.met();
+        assertThat(time.next()).as("its own end proves nothing").isEqualTo(full / 2);
     }
 
     @Test

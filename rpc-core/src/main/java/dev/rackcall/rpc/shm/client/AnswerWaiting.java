@@ -6,13 +6,14 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.Futex;
 import dev.rackcall.shm.os.Processor;
+import dev.rackcall.shm.waiting.Processors;
+import dev.rackcall.shm.waiting.SpinLimit;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitCounts;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * How a thread waits for the answer to its call. It reads the response's word for a moment, then spins as the channel's
@@ -40,11 +41,6 @@ final class AnswerWaiting {
 
     /** Least time between two moves: a move costs some microseconds, and the kernel moves threads, too. */
     private static final long MOVE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-
-    private static final int PROCESSORS = Affinity.ofProcess().length;
-
-    /** Threads of this process that spin now, after their first polls. */
-    private static final AtomicInteger SPINNING = new AtomicInteger();
 
     private final ShmClientConnection connection;
     private final MemorySegment memory;
@@ -77,7 +73,7 @@ final class AnswerWaiting {
         // memory a device does most of the remote server's work on this host; polling threads do the rest.
         this.mostSpinning = strategy == WaitStrategy.BUSY_SPIN
                 ? Integer.MAX_VALUE
-                : mirrored ? Math.max(1, PROCESSORS - 1) : PROCESSORS;
+                : mirrored ? Math.max(1, Processors.count() - 1) : Processors.count();
         this.defaultTimeoutNanos = connection.spec.defaultTimeout().toNanos();
         this.firstSpins = mirrored || strategy == WaitStrategy.BLOCKING ? 0 : FIRST_SPINS;
     }
@@ -122,16 +118,18 @@ final class AnswerWaiting {
     }
 
     /** One wait that took longer than the first polls. Confined to the waiting thread. */
-    private final class Wait {
+    private final class Wait extends Spin {
         private final ShmClientCall call;
         private final long ticket;
         /** Whether the call's deadline had passed before the answer was first waited for. */
         private final boolean late;
 
-        private final Spinning spinning = new Spinning(ofThread(strategy), answerTime).begin();
         private final long end;
+        /** Why the thread sleeps, as {@link ConnectionEvents.WaitEvent#reason} says. */
+        private String slept = "BLOCKING";
 
         Wait(ShmClientCall call, long ticket) {
+            super(ofThread(strategy), answerTime);
             this.call = call;
             this.ticket = ticket;
             this.late = call.isLate();
@@ -143,8 +141,8 @@ final class AnswerWaiting {
             if (strategy == WaitStrategy.BLOCKING) {
                 return false;
             }
-            if (SPINNING.getAndIncrement() >= mostSpinning) {
-                SPINNING.getAndDecrement();
+            if (!begins()) {
+                slept = "LIMITED";
                 return false;
             }
             try {
@@ -152,6 +150,7 @@ final class AnswerWaiting {
                 while (!(shares ? isAnswered() : isAnsweredSoon())) {
                     requireHope();
                     if (!goesOn(shares)) {
+                        slept = spinning.wasPreempted() ? "PREEMPTED" : shares ? "SERVER_HERE" : "SPUN";
                         return false;
                     }
                     shares = sharesProcessor();
@@ -160,15 +159,8 @@ final class AnswerWaiting {
                 WaitCounts.add(WaitCounts.Kind.ANSWER_SPUN);
                 return true;
             } finally {
-                SPINNING.getAndDecrement();
+                SpinLimit.leave();
             }
-        }
-
-        private boolean goesOn(boolean shares) {
-            if (shares) {
-                return ControlLayout.yields(memory) && spinning.goesOnTogether();
-            }
-            return spinning.goesOn(connection.end.yieldsToProcess());
         }
 
         private boolean isAnsweredSoon() {
@@ -206,7 +198,7 @@ final class AnswerWaiting {
                 if (interrupted) {
                     Thread.currentThread().interrupt();
                 }
-                ConnectionEvents.waited(event, connection.spec.channel(), "ANSWER");
+                ConnectionEvents.waited(event, connection.spec.channel(), "ANSWER", slept);
             }
             spinning.slept();
             WaitCounts.add(WaitCounts.Kind.ANSWER_SLEPT);
@@ -280,12 +272,40 @@ final class AnswerWaiting {
             }
             throw inTime ? call.interrupted() : call.timedOut(late);
         }
+    }
+
+    /** The spinning of one wait, beside a server whose processor the thread may be on. Confined to that thread. */
+    class Spin {
+        final Spinning spinning;
+
+        Spin(WaitStrategy strategy, SpinTime time) {
+            this.spinning = new Spinning(strategy, time).begin();
+        }
+
+        /** Whether the thread may spin; then it counts as spinning until {@link #ends}. */
+        final boolean begins() {
+            return SpinLimit.enter(mostSpinning);
+        }
+
+        /** For waits outside of {@link #await}. */
+        final void ends() {
+            SpinLimit.leave();
+            lastWait = System.nanoTime();
+        }
+
+        /** Whether to check again rather than to sleep, after the thread has {@linkplain #sharesProcessor looked}. */
+        final boolean goesOn(boolean shares) {
+            if (shares) {
+                return ControlLayout.yields(memory) && spinning.goesOnTogether();
+            }
+            return spinning.goesOn(connection.end.yieldsToProcess());
+        }
 
         /**
          * Whether the server runs, or last ran, on this thread's processor, and this thread could not move to another.
          * Tells the server, which then yields rather than spins.
          */
-        private boolean sharesProcessor() {
+        final boolean sharesProcessor() {
             if (!findsServer || Spinning.alwaysShares()) {
                 return findsServer;
             }
@@ -306,7 +326,11 @@ final class AnswerWaiting {
                 return false;
             }
             lastMove = now;
-            return Affinity.moveAside();
+            boolean moved = Affinity.moveAside();
+            if (moved) {
+                WaitCounts.add(WaitCounts.Kind.MOVED_ASIDE);
+            }
+            return moved;
         }
     }
 }

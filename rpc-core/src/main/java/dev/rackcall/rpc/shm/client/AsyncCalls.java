@@ -4,7 +4,6 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.shm.waiting.SpinTime;
-import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.invoke.VarHandle;
 import java.util.Queue;
@@ -127,21 +126,35 @@ final class AsyncCalls implements ClientReactor.Polled {
      */
     @SuppressWarnings("NonAtomicVolatileUpdate") // of helped, where lost updates do not matter
     void help(PolledFuture<?> future, long end) {
-        Spinning spinning = new Spinning(strategy, answerTime).begin();
-        do {
-            helped++;
-            for (int i = 0; i < SPINS_PER_POLL; i++) {
-                if (future.isDone() || future.finish(true)) {
-                    spinning.met();
-                    return;
+        AnswerWaiting.Spin spin = connection.waiting.new Spin(strategy, answerTime);
+        boolean spins = spin.begins();
+        try {
+            do {
+                helped++;
+                for (int i = 0; i < SPINS_PER_POLL; i++) {
+                    if (future.isDone() || future.finish(true)) {
+                        spin.spinning.met();
+                        return;
+                    }
+                    connection.end.look();
+                    Thread.onSpinWait();
                 }
-                connection.end.look();
-                Thread.onSpinWait();
+                poll();
+            } while (spins && connection.end.isOpen() && end - System.nanoTime() > 0 && goesOn(spin));
+        } finally {
+            if (spins) {
+                spin.ends();
             }
-            poll();
-        } while (connection.end.isOpen()
-                && end - System.nanoTime() > 0
-                && spinning.goesOn(connection.end.yieldsToProcess()));
+        }
+    }
+
+    /** The future may have left its slot, so that the end of the connection unmaps the memory. */
+    private boolean goesOn(AnswerWaiting.Spin spin) {
+        try {
+            return spin.goesOn(spin.sharesProcessor());
+        } catch (IllegalStateException e) {
+            return connection.rethrowIfOpen(e);
+        }
     }
 
     /** Parks the calling virtual thread until {@code call} is answered, for at most {@code nanos}. */

@@ -165,12 +165,23 @@ public final class ClientEnd {
 
     /** A new record of the time to an answer. A thread reads a pool's bells, as it polls a device. */
     SpinTime newAnswerTime() {
-        return isMirrored() || isRungAlways ? SpinTime.ofDevice() : SpinTime.ofMemory();
+        return hasServerOnThisHost() ? SpinTime.ofMemory() : SpinTime.ofDevice();
     }
 
     /** Whether the server's processor, as it says, is one of this host's. */
     boolean hasServerOnThisHost() {
         return !isMirrored() && !isRungAlways;
+    }
+
+    /** Whether the server's poller last ran on that processor of this host. */
+    boolean hasServerOn(int processor) {
+        try {
+            return hasServerOnThisHost() && isOpen() && ControlLayout.processor(arenas.memory()) == processor;
+        } catch (IllegalStateException e) {
+            // Unmapped since the check above.
+            assert !isOpen();
+            return false;
+        }
     }
 
     /** Takes in what has arrived. Called by spinning threads; does nothing in shared memory. */

@@ -4,7 +4,10 @@ import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.Processor;
 import dev.rackcall.shm.os.socket.EventPoll;
+import dev.rackcall.shm.waiting.Processors;
+import dev.rackcall.shm.waiting.SpinLimit;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
@@ -95,7 +98,10 @@ final class ClientReactor {
     /** True while it sleeps and no server is to ring for answers, since none was awaited. */
     private volatile boolean unaware;
 
-    private final Spinning spinning = new Spinning(WaitStrategy.adaptive(), SpinTime.ofDevice());
+    private final Spinning inMemory = new Spinning(WaitStrategy.adaptive(), SpinTime.ofMemory());
+    /** For turns in which any awaited answer comes through a device, or through a pool's bells. */
+    private final Spinning onDevice = new Spinning(WaitStrategy.adaptive(), SpinTime.ofDevice());
+
     private final Thread thread;
 
     /** For tests, which watch their connections with a reactor of their own. */
@@ -210,9 +216,26 @@ final class ClientReactor {
         }
         // Waiting callers poll themselves. Give them time to show it before the reactor competes with them for a core.
         handle(poll.await(GRACE_NANOS));
+        Spinning spinning = isAnyOnDevice() ? onDevice : inMemory;
+        spinning.begin();
+        if (SpinLimit.enter(Processors.count())) {
+            boolean goesOn;
+            try {
+                goesOn = spin(spinning);
+            } finally {
+                SpinLimit.leave();
+            }
+            if (goesOn) {
+                return;
+            }
+        }
+        sleepUntilAnswered(spinning);
+    }
+
+    /** Polls as long as that pays; returns whether the next turn is to poll again rather than sleep. */
+    private boolean spin(Spinning spinning) {
         int polls = 0;
         long began = System.nanoTime();
-        spinning.begin();
         do {
             // All are polled now and then: a caller that polls may take its own answer only, and may stop.
             boolean isLook = polls % POLLS_PER_FULL_LOOK == 0;
@@ -225,16 +248,36 @@ final class ClientReactor {
                 // enforces the deadlines of asynchronous calls.
                 expireAll();
                 handle(poll.await(HELPED_NANOS));
-                return;
+                return true;
             }
             boolean isLate = isLook && isAnyHelped() && System.nanoTime() - began > HELPED_NANOS;
             if (++polls >= POLLS_PER_LOOK || isLate) {
                 expireAll();
-                return;
+                return true;
             }
             Thread.onSpinWait();
-        } while (spinning.goesOn(false));
-        sleepUntilAnswered();
+        } while (spinning.goesOn(sharesProcessor()));
+        return false;
+    }
+
+    private boolean isAnyOnDevice() {
+        for (Watched connection : connections.values()) {
+            if (!connection.end.hasServerOnThisHost() && connection.calls.isAwaited()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a server whose answer this thread awaits may need its processor. */
+    private boolean sharesProcessor() {
+        int processor = Processor.current();
+        for (Watched connection : connections.values()) {
+            if (connection.end.hasServerOn(processor) && !connection.isHelped() && connection.calls.isAwaited()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Ends the calls whose deadline has passed; returns nanoseconds until the next check. */
@@ -251,7 +294,7 @@ final class ClientReactor {
         return bound;
     }
 
-    private void sleepUntilAnswered() {
+    private void sleepUntilAnswered(Spinning spinning) {
         long longest = LONGEST_SLEEP_NANOS;
         for (Watched connection : connections.values()) {
             if (connection.isHelped()) {

@@ -73,7 +73,8 @@ class ClientSlots {
     /** The age of wide laps that have all begun wide. */
     private final int oldest;
 
-    private final SpinTime roomTime = SpinTime.ofMemory();
+    /** Learned from the waits for a slot. */
+    final SpinTime roomTime = SpinTime.ofMemory();
     /** Callers that wait for a free slot. */
     final SlotQueue queue = new SlotQueue();
 
@@ -267,6 +268,7 @@ class ClientSlots {
                 wait.once();
                 call = tryClaim();
             } while (call == null);
+            wait.ended();
         }
         return call;
     }
@@ -304,6 +306,7 @@ class ClientSlots {
                     queue.open(me);
                     ShmClientCall call = claimAfterControls(claiming);
                     if (call != null) {
+                        wait.ended();
                         return call;
                     }
                 } else {
@@ -318,7 +321,7 @@ class ClientSlots {
             }
         } finally {
             queue.leave(me);
-            ConnectionEvents.waited(event, connection.spec.channel(), "SLOT");
+            ConnectionEvents.waited(event, connection.spec.channel(), "SLOT", "TAKEN");
             // Calls that were queued after this thread came have waited for it.
             connection.async.queue().flush();
         }
@@ -406,6 +409,8 @@ class ClientSlots {
         private final Spinning spinning = new Spinning(strategy, roomTime).begin();
         private final long end;
         private boolean spins = true;
+        /** Whether the thread has spun, at least once. */
+        private boolean hasSpun;
 
         RoomWait(long deadline) {
             end = deadline != 0
@@ -419,9 +424,23 @@ class ClientSlots {
             if (end - System.nanoTime() <= 0) {
                 throw exhausted();
             }
-            spins = spins && spinning.goesOn(true);
+            spin();
             if (!spins) {
                 nap();
+            }
+        }
+
+        private void spin() {
+            hasSpun |= spins;
+            spins = spins && spinning.goesOn(true);
+        }
+
+        /** There is room: the next waits learn from this one, unless it was not for this thread's turn. */
+        void ended() {
+            if (spins && hasSpun) {
+                spinning.met();
+            } else if (hasSpun) {
+                spinning.slept();
             }
         }
 
@@ -444,7 +463,11 @@ class ClientSlots {
             if (first && (connection.async.poll() > 0 || me.isWoken())) {
                 return;
             }
-            spins = spins && (first || strategy == WaitStrategy.BUSY_SPIN) && spinning.goesOn(true);
+            if (first || strategy == WaitStrategy.BUSY_SPIN) {
+                spin();
+            } else {
+                spins = false;
+            }
             if (!spins) {
                 if (first) {
                     connection.async.watchSlots();
@@ -529,6 +552,7 @@ class ClientSlots {
                 wait.once();
             } else if (isTaken(turn)) {
                 if (call == wanted) {
+                    wait.ended();
                     call.occupy(ticket);
                     return;
                 }

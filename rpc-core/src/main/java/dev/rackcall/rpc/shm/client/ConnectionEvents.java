@@ -32,11 +32,17 @@ final class ConnectionEvents {
         return event;
     }
 
-    /** @param what the thread waited for */
-    static void waited(WaitEvent event, String channel, String what) {
+    /**
+     * Ends the event.
+     *
+     * @param what the thread waited for
+     * @param reason why it slept
+     */
+    static void waited(WaitEvent event, String channel, String what, String reason) {
         if (event != null && event.shouldCommit()) {
             event.channel = channel;
             event.what = what;
+            event.reason = reason;
             event.commit();
         }
     }
@@ -64,6 +70,12 @@ final class ConnectionEvents {
         @Label("What")
         @Description("ANSWER or SLOT")
         String what;
+
+        @Label("Reason")
+        @Description("SPUN: spinning for longer would not pay. SERVER_HERE: the server needed the processor."
+                + " PREEMPTED: another thread had the processor. LIMITED: enough threads of the process spun."
+                + " BLOCKING: the channel's threads never spin. TAKEN: no slot was free")
+        String reason;
     }
 
     @Name("dev.rackcall.ConnectionLost")

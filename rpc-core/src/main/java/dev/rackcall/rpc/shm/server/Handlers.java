@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -49,10 +50,11 @@ public abstract sealed class Handlers implements AutoCloseable {
     @Override
     public void close() {}
 
-    static Handlers of(Dispatch dispatch) {
+    /** @param waiting how workers wait for calls */
+    static Handlers of(Dispatch dispatch, WaitStrategy waiting) {
         return switch (dispatch.kind()) {
             case DIRECT -> new Direct();
-            case WORKERS -> new Workers(dispatch.threads());
+            case WORKERS -> new Workers(dispatch.threads(), waiting);
             case VIRTUAL_THREADS -> new Virtual();
         };
     }
@@ -105,9 +107,9 @@ public abstract sealed class Handlers implements AutoCloseable {
         private final int count;
         private final WorkerPool<ShmServerCall> pool;
 
-        Workers(int count) {
+        Workers(int count, WaitStrategy waiting) {
             this.count = count;
-            pool = new WorkerPool<>(count, QUEUE, SLEEP_NANOS, Handlers::runAside, Workers::refuse);
+            pool = new WorkerPool<>(count, QUEUE, waiting, SLEEP_NANOS, Handlers::runAside, Workers::refuse);
         }
 
         @Override

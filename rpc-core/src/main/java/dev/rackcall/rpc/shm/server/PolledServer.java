@@ -39,7 +39,7 @@ public abstract class PolledServer implements ServerEndpoint {
     protected PolledServer(ServerSpec spec) {
         this.spec = spec;
         this.stuckAfterNanos = spec.threads().stuckAfter().toNanos();
-        this.handlers = Handlers.of(spec.threads().dispatch());
+        this.handlers = Handlers.of(spec.threads().dispatch(), spec.threads().waiting());
         this.access = new AccessCheck(spec.trust());
     }
 

@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm.server;
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.rpc.spi.Uninterrupted;
+import dev.rackcall.shm.os.Starvation;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -44,6 +45,9 @@ final class Relief<C extends Relief.Served> {
      */
     private static final int MAX_STUCK = 256;
 
+    /** Checks in a row at which a thread may be starved before it is relieved all the same. */
+    private static final int MOST_STARVED = 5;
+
     private static final VarHandle IN_HANDLER;
     private static final VarHandle ENTERED;
 
@@ -74,19 +78,41 @@ final class Relief<C extends Relief.Served> {
     /** {@code entered} at the watcher's last check. */
     private long enteredBefore = -1;
 
+    /** Of the thread on duty in its handler; null until it runs. */
+    private volatile Starvation starvation;
+    /** Of the thread on duty between two calls of {@link #isStarved}; null until it runs. */
+    private volatile Starvation starvationOfAll;
+
+    private int checksStarved;
+
     Relief(Runnable body, String name, Consumer<C> onBack) {
-        this(body, task -> new CallThread(task, name), onBack);
+        this(body, task -> new CallThread(task, name), onBack, Starvation::ofCurrentThread);
     }
 
-    /** For threads that a test makes. */
-    Relief(Runnable body, Function<Runnable, Thread> maker, Consumer<C> onBack) {
+    /**
+     * For threads that a test makes.
+     *
+     * @param starvations makes the record of the calling thread
+     */
+    Relief(Runnable body, Function<Runnable, Thread> maker, Consumer<C> onBack, Supplier<Starvation> starvations) {
         this.onBack = onBack;
         this.threads = () -> maker.apply(() -> {
             // A successor starts before onDuty names it.
             if (isOnDuty()) {
+                starvation = starvations.get();
+                starvationOfAll = starvations.get();
                 body.run();
             }
         });
+    }
+
+    /**
+     * Whether the thread on duty wants to run and has hardly got a processor since the previous call. For the watching
+     * thread.
+     */
+    boolean isStarved() {
+        Starvation current = starvationOfAll;
+        return current != null && current.lasts(System.nanoTime());
     }
 
     void start() {
@@ -145,15 +171,26 @@ final class Relief<C extends Relief.Served> {
 
     /**
      * Called periodically by one watching thread: relieves a thread that is still in the same handler as at the
-     * previous check.
+     * previous check. A handler whose thread gets no processor is given some more checks: its successor would compete
+     * for the processors, too.
      */
     void relieveIfStuck() {
         long now = (long) ENTERED.getOpaque(marks);
-        boolean same = now == enteredBefore && (boolean) IN_HANDLER.getOpaque(marks);
+        boolean inHandler = (boolean) IN_HANDLER.getOpaque(marks);
+        boolean same = inHandler && now == enteredBefore;
         enteredBefore = now;
+        if (inHandler && isHandlerStarved() && same && ++checksStarved <= MOST_STARVED) {
+            return;
+        }
+        checksStarved = 0;
         if (same && stuck.get() < MAX_STUCK) {
             relieve(now);
         }
+    }
+
+    private boolean isHandlerStarved() {
+        Starvation current = starvation;
+        return current != null && current.lasts(System.nanoTime());
     }
 
     private void relieve(long enteredThen) {

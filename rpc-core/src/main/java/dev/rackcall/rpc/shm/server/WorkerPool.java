@@ -2,6 +2,11 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.rpc.spi.CallThread;
+import dev.rackcall.shm.waiting.Processors;
+import dev.rackcall.shm.waiting.SpinLimit;
+import dev.rackcall.shm.waiting.SpinTime;
+import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -11,15 +16,17 @@ import java.util.stream.IntStream;
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 
 /**
- * A fixed number of threads over a bounded queue. Idle ones spin briefly, then sleep; each entry wakes one sleeper.
- * Thread-safe.
+ * A fixed number of threads over a bounded queue. Idle ones spin where that has paid off lately, then sleep; each entry
+ * wakes one sleeper. Thread-safe.
  *
  * @param <T> the queue's entries
  */
 final class WorkerPool<T> implements AutoCloseable {
-    private static final int SPINS = 2_000;
+    /** Polls between two readings of the clock: one to two microseconds. */
+    private static final int SPINS_PER_STEP = 32;
 
     final MpmcVarHandleArrayQueue<T> queue;
+    private final WaitStrategy waiting;
     private final long sleepNanos;
     private final Consumer<T> task;
     private final Consumer<T> refusal;
@@ -30,12 +37,18 @@ final class WorkerPool<T> implements AutoCloseable {
     /**
      * Starts the threads.
      *
+     * @param waiting how idle workers wait; they sleep even if it spins for ever, as there may be more of them than
+     *     processors
      * @param sleepNanos time after which a sleeping worker checks the queue without being woken; only a safety net
      * @param task run for each entry; must not throw
      * @param refusal run for each entry still in the queue when the pool is closed
      */
-    WorkerPool(int count, int capacity, long sleepNanos, Consumer<T> task, Consumer<T> refusal) {
+    WorkerPool(int count, int capacity, WaitStrategy waiting, long sleepNanos, Consumer<T> task, Consumer<T> refusal) {
         this.queue = new MpmcVarHandleArrayQueue<>(capacity);
+        // The thread that adds entries cannot run while a worker spins on the only processor.
+        this.waiting = waiting == WaitStrategy.BLOCKING || Spinning.alwaysShares()
+                ? WaitStrategy.BLOCKING
+                : WaitStrategy.ADAPTIVE;
         this.sleepNanos = sleepNanos;
         this.task = task;
         this.refusal = refusal;
@@ -86,6 +99,8 @@ final class WorkerPool<T> implements AutoCloseable {
     private final class Worker {
         private final Thread thread;
         private final AtomicBoolean sleeps = new AtomicBoolean();
+        /** Of this worker only: the first sleeper is woken first, so that others may sleep for long. */
+        private final Spinning spinning = new Spinning(waiting, SpinTime.ofMemory());
 
         Worker(int index) {
             thread = new CallThread(this::work, "rackcall-worker-" + index);
@@ -101,16 +116,16 @@ final class WorkerPool<T> implements AutoCloseable {
         }
 
         private T next() {
-            for (int i = 0; i < SPINS; i++) {
-                T entry = queue.poll();
-                if (entry != null) {
-                    return entry;
-                }
-                Thread.onSpinWait();
+            T entry = queue.poll();
+            if (entry == null) {
+                entry = spin();
+            }
+            if (entry != null) {
+                return entry;
             }
             sleeps.set(true);
             asleep.incrementAndGet();
-            T entry = queue.poll();
+            entry = queue.poll();
             if (entry == null && !stopped) {
                 if (oversleeps(sleepNanos) && oversleeps(LostWakeUps.grace())) {
                     LostWakeUps.found("a worker");
@@ -118,6 +133,7 @@ final class WorkerPool<T> implements AutoCloseable {
                 // A task may have passed this thread to another thread, which interrupts it late. This thread would
                 // then never sleep again.
                 CallThread.forgetInterrupt();
+                spinning.slept();
             }
             if (!stopsSleeping() && entry != null) {
                 // This worker found an entry by itself, but was also woken for a later one, which another worker must
@@ -139,6 +155,29 @@ final class WorkerPool<T> implements AutoCloseable {
                     && asleep.get() == workers.size()
                     && !queue.isEmpty()
                     && !stopped;
+        }
+
+        /** Null once spinning no longer pays. */
+        private T spin() {
+            spinning.begin();
+            if (waiting == WaitStrategy.BLOCKING || !SpinLimit.enter(Processors.count())) {
+                return null;
+            }
+            try {
+                do {
+                    for (int i = SPINS_PER_STEP; i > 0; i--) {
+                        T entry = queue.poll();
+                        if (entry != null) {
+                            spinning.met();
+                            return entry;
+                        }
+                        Thread.onSpinWait();
+                    }
+                } while (!stopped && spinning.goesOn(false));
+                return null;
+            } finally {
+                SpinLimit.leave();
+            }
         }
 
         /** Ends this worker's sleep; returns true to exactly one of the calling threads. */

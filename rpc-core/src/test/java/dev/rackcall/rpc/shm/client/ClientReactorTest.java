@@ -3,9 +3,12 @@ package dev.rackcall.rpc.shm.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.shm.waiting.Processors;
+import dev.rackcall.shm.waiting.SpinLimit;
 import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +23,7 @@ class ClientReactorTest {
         private final boolean helps;
         private final AtomicInteger helped = new AtomicInteger();
         private final AtomicInteger polls = new AtomicInteger();
+        private final AtomicInteger sleeps = new AtomicInteger();
 
         Awaited(boolean helps) {
             this.helps = helps;
@@ -48,7 +52,9 @@ class ClientReactorTest {
 
         @Override
         public long expire(long now, long bound) {
-            return bound;
+            sleeps.incrementAndGet();
+            // Not to wait for long in the test.
+            return Math.min(bound, TimeUnit.MILLISECONDS.toNanos(1));
         }
 
         @Override
@@ -80,6 +86,31 @@ class ClientReactorTest {
                 reactor.remove(helpedTag);
                 left.close();
                 helped.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldNotSpinBesideAsManySpinningThreadsAsProcessors() throws Exception {
+        for (int i = 0; i < Processors.count(); i++) {
+            assertThat(SpinLimit.enter(Integer.MAX_VALUE)).isTrue();
+        }
+        try (LyingServer server = new LyingServer(directory.resolve("one"), HostileScript.service("/test/echo"))) {
+            ShmClientConnection connection = connect("one");
+            ClientReactor reactor = new ClientReactor();
+            Awaited calls = new Awaited(false);
+            long tag = reactor.add(connection.end, calls);
+            try {
+                Await.until("the reactor to sleep some times", () -> calls.sleeps.get() > 5);
+                int polls = calls.polls.get();
+                assertThat(polls).as("one before each sleep").isLessThanOrEqualTo(1 + calls.sleeps.get());
+            } finally {
+                reactor.remove(tag);
+                connection.close();
+            }
+        } finally {
+            for (int i = 0; i < Processors.count(); i++) {
+                SpinLimit.leave();
             }
         }
     }

@@ -54,6 +54,7 @@ class ConnectionEventsTest extends RpcFixture {
                 .allSatisfy(event -> {
                     assertThat(event.getString("channel")).isEqualTo("/test/echo");
                     assertThat(event.getString("what")).isEqualTo("ANSWER");
+                    assertThat(event.getString("reason")).isEqualTo("BLOCKING");
                 });
         assertThat(events)
                 .filteredOn(event -> event.getEventType().getName().equals(LOST))

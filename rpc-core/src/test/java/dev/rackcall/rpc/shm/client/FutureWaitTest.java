@@ -3,12 +3,20 @@ package dev.rackcall.rpc.shm.client;
 import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.shm.os.Affinity;
+import dev.rackcall.shm.os.Processor;
+import dev.rackcall.shm.waiting.Processors;
+import dev.rackcall.shm.waiting.SpinLimit;
+import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.testkit.Concurrently;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -29,6 +37,64 @@ class FutureWaitTest {
 
     @Test
     void shouldPollNoLongerThanItWaits() throws Exception {
+        withUnanswered((connection, future) -> {
+            int before = connection.async.helped();
+            assertThatThrownBy(() -> future.get(0, TimeUnit.NANOSECONDS)).isInstanceOf(TimeoutException.class);
+            assertThat(connection.async.helped() - before).isLessThan(FEW);
+            // Given time; on a busy machine 10 ms may pass without this thread.
+            for (long millis = 10; connection.async.helped() - before <= FEW; millis *= 2) {
+                long wait = millis;
+                assertThat(wait).isLessThan(10_000);
+                assertThrown(TimeoutException.class, () -> future.get(wait, TimeUnit.MILLISECONDS));
+            }
+        });
+    }
+
+    @Test
+    void shouldPollOnceOnTheServersProcessor() throws Exception {
+        assumeThat(Spinning.alwaysShares()).isFalse();
+        withUnanswered((connection, future) -> Concurrently.run(1, thread -> {
+            // A pinned thread cannot move aside.
+            int processor = Processor.current();
+            Affinity.pin(processor);
+            ControlLayout.processor(connection.memory, processor);
+            assertThat(polls(connection, future)).isOne();
+            assertThat(ControlLayout.caller(connection.memory))
+                    .as("the server knows")
+                    .isEqualTo(processor);
+        }));
+    }
+
+    @Test
+    void shouldPollOnceBesideAsManySpinningThreadsAsProcessors() throws Exception {
+        withUnanswered((connection, future) -> {
+            int entered = 0;
+            while (entered < Processors.count()) {
+                // The reactor may spin just now; then there is one less.
+                entered += SpinLimit.enter(Processors.count()) ? 1 : 0;
+            }
+            try {
+                assertThat(polls(connection, future)).isOne();
+            } finally {
+                for (int i = 0; i < entered; i++) {
+                    SpinLimit.leave();
+                }
+            }
+        });
+    }
+
+    /** How often a thread polls that waits for the future until it gives up. */
+    private static int polls(ShmClientConnection connection, CompletableFuture<Long> future) {
+        int before = connection.async.helped();
+        assertThatThrownBy(() -> future.get(1, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+        return connection.async.helped() - before;
+    }
+
+    private interface Case {
+        void test(ShmClientConnection connection, CompletableFuture<Long> future) throws Exception;
+    }
+
+    private void withUnanswered(Case unanswered) throws Exception {
         try (LyingServer server = new LyingServer(directory, HostileScript.service("/test/echo"))) {
             server.answer((ticket, slot, memory) -> {});
             ShmClientConnection connection = LyingServer.connect("/test/echo", directory, Duration.ofSeconds(20));
@@ -36,16 +102,7 @@ class FutureWaitTest {
                 connection.use(HostileScript.service("/test/echo"));
                 ClientCall call = connection.begin(METHOD, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
                 call.arguments().writeLong(1);
-                CompletableFuture<Long> future = call.invokeAsync((in, of) -> in.readLong());
-                int before = connection.async.helped();
-                assertThatThrownBy(() -> future.get(0, TimeUnit.NANOSECONDS)).isInstanceOf(TimeoutException.class);
-                assertThat(connection.async.helped() - before).isLessThan(FEW);
-                // Given time; on a busy machine 10 ms may pass without this thread.
-                for (long millis = 10; connection.async.helped() - before <= FEW; millis *= 2) {
-                    long wait = millis;
-                    assertThat(wait).isLessThan(10_000);
-                    assertThrown(TimeoutException.class, () -> future.get(wait, TimeUnit.MILLISECONDS));
-                }
+                unanswered.test(connection, call.invokeAsync((in, of) -> in.readLong()));
             } finally {
                 connection.close();
             }

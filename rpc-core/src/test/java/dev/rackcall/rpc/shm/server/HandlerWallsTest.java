@@ -112,7 +112,7 @@ class HandlerWallsTest {
         ConnectionFactory factory = new ConnectionFactory(
                 spec,
                 service,
-                Handlers.of(spec.threads().dispatch()),
+                Handlers.of(spec.threads().dispatch(), spec.threads().waiting()),
                 1 << 20,
                 id -> new SharedPool("/test/walls", id, 1 << 20),
                 HandlerWalls.with(keys));

@@ -3,7 +3,11 @@ package dev.rackcall.rpc.shm.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.rpc.spi.CallThread;
+import dev.rackcall.shm.os.Starvation;
 import dev.rackcall.testkit.Await;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
@@ -15,12 +19,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** One thread has the duty to poll, never two and never none, whenever handlers get stuck and come back. */
 class ReliefTest {
     private static final int RELIEFS = 400;
     private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final int LONGEST_SPINS = 4_000;
+    private static final int CHECKS_STARVED = 5;
 
     private final Relief.Served connection = new Relief.Served() {
         @Override
@@ -50,8 +56,9 @@ class ReliefTest {
                         returned.incrementAndGet();
                     }
                 },
-                "relief-test",
-                back -> {}));
+                ReliefTest::thread,
+                back -> {},
+                ReliefTest::neverStarved));
         relief.get().start();
         CountDownLatch first = handlers.poll(20, TimeUnit.SECONDS);
         relief.get().relieveIfStuck();
@@ -114,7 +121,8 @@ class ReliefTest {
                         super.start();
                     }
                 },
-                back -> {}));
+                back -> {},
+                ReliefTest::neverStarved));
         relief.get().start();
         handlers.poll(20, TimeUnit.SECONDS).countDown();
         CountDownLatch second = handlers.poll(20, TimeUnit.SECONDS);
@@ -132,6 +140,49 @@ class ReliefTest {
         third.countDown();
         fourth.countDown();
         Await.equal("turns of the next thread", 3, kept::get);
+    }
+
+    @Test
+    void shouldWaitForAHandlerThatGetsNoProcessorButNotForEver(@TempDir Path folder) throws Exception {
+        Files.writeString(folder.resolve("stat"), "4711 (relief-test) R 1 2 3\n");
+        Files.writeString(folder.resolve("schedstat"), "0 17 42\n");
+        BlockingQueue<CountDownLatch> handlers = new LinkedBlockingQueue<>();
+        AtomicReference<Relief<Relief.Served>> relief = new AtomicReference<>();
+        relief.set(new Relief<>(
+                () -> {
+                    CountDownLatch end = new CountDownLatch(1);
+                    Relief.Marks<Relief.Served> entered = relief.get().enter(connection);
+                    handlers.add(end);
+                    await(end);
+                    relief.get().leave(entered);
+                },
+                ReliefTest::thread,
+                back -> {},
+                () -> Starvation.of(folder)));
+        relief.get().start();
+        CountDownLatch first = handlers.poll(20, TimeUnit.SECONDS);
+        for (int check = 0; check < 1 + CHECKS_STARVED; check++) {
+            relief.get().relieveIfStuck();
+            assertThat(relief.get().isStarved()).isTrue();
+        }
+        assertThat(relief.get().isInHandler()).as("the first thread is on duty").isTrue();
+        assertThat(handlers).isEmpty();
+
+        relief.get().relieveIfStuck();
+
+        CountDownLatch second = handlers.poll(20, TimeUnit.SECONDS);
+        assertThat(second).as("the handler of a second thread on duty").isNotNull();
+        first.countDown();
+        second.countDown();
+    }
+
+    private static Thread thread(Runnable task) {
+        return new CallThread(task, "relief-test");
+    }
+
+    /** On a busy machine these tests' threads may be starved, but how long for is not their subject. */
+    private static Starvation neverStarved() {
+        return Starvation.of(Path.of("of no thread"));
     }
 
     private static void await(CountDownLatch latch) {
@@ -168,7 +219,8 @@ class ReliefTest {
     /** Threads that poll one after the other, with handlers now shorter, now longer than the watcher's patience. */
     private static final class Crew {
         private final Relief.Served connection;
-        private final Relief<Relief.Served> relief = new Relief<>(this::poll, "relief-test", back -> {});
+        private final Relief<Relief.Served> relief =
+                new Relief<>(this::poll, ReliefTest::thread, back -> {}, ReliefTest::neverStarved);
         private final AtomicInteger polling = new AtomicInteger();
         private final AtomicInteger together = new AtomicInteger();
         private final AtomicInteger relieved = new AtomicInteger();

@@ -2,8 +2,12 @@ package dev.rackcall.rpc.shm.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.shm.waiting.SpinLimit;
+import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitCounts;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
+import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -18,7 +22,11 @@ class WorkerPoolTest {
     private static final int BOUND = 30;
 
     private static WorkerPool<Runnable> pool(int count, AtomicInteger refused) {
-        return new WorkerPool<>(count, 64, HOUR, Runnable::run, _ -> refused.incrementAndGet());
+        return pool(count, WaitStrategy.adaptive(), refused);
+    }
+
+    private static WorkerPool<Runnable> pool(int count, WaitStrategy waiting, AtomicInteger refused) {
+        return new WorkerPool<>(count, 64, waiting, HOUR, Runnable::run, _ -> refused.incrementAndGet());
     }
 
     /** Entries come when the other workers are about to sleep, sleep or spin, while one of them has a long task. */
@@ -77,7 +85,8 @@ class WorkerPoolTest {
     @Test
     void shouldCountAnEntryForWhichNoWorkerWasWoken() throws Exception {
         long bound = TimeUnit.MILLISECONDS.toNanos(50);
-        try (WorkerPool<Runnable> pool = new WorkerPool<>(2, 64, bound, Runnable::run, _ -> {})) {
+        try (WorkerPool<Runnable> pool =
+                new WorkerPool<>(2, 64, WaitStrategy.adaptive(), bound, Runnable::run, _ -> {})) {
             long before = WaitCounts.of(WaitCounts.Kind.RESCUED);
             CountDownLatch first = new CountDownLatch(1);
             assertThat(pool.offer(first::countDown)).isTrue();
@@ -90,6 +99,32 @@ class WorkerPoolTest {
                 awaitQuietly(late);
                 return WaitCounts.of(WaitCounts.Kind.RESCUED) > before;
             });
+        }
+    }
+
+    @Test
+    void shouldSpinUnlessWorkersSleepAtOnceOrHaveOneProcessor() {
+        assertThat(isSeenSpinning(WaitStrategy.adaptive(), Await.BOUND)).isEqualTo(!Spinning.alwaysShares());
+        assertThat(isSeenSpinning(WaitStrategy.busySpin(), Await.BOUND)).isEqualTo(!Spinning.alwaysShares());
+        assertThat(isSeenSpinning(WaitStrategy.blocking(), Duration.ofMillis(200)))
+                .isFalse();
+    }
+
+    /** A worker that spins counts among the spinning threads of the process; the test has no other ones. */
+    private static boolean isSeenSpinning(WaitStrategy waiting, Duration bound) {
+        Duration most = Spinning.alwaysShares() ? Duration.ofMillis(200) : bound;
+        try (WorkerPool<Runnable> pool = pool(1, waiting, new AtomicInteger())) {
+            long begin = System.nanoTime();
+            while (System.nanoTime() - begin < most.toNanos()) {
+                pool.offer(() -> {});
+                for (int i = 0; i < 10_000; i++) {
+                    if (!SpinLimit.enter(1)) {
+                        return true;
+                    }
+                    SpinLimit.leave();
+                }
+            }
+            return false;
         }
     }
 
