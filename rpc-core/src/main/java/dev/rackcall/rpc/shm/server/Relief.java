@@ -78,9 +78,9 @@ final class Relief<C extends Relief.Served> {
     /** {@code entered} at the watcher's last check. */
     private long enteredBefore = -1;
 
-    /** Of the thread on duty in its handler; null until it runs. */
+    /** Whether the thread on duty starves in its handler; null until it runs. */
     private volatile Starvation starvation;
-    /** Of the thread on duty between two calls of {@link #isStarved}; null until it runs. */
+    /** Whether it starves between two calls of {@link #isStarved}; null until it runs. */
     private volatile Starvation starvationOfAll;
 
     private int checksStarved;
