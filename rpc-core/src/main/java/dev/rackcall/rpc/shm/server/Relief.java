@@ -80,8 +80,6 @@ final class Relief<C extends Relief.Served> {
 
     /** Whether the thread on duty starves in its handler; null until it runs. */
     private volatile Starvation starvation;
-    /** Whether it starves between two calls of {@link #isStarved}; null until it runs. */
-    private volatile Starvation starvationOfAll;
 
     private int checksStarved;
 
@@ -100,19 +98,9 @@ final class Relief<C extends Relief.Served> {
             // A successor starts before onDuty names it.
             if (isOnDuty()) {
                 starvation = starvations.get();
-                starvationOfAll = starvations.get();
                 body.run();
             }
         });
-    }
-
-    /**
-     * Whether the thread on duty wants to run and has hardly got a processor since the previous call. For the watching
-     * thread.
-     */
-    boolean isStarved() {
-        Starvation current = starvationOfAll;
-        return current != null && current.lasts(System.nanoTime());
     }
 
     void start() {
