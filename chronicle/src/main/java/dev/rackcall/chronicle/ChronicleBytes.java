@@ -16,10 +16,9 @@ import net.openhft.chronicle.bytes.BytesStore;
  * the receiver reads, without a copy, what lies between its read position and its write position. Any other {@code
  * Bytes} is copied.
  *
- * <p>Chronicle Bytes knows addresses, not scopes. Do not use such an object after its memory has ended: an argument ends
- * with the call, a result with {@link #release}, what {@link #create} returned with its scope. Rackcall cannot check
- * that, nor stores: a use after the end reads or overwrites other data, or ends the JVM. Treat what another process sent
- * as read-only.
+ * <p>Chronicle Bytes knows addresses, not scopes. The memory of an argument is valid until the call ends, that of a result
+ * until {@link #release}, and that of {@link #create} as long as its scope. A later access reads or overwrites other data,
+ * or crashes the JVM. Rackcall cannot detect it, nor a store into what another process sent: treat that as read-only.
  */
 public final class ChronicleBytes {
     private ChronicleBytes() {}

@@ -15,7 +15,7 @@ final class SharedStore extends PointerBytesStore {
         set(segment.address(), segment.byteSize());
     }
 
-    /** What a Ref can name. */
+    /** The object that a Ref can name. */
     SharedBytes object() {
         return object;
     }
@@ -32,10 +32,13 @@ final class SharedStore extends PointerBytesStore {
 
     /** A view of everything, to be filled. */
     Bytes<?> fillable() {
-        return shareable(bytesForWrite());
+        Bytes<?> bytes = bytesForWrite();
+        // Without a limit it would write over what comes after it in the arena.
+        bytes.writeLimit(capacity());
+        return shareable(bytes);
     }
 
-    /** Another thread than the one that decodes an answer may use it. */
+    /** Lets threads use it that have not made it: the one that decodes an answer is not the caller's. */
     static Bytes<?> shareable(Bytes<?> bytes) {
         bytes.singleThreadedCheckDisabled(true);
         return bytes;

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import net.openhft.chronicle.bytes.Bytes;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -207,6 +208,26 @@ class ChronicleBytesTest {
         field.set(2, (byte) 9);
         assertThat(bytes.toByteArray()).containsExactly(1, 2, 9);
         assertThatThrownBy(() -> bytes.writeByte((byte) 4)).isInstanceOf(BufferOverflowException.class);
+    }
+
+    @Test
+    void shouldNotWriteBeyondItsCapacity() {
+        connect("PROCESS");
+        Bytes<?> bytes = ChronicleBytes.create(scope, 4);
+        SharedBytes next = SharedBytes.copyOf(scope, new byte[] {1, 2, 3});
+        bytes.writeInt(7);
+        assertOverflow(() -> bytes.writeByte((byte) 9));
+        assertOverflow(() -> bytes.append("text"));
+        assertOverflow(() -> bytes.write(new byte[64]));
+        assertOverflow(() -> bytes.writeByte(4, (byte) 9));
+        assertOverflow(() -> bytes.writeLong(0, 9));
+        bytes.clear();
+        assertOverflow(() -> bytes.writeLong(9));
+        assertThat(next.toArray()).containsExactly(1, 2, 3);
+    }
+
+    private static void assertOverflow(ThrowingCallable store) {
+        assertThatThrownBy(store).isInstanceOfAny(BufferOverflowException.class, IndexOutOfBoundsException.class);
     }
 
     /** The other process may write anything. */

@@ -51,7 +51,8 @@ class DrainTest {
     void shouldLoseNoCallOverMemory() throws Exception {
         replaceServers(
                 number -> server(address()).build().start(),
-                RackcallChannelBuilder.forAddress(address()).build());
+                RackcallChannelBuilder.forAddress(address()).build(),
+                CallOptions.DEFAULT);
     }
 
     @Test
@@ -60,9 +61,11 @@ class DrainTest {
                 number -> server(address()).build().start(),
                 RackcallChannelBuilder.forAddress(address())
                         .defaultLoadBalancingPolicy("round_robin")
-                        .build());
+                        .build(),
+                CallOptions.DEFAULT);
     }
 
+    /** A channel may learn of the successor only after the end of its server; its calls wait for that. */
     @Test
     void shouldLoseNoCallOverTheSoftwareDevice() throws Exception {
         URI names = directory.resolve("names").toUri();
@@ -72,7 +75,8 @@ class DrainTest {
                         .directory(names)
                         .build()
                         .start(),
-                RackcallChannelBuilder.forDirectory(CHANNEL, names).build());
+                RackcallChannelBuilder.forDirectory(CHANNEL, names).build(),
+                CallOptions.DEFAULT.withWaitForReady());
         // A server that ends does not wait long for the withdrawal of its entry, which writes into this folder.
         Await.until("the end of the directory", () -> DirectoryTest.isDeleted(Path.of(names)));
     }
@@ -81,9 +85,9 @@ class DrainTest {
         return RackcallSocketAddress.of(CHANNEL, directory);
     }
 
-    private void replaceServers(Starter starter, ManagedChannel channel) throws Exception {
+    private void replaceServers(Starter starter, ManagedChannel channel, CallOptions options) throws Exception {
         Server serving = starter.start(servers++);
-        try (Load load = new Load(channel)) {
+        try (Load load = new Load(channel, options)) {
             for (int i = 0; i < ROUNDS; i++) {
                 load.awaitAnswers();
                 Server successor = starter.start(servers++);
@@ -102,13 +106,15 @@ class DrainTest {
     /** Callers that check each answer, until one is wrong. */
     private static final class Load implements AutoCloseable {
         private final ManagedChannel channel;
+        private final CallOptions common;
         private final AtomicLong answers = new AtomicLong();
         private final AtomicReference<Throwable> wrong = new AtomicReference<>();
         private final List<Thread> threads = new ArrayList<>();
         private volatile boolean ended;
 
-        Load(ManagedChannel channel) {
+        Load(ManagedChannel channel, CallOptions common) {
             this.channel = channel;
+            this.common = common;
             for (int i = 0; i < CALLERS; i++) {
                 threads.add(Thread.ofPlatform().name("caller-" + i).start(this::run));
             }
@@ -119,7 +125,7 @@ class DrainTest {
                 for (int i = 0; !ended; i++) {
                     byte[] value = new byte[i % 7 == 0 ? 50_000 : 100];
                     Arrays.fill(value, (byte) i);
-                    CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(100, TimeUnit.SECONDS);
+                    CallOptions options = common.withDeadlineAfter(100, TimeUnit.SECONDS);
                     switch (i % 3) {
                         case 0 -> echo(options, value);
                         case 1 -> repeat(options, value);

@@ -10,9 +10,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Without it, the profile {@code grpc-versions} could test one version three times. */
+/** Fails if the profile {@code other-grpc} runs with another version than the build names. */
 class GrpcVersionTest {
-    /** What the interoperability suite needs of gRPC and what is published less often is not meant. */
+    /** Without gRPC's other jars: those that only the interoperability suite needs, and those with their own releases. */
     private static final Pattern JAR =
             Pattern.compile("grpc-(?:api|core|netty-shaded|protobuf|services|stub|util)-(\\d[\\w.]*)\\.jar");
 

@@ -134,7 +134,7 @@ class SubjectsTest {
                 .hasMessageContaining("raw-pingpong, rackcall-noop, rackcall-value-N, ")
                 .hasMessageContaining("grpc-tcp")
                 .hasMessageContaining("spin-N-N")
-                .satisfies(thrown -> assertThat(thrown.getMessage()).hasSizeLessThan(1600));
+                .satisfies(thrown -> assertThat(thrown.getMessage()).hasSizeLessThan(1800));
         assertThatThrownBy(() -> Subjects.only(List.of("racckall-noop")))
                 .hasMessageContaining("did you mean rackcall-noop?");
         assertThatThrownBy(() -> Subjects.only(List.of("grpc")))

@@ -22,12 +22,12 @@ public final class Starvation {
         this.thread = thread;
     }
 
-    /** Of the thread whose folder below {@code /proc} this is; it never lasts if the folder has no such files. */
+    /** Observes the thread with this folder in {@code /proc}. If the folder lacks the files, it reports no starvation. */
     public static Starvation of(Path thread) {
         return new Starvation(thread);
     }
 
-    /** Of the calling thread; never, if the kernel does not say. */
+    /** Observes the calling thread. Reports no starvation if the kernel does not say. */
     public static Starvation ofCurrentThread() {
         try {
             return new Starvation(CURRENT_THREAD.toRealPath());

@@ -8,8 +8,8 @@ package dev.rackcall.shm.waiting;
  * shrink_halt_poll_ns}): a wait that ends while spinning keeps the time, a sleep that ends early raises it, and a long
  * sleep lowers it.
  *
- * <p>While threads lose their processor in such waits, the time is halved for each of them, up to {@value
- * #MOST_HALVINGS} times, and doubled again for each wait that spinning meets.
+ * <p>Each wait that loses its processor halves the time, at most {@value #MOST_HALVINGS} times. Each wait that ends while
+ * spinning doubles it again.
  *
  * <p>Threads may share it without synchronisation. A lost update costs some microseconds at most.
  */

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
  * those for futures, for items of streams and for gRPC calls. Thread-safe.
  */
 public final class WaitCounts {
-    /** Kinds of waits, and of decisions in them. Decisions are counted for all waits. */
+    /** Kinds of waits, of decisions in them, and of faults. Decisions are counted for all waits. */
     public enum Kind {
         /** A caller polled until its answer came, for longer than the first polls. */
         ANSWER_SPUN,
@@ -22,14 +22,14 @@ public final class WaitCounts {
         YIELDED,
         /** A thread stopped spinning, as another one had taken its processor. */
         PREEMPTED,
-        /** A thread slept rather than spin, as enough threads of the process spun already. */
+        /** A thread slept rather than spin, since as many threads of the process as it has processors spun already. */
         LIMITED,
         /** A server's polling thread slept until a request or another event came, or for a while. */
         REQUEST_SLEPT,
         /**
-         * A caller, a polling thread, a worker or the client's reactor slept until its sleep had lasted to its bound, though
-         * what it waited for had happened, and no wake-up came in 20 ms more. The bound of a sleep is to save no call: this is
-         * 0 unless the thread that wakes had no processor for so long, a peer breaks the protocol, or Rackcall has a fault.
+         * A lost wake-up: a thread slept for its longest time although its answer, request or slot was ready, and nothing woke
+         * it within another 20 ms. Stays 0 unless the waking thread had no processor for that long, a peer broke the protocol,
+         * or Rackcall has a bug.
          */
         RESCUED;
 

@@ -11,8 +11,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
 /**
- * The least that bytes by value cost there and back: one thread copies them from an array into memory outside the heap,
- * and from there into another array.
+ * Copies an array into memory outside the heap and from there into another array, in one thread: the copies of one
+ * direction of a call by value.
  *
  * @param bytes copied each time
  */

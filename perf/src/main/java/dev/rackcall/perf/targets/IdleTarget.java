@@ -87,7 +87,7 @@ public record IdleTarget(BenchPlan plan, Workspace workspace) {
             MeasuredProcess<MeasuredClient> client = pair.client();
             MeasuredProcess<ServerSide> server = pair.server().orElseThrow();
             warmUp(client);
-            // The code of connecting is compiled, and pools have their final size.
+            // Connects once before measuring: pools reach their final size, and most code of connecting is compiled.
             client.ask(side -> side.open(IDLE_CONNECTIONS));
             client.ask(MeasuredClient::closeFurther);
             pause(SETTLE_NANOS);

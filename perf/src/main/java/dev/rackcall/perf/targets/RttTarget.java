@@ -78,7 +78,9 @@ public final class RttTarget {
             List<SubjectPair> warm = pairs.stream()
                     .filter(pair -> rounds.attempt(target, pair.subject(), () -> pair.warmUp(plan.warmUpNanos())))
                     .toList();
-            return plan.rate().isPresent() ? atRate(warm, plan.rate().getAsDouble()) : closedLoop(warm);
+            return plan.rate().isPresent() && target != BenchTarget.THROUGHPUT
+                    ? atRate(warm, plan.rate().getAsDouble())
+                    : closedLoop(warm);
         } finally {
             pairs.forEach(SubjectPair::close);
         }

@@ -13,6 +13,7 @@ import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitCounts;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -33,7 +34,7 @@ final class AnswerWaiting {
     /** A caller is busy, and worth a processor of its own, if the last wait ended less than this ago. */
     private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
-    /** Longest single sleep. Bounds the delay if a server sends no wake-up. */
+    /** A single sleep lasts at most one and a half times as long. Bounds the delay if a server sends no wake-up. */
     static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** A thread that goes on so long after its sleep had no processor in between. */
@@ -187,11 +188,12 @@ final class AnswerWaiting {
                     interrupted |= !call.endsWhenInterrupted() && Thread.interrupted();
                     requireHope();
                     connection.end.look();
-                    long nanos = Math.clamp(end - System.nanoTime(), 1, MAX_SLEEP_NANOS);
+                    long left = end - System.nanoTime();
                     if (Thread.currentThread().isVirtual()) {
-                        connection.async.park(call, nanos);
+                        connection.async.park(call, Math.clamp(left, 1, MAX_SLEEP_NANOS));
                     } else {
-                        sleep(nanos);
+                        long longest = longestSleep();
+                        sleep(Math.clamp(left, 1, longest), left >= longest);
                     }
                 }
             } finally {
@@ -205,14 +207,22 @@ final class AnswerWaiting {
             return answer();
         }
 
-        private void sleep(long nanos) {
+        /**
+         * Varies: an answer that comes at the very end of a sleep, as those of handlers that take 100 ms, could otherwise
+         * often pass for one whose wake-up was lost.
+         */
+        private static long longestSleep() {
+            return MAX_SLEEP_NANOS + ThreadLocalRandom.current().nextLong(MAX_SLEEP_NANOS / 2);
+        }
+
+        private void sleep(long nanos, boolean toItsBound) {
             ControlLayout.fallAsleep(memory, call.index);
             try {
                 connection.end.listen();
                 // The volatile update above precedes this check. The server publishes, fences, and then checks for
                 // sleepers.
                 long seen = SlotLayout.responseWord(memory, call.slot);
-                if (!SlotLayout.isOf(seen, ticket) && oversleeps(seen, nanos) && nanos == MAX_SLEEP_NANOS) {
+                if (!SlotLayout.isOf(seen, ticket) && oversleeps(seen, nanos) && toItsBound) {
                     countIfLost();
                 }
             } finally {

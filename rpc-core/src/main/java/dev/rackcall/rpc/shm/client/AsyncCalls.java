@@ -130,7 +130,10 @@ final class AsyncCalls implements ClientReactor.Polled {
         boolean spins = spin.begins();
         try {
             do {
-                helped++;
+                if (spins) {
+                    // Else the reactor would leave the answers to a thread that sleeps.
+                    helped++;
+                }
                 for (int i = 0; i < SPINS_PER_POLL; i++) {
                     if (future.isDone() || future.finish(true)) {
                         spin.spinning.met();

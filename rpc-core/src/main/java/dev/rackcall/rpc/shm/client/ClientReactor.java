@@ -216,6 +216,13 @@ final class ClientReactor {
         }
         // Waiting callers poll themselves. Give them time to show it before the reactor competes with them for a core.
         handle(poll.await(GRACE_NANOS));
+        if (areAllHelped()) {
+            // Callers poll, so the reactor leaves the answers to them. It returns soon, since only this thread enforces
+            // the deadlines of asynchronous calls. A thread that naps does not count among those that spin.
+            expireAll();
+            handle(poll.await(HELPED_NANOS));
+            return;
+        }
         Spinning spinning = isAnyOnDevice() ? onDevice : inMemory;
         spinning.begin();
         if (SpinLimit.enter(Processors.count())) {
@@ -244,10 +251,6 @@ final class ClientReactor {
                 spinning.begin();
             }
             if (areAllHelped()) {
-                // Callers poll, so the reactor leaves the answers to them. It returns soon, since only this thread
-                // enforces the deadlines of asynchronous calls.
-                expireAll();
-                handle(poll.await(HELPED_NANOS));
                 return true;
             }
             boolean isLate = isLook && isAnyHelped() && System.nanoTime() - began > HELPED_NANOS;

@@ -189,8 +189,8 @@ class ClientSlots {
     }
 
     /**
-     * Whether the server has taken all requests. As laps become narrow only then, at most one change, which makes them
-     * wide, lies ahead of the server, and what the words say about its next request is right.
+     * Whether the server has taken all requests. Laps become narrow only then, so at most one change, a widening, is ahead
+     * of the server, and the words are right for its next request.
      */
     private boolean hasCaughtUp(long ticket) {
         try {
@@ -209,7 +209,7 @@ class ClientSlots {
         return true;
     }
 
-    /** Until the server knows of the change, it may find no request from that ticket on, whichever thread sends it. */
+    /** The server may find no request from that ticket on, whichever thread sends it, until it sees this change. */
     private void announce(boolean wide, long ticket) {
         try {
             if (wide) {
@@ -515,7 +515,7 @@ class ClientSlots {
         if (age == NARROW) {
             return narrowMask + 1;
         }
-        // In the first wide lap, a slot of narrow laps had its last request before they became wide.
+        // In the first wide lap, the last request of one of the first slots may still belong to a narrow lap.
         boolean wasNarrow = age < oldest && ((int) ticketOf(turn) & mask) <= narrowMask;
         return wasNarrow ? Math.max(age - YOUNGEST, narrowMask + 1) : mask + 1;
     }

@@ -72,8 +72,8 @@ final class ConnectionEvents {
         String what;
 
         @Label("Reason")
-        @Description("SPUN: spinning for longer would not pay. SERVER_HERE: the server needed the processor."
-                + " PREEMPTED: another thread had the processor. LIMITED: enough threads of the process spun."
+        @Description("SPUN: it spun as long as that pays. SERVER_HERE: the server needed the processor."
+                + " PREEMPTED: another thread had the processor. LIMITED: as many threads as processors spun already."
                 + " BLOCKING: the channel's threads never spin. TAKEN: no slot was free")
         String reason;
     }

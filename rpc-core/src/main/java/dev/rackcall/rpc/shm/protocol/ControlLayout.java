@@ -273,9 +273,9 @@ public final class ControlLayout {
     }
 
     /**
-     * How many slots request {@code ticket} goes round, which is the next one that the server takes: as the last change up
-     * to it says. Of changes at one ticket, the one that widens is the last. If the words change meanwhile, the result may
-     * be wrong; then the server does not find the request, and asks again.
+     * The slots in the lap of request {@code ticket}, the next one that the server takes: {@link #NARROW_SLOTS} or all, by
+     * the last change that is not ahead of it. If both changes name the same ticket, the widening one counts. If the words
+     * change meanwhile, the result may be wrong; then the server does not find the request, and asks again.
      */
     public static int lap(MemorySegment memory, long ticket, int slots) {
         long narrow = (long) LONG.getOpaque(memory, NARROW) - 1;

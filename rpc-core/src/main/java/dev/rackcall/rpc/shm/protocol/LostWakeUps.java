@@ -10,19 +10,19 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>A sleep counts if it lasted to its bound, what it waited for had happened, and no wake-up came within the {@linkplain
  * #grace grace} either. A caller's deadline, an interrupt and a wake-up end a sleep in other ways, and those never count.
- * Nor does a wake-up whose sleeper or reactor only waits for a processor:
+ * A sleeper or reactor that was only waiting for a processor does not count either:
  *
  * <ul>
  *   <li>Each sleeper has a word that the waking thread changes first: a flag, the mark of a rung connection, or the ring
  *       in a socket. A futex has no such word. Its sleeper instead sleeps once more, on the word of the answer, and does not
  *       count if it was off its processor between the two sleeps.
- *   <li>A server that still polls the connection may be about to wake the sleeper, between two handlers. Only one that
- *       has stopped polling has woken all whose answers its poller had given.
+ *   <li>A server that still polls the connection may be about to wake the sleeper, between two handlers. A server
+ *       that has stopped polling has already woken every caller that it answered.
  *   <li>A thread that relies on the client's reactor leaves the count to the reactor.
  * </ul>
  *
- * <p>What remains is a thread that has published and loses its processor before it wakes. It may do so by waking another
- * sleeper, which the kernel may run first. Only time tells that from a lost wake-up.
+ * <p>What remains is a thread that has published and loses its processor before it wakes. For example, it wakes another
+ * sleeper, and the kernel runs that one first. Only time tells that from a lost wake-up.
  */
 public final class LostWakeUps {
     private static final LimitedLog LOG = LimitedLog.of(LostWakeUps.class);

@@ -159,10 +159,7 @@ public final class Poller {
         long now = emptyTurns.getOpaque();
         boolean asleep = sleeping;
         looksAsleep = asleep ? looksAsleep + 1 : 0;
-        boolean hasRests = asleep || now - emptyTurnsBefore > TURNS_OVERLOADED;
-        // A poller that gets no processor has no turns either; another one would compete with it.
-        int busy = hasRests || relief.isStarved() ? 0 : 1;
-        looksOverloaded = hasRests ? 0 : looksOverloaded + busy;
+        looksOverloaded = asleep || now - emptyTurnsBefore > TURNS_OVERLOADED ? 0 : looksOverloaded + 1;
         emptyTurnsBefore = now;
     }
 

@@ -2,7 +2,6 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.rpc.spi.ServerSpec;
-import dev.rackcall.shm.waiting.Processors;
 import dev.rackcall.shm.waiting.SpinTime;
 import java.time.Duration;
 import java.util.List;
@@ -57,7 +56,7 @@ final class Pollers {
      */
     static Pollers start(ServerSpec.Threads threads, Supplier<SpinTime> gaps, BooleanSupplier draining) {
         OptionalInt given = threads.pollers();
-        int byProcessors = Math.max(1, Processors.count() / PROCESSORS_PER_POLLER);
+        int byProcessors = Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_POLLER);
         // A poller that never sleeps would not end after a burst either.
         int most = threads.waiting().sleeps() ? byProcessors : 1;
         return start(threads, gaps, draining, given.orElse(1), given.orElse(most));

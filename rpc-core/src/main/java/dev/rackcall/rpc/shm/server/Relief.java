@@ -78,10 +78,8 @@ final class Relief<C extends Relief.Served> {
     /** {@code entered} at the watcher's last check. */
     private long enteredBefore = -1;
 
-    /** Of the thread on duty in its handler; null until it runs. */
+    /** Whether the thread on duty starves in its handler; null until it runs. */
     private volatile Starvation starvation;
-    /** Of the thread on duty between two calls of {@link #isStarved}; null until it runs. */
-    private volatile Starvation starvationOfAll;
 
     private int checksStarved;
 
@@ -100,19 +98,9 @@ final class Relief<C extends Relief.Served> {
             // A successor starts before onDuty names it.
             if (isOnDuty()) {
                 starvation = starvations.get();
-                starvationOfAll = starvations.get();
                 body.run();
             }
         });
-    }
-
-    /**
-     * Whether the thread on duty wants to run and has hardly got a processor since the previous call. For the watching
-     * thread.
-     */
-    boolean isStarved() {
-        Starvation current = starvationOfAll;
-        return current != null && current.lasts(System.nanoTime());
     }
 
     void start() {

@@ -65,8 +65,9 @@ class FutureWaitTest {
         }));
     }
 
+    /** The reactor must not take it for a thread that polls, and takes the answer itself. */
     @Test
-    void shouldPollOnceBesideAsManySpinningThreadsAsProcessors() throws Exception {
+    void shouldNotHelpBesideAsManySpinningThreadsAsProcessors() throws Exception {
         withUnanswered((connection, future) -> {
             int entered = 0;
             while (entered < Processors.count()) {
@@ -74,7 +75,7 @@ class FutureWaitTest {
                 entered += SpinLimit.enter(Processors.count()) ? 1 : 0;
             }
             try {
-                assertThat(polls(connection, future)).isOne();
+                assertThat(polls(connection, future)).isZero();
             } finally {
                 for (int i = 0; i < entered; i++) {
                     SpinLimit.leave();

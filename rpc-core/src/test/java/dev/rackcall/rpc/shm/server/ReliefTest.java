@@ -163,7 +163,6 @@ class ReliefTest {
         CountDownLatch first = handlers.poll(20, TimeUnit.SECONDS);
         for (int check = 0; check < 1 + CHECKS_STARVED; check++) {
             relief.get().relieveIfStuck();
-            assertThat(relief.get().isStarved()).isTrue();
         }
         assertThat(relief.get().isInHandler()).as("the first thread is on duty").isTrue();
         assertThat(handlers).isEmpty();
