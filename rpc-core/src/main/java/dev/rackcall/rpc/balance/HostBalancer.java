@@ -267,7 +267,7 @@ public final class HostBalancer implements Balancer {
         }
         Subchannel[] present = live;
         if (present.length == 0) {
-            throw replaced();
+            throw closed ? spec.closedHere().asException() : replaced();
         }
         return present;
     }

@@ -144,6 +144,7 @@ class MissingMethodTest extends RpcFixture {
         CompletableFuture<Long> answer = notes.later(3);
         balancer.close();
         assertThat(answer).failsWithin(Await.BOUND).withThrowableThat().withMessageContaining("CANCELLED");
+        assertFails(Status.Code.CANCELLED, () -> notes.later(4));
         connects.countDown();
     }
 
