@@ -422,7 +422,7 @@ class ClientSlots {
         void once() {
             connection.async.poll();
             if (end - System.nanoTime() <= 0) {
-                throw exhausted();
+                throw outOfTime();
             }
             spin();
             if (!spins) {
@@ -458,7 +458,7 @@ class ClientSlots {
             // First: other calls' answers may keep coming for longer than this one may wait.
             long left = end - System.nanoTime();
             if (left <= 0) {
-                throw exhausted();
+                throw outOfTime();
             }
             if (first && (connection.async.poll() > 0 || me.isWoken())) {
                 return;
@@ -485,16 +485,26 @@ class ClientSlots {
             }
         }
 
-        private RpcException exhausted() {
+        private RpcException outOfTime() {
             int busy = 0;
             for (ShmClientCall call : slots) {
                 busy += call.isBusy() ? 1 : 0;
+            }
+            int most = connection.spec.slots();
+            if (busy < most) {
+                // Fewer calls at a time would not help: the server has no time.
+                return Status.Code.DEADLINE_EXCEEDED
+                        .with(
+                                "channel %s: the server had not taken earlier calls before the deadline, so this one was not sent"
+                                        + " (%d of %d slots are taken)",
+                                connection.spec.channel(), busy, most)
+                        .asException();
             }
             return Status.Code.RESOURCE_EXHAUSTED
                     .with(
                             "channel %s: all %d slots were taken until the deadline (%d calls under way);"
                                     + " make fewer calls at once, or open the channel with more slots",
-                            connection.spec.channel(), connection.spec.slots(), busy)
+                            connection.spec.channel(), most, busy)
                     .asException();
         }
     }

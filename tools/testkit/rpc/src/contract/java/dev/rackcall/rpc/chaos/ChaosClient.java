@@ -56,7 +56,7 @@ final class ChaosClient {
             return "well " + obey(words);
         } catch (Throwable t) {
             t.printStackTrace();
-            return "wrong " + t;
+            return "wrong " + t + ", caused by " + t.getCause();
         }
     }
 
