@@ -266,13 +266,14 @@ class FallbackTest {
                 .satisfies(failure ->
                         assertThat(Status.fromThrowable(failure).getCode()).isEqualTo(Status.Code.UNAVAILABLE))
                 .hasStackTraceContaining("127.0.0.1:" + closed);
-        assertThat(channel.getState(false)).isEqualTo(ConnectivityState.TRANSIENT_FAILURE);
+        // gRPC ends calls before it changes the channel's state.
+        Await.equal("the state", ConnectivityState.TRANSIENT_FAILURE, () -> channel.getState(false));
         ListenableFuture<byte[]> waiting =
                 ClientCalls.futureUnaryCall(channel.newCall(BytesService.ECHO, PATIENT), HELLO);
         Counting memory = inMemory();
         assertThat(waiting.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
         assertThat(memory.calls.get()).isEqualTo(1);
-        assertThat(channel.getState(false)).isEqualTo(ConnectivityState.READY);
+        Await.equal("the state", ConnectivityState.READY, () -> channel.getState(false));
     }
 
     /** A fallback of the scheme {@code spoken}, with an authority that the test certificate has. */
