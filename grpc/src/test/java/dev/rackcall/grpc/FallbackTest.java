@@ -178,7 +178,7 @@ class FallbackTest {
         assertThat(channel.getState(false)).isEqualTo(ConnectivityState.IDLE);
         call();
         assertThat(http.calls.get()).isEqualTo(1);
-        assertThat(channel.getState(false)).isEqualTo(ConnectivityState.READY);
+        Await.equal("the state", ConnectivityState.READY, () -> channel.getState(false));
         Held atHttp = holdAt(http);
         Counting memory = inMemory();
         awaitCallsAt(memory);
