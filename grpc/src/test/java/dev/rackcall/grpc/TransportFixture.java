@@ -90,7 +90,7 @@ abstract class TransportFixture {
     /** Where no server is. */
     final RackcallSocketAddress unserved() {
         return remote(1)
-                .map(nobody -> RackcallSocketAddress.of("/test/unserved", nobody))
+                .map(uri -> RackcallSocketAddress.of("/test/unserved", uri))
                 .orElseGet(() -> RackcallSocketAddress.of("/test/unserved", directory));
     }
 

@@ -68,7 +68,7 @@ enum Surroundings {
         return processes == Processes.OWN;
     }
 
-    /** Connections on which nobody calls. */
+    /** Idle connections. */
     int idleConnections() {
         return this == IDLE64 ? 64 : 0;
     }

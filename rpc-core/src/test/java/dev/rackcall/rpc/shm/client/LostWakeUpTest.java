@@ -126,7 +126,7 @@ class LostWakeUpTest extends RpcFixture {
     }
 
     @Test
-    void shouldCountACallerWhomNobodyToldOfAFreeSlot() throws InterruptedException {
+    void shouldCountACallerThatWasNotToldOfAFreeSlot() throws InterruptedException {
         List<ShmClientCall> held = List.of(connection.slots.all());
         held.forEach(call -> call.setState(ClientSlot.HELD));
         Thread waiting = new Thread(() -> codeOf(() -> echo.add(1, 1)));
@@ -142,7 +142,7 @@ class LostWakeUpTest extends RpcFixture {
         held.forEach(ClientSlot::release);
     }
 
-    /** A future whose waiter nobody wakes. */
+    /** A future that wakes no waiter. */
     private static final class Forgetful extends PolledFuture<Long> {
         private final boolean wakes;
 

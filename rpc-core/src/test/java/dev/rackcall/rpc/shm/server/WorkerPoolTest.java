@@ -81,7 +81,7 @@ class WorkerPoolTest {
         }
     }
 
-    /** An entry that nobody announced, and one that was announced. */
+    /** An unannounced entry, and one that was announced. */
     @Test
     void shouldCountAnEntryForWhichNoWorkerWasWoken() throws Exception {
         long bound = TimeUnit.MILLISECONDS.toNanos(50);
