@@ -19,8 +19,11 @@ import java.util.function.Supplier;
  */
 public abstract class PolledServer implements ServerEndpoint {
     private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** Maximum wait for clients to notice that the server drains; a stopped client never does. */
-    private static final long NOTICE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /**
+     * Maximum wait for clients to notice that the server drains; a stopped client never does. A client behind a device
+     * that lost a completion looks once a second, and its host may be busy.
+     */
+    private static final long NOTICE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long JOIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
