@@ -254,22 +254,28 @@ public final class ControlLayout {
      * Makes requests from {@code ticket} on go round the first {@link #NARROW_SLOTS} slots. Called when the server has taken
      * all earlier ones. The client fences, and rings if necessary, as after a request; the server fences before its last
      * check.
+     *
+     * @return false if a change at that ticket or a later one was stored already
      */
-    public static void narrowFrom(MemorySegment memory, long ticket) {
-        raise(memory, NARROW, ticket + 1);
+    public static boolean narrowFrom(MemorySegment memory, long ticket) {
+        return isRaised(memory, NARROW, ticket + 1);
     }
 
     /** Makes requests from {@code ticket} on go round all slots again. Ordered as {@link #narrowFrom}. */
-    public static void wideFrom(MemorySegment memory, long ticket) {
-        raise(memory, WIDE, ticket + 1);
+    public static boolean wideFrom(MemorySegment memory, long ticket) {
+        return isRaised(memory, WIDE, ticket + 1);
     }
 
     /** A thread that was off its processor meanwhile must not overwrite a later change. */
-    private static void raise(MemorySegment memory, long offset, long value) {
+    private static boolean isRaised(MemorySegment memory, long offset, long value) {
         long seen = (long) LONG.getVolatile(memory, offset);
-        while (seen < value && !LONG.compareAndSet(memory, offset, seen, value)) {
+        while (seen < value) {
+            if (LONG.compareAndSet(memory, offset, seen, value)) {
+                return true;
+            }
             seen = (long) LONG.getVolatile(memory, offset);
         }
+        return false;
     }
 
     /**

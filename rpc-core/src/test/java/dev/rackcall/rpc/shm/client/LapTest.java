@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
@@ -14,9 +15,11 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,21 +28,25 @@ import org.junit.jupiter.api.Timeout;
 class LapTest extends RpcFixture {
     private static final int SLOTS = 64;
     private static final int NARROW = ControlLayout.NARROW_SLOTS;
+    private static final ServiceDefinition<Echo> ECHO = ServiceDefinition.of(Echo.class);
 
     private ShmClientConnection connection;
 
     /** A stub that calls over {@link #connection}. */
     private Echo echo() {
         serve(Echo.class, new EchoService());
+        return connect();
+    }
+
+    private Echo connect() {
         connection = keep(LyingServer.connect("/test/echo", directory, Await.BOUND));
-        ServiceDefinition<Echo> definition = ServiceDefinition.of(Echo.class);
-        connection.use(definition);
-        return definition.stub(method -> connection.begin(
-                method,
-                System.nanoTime() + Await.BOUND.toNanos(),
-                Metadata.EMPTY,
-                Isolation.TRUSTED,
-                CallObserver.NONE));
+        connection.use(ECHO);
+        return stub(Await.BOUND);
+    }
+
+    private Echo stub(Duration timeout) {
+        return ECHO.stub(method -> connection.begin(
+                method, System.nanoTime() + timeout.toNanos(), Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE));
     }
 
     private static void callOneByOne(Echo echo, int times) {
@@ -107,12 +114,48 @@ class LapTest extends RpcFixture {
         }
     }
 
+    /** The turn at which laps become wide may have the slot that it would have in a narrow lap. */
+    @Test
+    void shouldSayThatTheServerTookNoRequestsWhileSlotsWereFree() throws Exception {
+        CountDownLatch blocks = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        serve(serving(Echo.class, new EchoService())
+                .stuckAfter(Duration.ofMinutes(5))
+                .interceptor((call, next) -> {
+                    if (call.method().name().equals("nothing")) {
+                        blocks.countDown();
+                        Await.latch(end);
+                    }
+                    next.run();
+                }));
+        Echo echo = connect();
+        while (SlotTurns.ticketOf(connection.slots.turn()) % SLOTS != SLOTS - NARROW) {
+            callOneByOne(echo, 1);
+        }
+        CompletableFuture<Void> blocked = CompletableFuture.runAsync(echo::nothing);
+        try {
+            Await.latch(blocks);
+            for (int i = 1; i < NARROW; i++) {
+                echo.note("waits");
+            }
+            assertFails(
+                            Status.Code.DEADLINE_EXCEEDED,
+                            () -> stub(Duration.ofSeconds(1)).add(1, 2))
+                    .hasMessageContainingAll("the server had not taken earlier calls", "8 of 64 slots");
+        } finally {
+            end.countDown();
+        }
+        assertThat(blocked).succeedsWithin(Await.BOUND);
+        callOneByOne(echo, SLOTS);
+    }
+
     @Test
     void shouldCountTheLastChangeUpToTheRequest() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(ControlLayout.PAGE, 64);
             assertThat(ControlLayout.lap(memory, 0, SLOTS)).isEqualTo(SLOTS);
-            ControlLayout.narrowFrom(memory, 0);
+            assertThat(ControlLayout.narrowFrom(memory, 0)).isTrue();
+            assertThat(ControlLayout.narrowFrom(memory, 0)).as("again").isFalse();
             assertThat(ControlLayout.lap(memory, 0, SLOTS)).isEqualTo(NARROW);
             ControlLayout.wideFrom(memory, 100);
             assertThat(ControlLayout.lap(memory, 99, SLOTS)).isEqualTo(NARROW);
