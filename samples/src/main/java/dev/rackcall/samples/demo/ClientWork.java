@@ -122,7 +122,9 @@ final class ClientWork implements AutoCloseable {
     }
 
     private boolean warmUp() throws IOException {
-        put(prepared.subList(0, Math.min(prepared.size(), DemoPlan.WARM_UP)), new Latencies());
+        for (int left = DemoPlan.WARM_UP; left > 0 && !prepared.isEmpty(); left -= prepared.size()) {
+            put(prepared.subList(0, Math.min(prepared.size(), left)), new Latencies());
+        }
         QueryPlan own = queryPlan();
         int searches = Math.min(plan.searchesOf(client), DemoPlan.WARM_UP_SEARCHES);
         for (int i = 0; i < searches; i++) {

@@ -19,11 +19,11 @@ public record DemoPlan(Input input, int clients, int searches, int batch) {
      */
     static final int WINDOW = 10_000;
 
-    /** Documents that a client hands over before measurement starts. */
-    static final int WARM_UP = 5_000;
+    /** Documents that a client hands over before measurement starts: as many as the compiler needs to be done. */
+    static final int WARM_UP = 30_000;
 
     /** Searches and gets that a client makes before measurement starts, at most as many as it makes afterwards. */
-    static final int WARM_UP_SEARCHES = 1_000;
+    static final int WARM_UP_SEARCHES = 5_000;
 
     /** The number of found documents that a search returns and the client reads. */
     static final int LIMIT = 10;
