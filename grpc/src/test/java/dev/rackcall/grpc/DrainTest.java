@@ -6,20 +6,10 @@ import dev.rackcall.testkit.Await;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
-import io.grpc.stub.ClientCalls;
-import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Iterator;
-import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,7 +20,6 @@ import org.junit.jupiter.api.io.TempDir;
 class DrainTest {
     private static final String CHANNEL = "/test/drain";
     private static final int ROUNDS = 5;
-    private static final int CALLERS = 3;
     private static final int CALLS = 60;
 
     @TempDir
@@ -89,118 +78,17 @@ class DrainTest {
         Server serving = starter.start(servers++);
         try (Load load = new Load(channel, options)) {
             for (int i = 0; i < ROUNDS; i++) {
-                load.awaitAnswers();
+                load.awaitAnswers(CALLS);
                 Server successor = starter.start(servers++);
                 serving.shutdown();
                 assertThat(serving.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
                 serving = successor;
             }
-            load.awaitAnswers();
+            load.awaitAnswers(CALLS);
         } finally {
             channel.shutdownNow();
             serving.shutdownNow();
             assertThat(serving.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
-        }
-    }
-
-    /** Callers that check each answer, until one is wrong. */
-    private static final class Load implements AutoCloseable {
-        private final ManagedChannel channel;
-        private final CallOptions common;
-        private final AtomicLong answers = new AtomicLong();
-        private final AtomicReference<Throwable> wrong = new AtomicReference<>();
-        private final List<Thread> threads = new ArrayList<>();
-        private volatile boolean ended;
-
-        Load(ManagedChannel channel, CallOptions common) {
-            this.channel = channel;
-            this.common = common;
-            for (int i = 0; i < CALLERS; i++) {
-                threads.add(Thread.ofPlatform().name("caller-" + i).start(this::run));
-            }
-        }
-
-        private void run() {
-            try {
-                for (int i = 0; !ended; i++) {
-                    byte[] value = new byte[i % 7 == 0 ? 50_000 : 100];
-                    Arrays.fill(value, (byte) i);
-                    CallOptions options = common.withDeadlineAfter(100, TimeUnit.SECONDS);
-                    switch (i % 3) {
-                        case 0 -> echo(options, value);
-                        case 1 -> repeat(options, value);
-                        default -> chat(options, value);
-                    }
-                    answers.incrementAndGet();
-                }
-            } catch (Throwable e) {
-                wrong.compareAndSet(null, e);
-            }
-        }
-
-        private void echo(CallOptions options, byte[] value) {
-            assertThat(ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, options, value))
-                    .isEqualTo(value);
-        }
-
-        private void repeat(CallOptions options, byte[] value) {
-            Iterator<byte[]> parts =
-                    ClientCalls.blockingServerStreamingCall(channel, BytesService.REPEAT, options, value);
-            for (int i = 0; i < BytesService.PARTS; i++) {
-                assertThat(parts.next()).isEqualTo(value);
-            }
-            assertThat(parts.hasNext()).isFalse();
-        }
-
-        /** Streams in both directions, with a pause between its messages in which a server may begin to drain. */
-        private void chat(CallOptions options, byte[] value) throws Throwable {
-            BlockingQueue<Object> events = new LinkedBlockingQueue<>();
-            StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(
-                    channel.newCall(BytesService.CHAT, options), new StreamObserver<>() {
-                        @Override
-                        public void onNext(byte[] answer) {
-                            events.add(answer);
-                        }
-
-                        @Override
-                        public void onError(Throwable failure) {
-                            events.add(failure);
-                        }
-
-                        @Override
-                        public void onCompleted() {
-                            events.add("end");
-                        }
-                    });
-            for (int i = 0; i < BytesService.PARTS; i++) {
-                requests.onNext(value);
-                assertThat(next(events)).isEqualTo(value);
-            }
-            requests.onCompleted();
-            assertThat(next(events)).isEqualTo("end");
-        }
-
-        private static Object next(BlockingQueue<Object> events) throws Throwable {
-            Object event = events.poll(100, TimeUnit.SECONDS);
-            if (event instanceof Throwable failure) {
-                throw failure;
-            }
-            return event;
-        }
-
-        void awaitAnswers() {
-            long enough = answers.get() + CALLS;
-            Await.until("answers", () -> answers.get() >= enough || wrong.get() != null);
-            assertThat(wrong.get()).isNull();
-        }
-
-        @Override
-        public void close() throws InterruptedException {
-            ended = true;
-            for (Thread thread : threads) {
-                thread.join();
-            }
-            assertThat(wrong.get()).isNull();
         }
     }
 }

@@ -1,7 +1,5 @@
 package dev.rackcall.grpc;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.Usage;
@@ -9,18 +7,10 @@ import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
-import io.grpc.stub.ClientCalls;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,15 +26,13 @@ class KillsTest {
     private static final int KILLS =
             Integer.getInteger("rackcall.grpc.kills", Math.max(3, Integer.getInteger("rackcall.kills", 0) / 10));
 
-    private static final int CALLERS = 3;
     /** More calls than this between a start and its kill would only take time. */
     private static final int MOST_CALLS = 300;
 
     @TempDir
     private Path directory;
 
-    private final long seed = Long.getLong("rackcall.seed", System.nanoTime());
-    private final Random random = new Random(seed);
+    private final Random random = new Random(Load.SEED);
 
     /** A server or a client that calls endlessly, in a process of its own: {@code serve} or {@code call}. */
     static final class Victim {
@@ -60,7 +48,7 @@ class KillsTest {
             } else {
                 ManagedChannel channel =
                         RackcallChannelBuilder.forChannel(CHANNEL).build();
-                try (Load load = new Load(channel)) {
+                try (Load load = load(channel)) {
                     load.awaitAnswers(20);
                     System.out.println("ready");
                     System.in.read();
@@ -71,76 +59,10 @@ class KillsTest {
         }
     }
 
-    /**
-     * Callers that check each answer. A failure other than UNAVAILABLE is remembered; after one, they wait for a
-     * server.
-     */
-    private static final class Load implements AutoCloseable {
-        final AtomicLong answers = new AtomicLong();
-        final AtomicReference<Throwable> wrong = new AtomicReference<>();
-        private final List<Thread> threads = new ArrayList<>();
-        private volatile boolean ended;
-
-        Load(ManagedChannel channel) {
-            for (int i = 0; i < CALLERS; i++) {
-                int caller = i;
-                threads.add(Thread.ofPlatform().name("caller-" + i).start(() -> call(channel, new Random(caller))));
-            }
-        }
-
-        private void call(ManagedChannel channel, Random sizes) {
-            while (!ended) {
-                byte[] value = new byte[sizes.nextInt(8) == 0 ? sizes.nextInt(300_000) : sizes.nextInt(2_000)];
-                Arrays.fill(value, (byte) sizes.nextInt());
-                CallOptions options = CallOptions.DEFAULT.withWaitForReady().withDeadlineAfter(100, TimeUnit.SECONDS);
-                try {
-                    if (sizes.nextInt(4) == 0) {
-                        repeat(channel, options, value);
-                    } else {
-                        assertThat(ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, options, value))
-                                .isEqualTo(value);
-                    }
-                    answers.incrementAndGet();
-                } catch (StatusRuntimeException e) {
-                    if (e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
-                        wrong.compareAndSet(null, e);
-                    }
-                } catch (Throwable e) {
-                    wrong.compareAndSet(null, e);
-                }
-            }
-        }
-
-        private static void repeat(ManagedChannel channel, CallOptions options, byte[] value) {
-            Iterator<byte[]> parts =
-                    ClientCalls.blockingServerStreamingCall(channel, BytesService.REPEAT, options, value);
-            int received = 0;
-            while (parts.hasNext()) {
-                assertThat(parts.next()).isEqualTo(value);
-                received++;
-            }
-            assertThat(received).isEqualTo(BytesService.PARTS);
-        }
-
-        void awaitAnswers(long more) {
-            long before = answers.get();
-            Await.until("answers", () -> answers.get() >= before + more || wrong.get() != null);
-            assertThat(wrong.get()).isNull();
-        }
-
-        @Override
-        public void close() throws InterruptedException {
-            ended = true;
-            for (Thread thread : threads) {
-                thread.join();
-            }
-        }
-    }
-
     @Test
     void shouldSurviveKilledServers() throws Exception {
         ManagedChannel channel = connect();
-        try (Load load = new Load(channel)) {
+        try (Load load = load(channel)) {
             Map<String, Integer> before = Map.of();
             for (int kill = 0; kill < KILLS; kill++) {
                 try (ChildJvm child = ChildJvm.start(Victim.class, directory, "serve")) {
@@ -153,13 +75,12 @@ class KillsTest {
                 }
             }
             Map<String, Integer> first = before;
-            Await.equal("what is left of dead servers, seed " + seed, Map.of(), () -> Usage.grownSince(first));
+            Await.equal("what is left of dead servers, seed " + Load.SEED, Map.of(), () -> Usage.grownSince(first));
             // The callers end with their calls, which need a server.
             Server last = start();
             load.awaitAnswers(1);
             load.close();
             last.shutdownNow();
-            assertThat(load.wrong.get()).as("seed %d", seed).isNull();
         } finally {
             channel.shutdownNow();
         }
@@ -169,7 +90,7 @@ class KillsTest {
     void shouldSurviveKilledClients() throws Exception {
         Server server = start();
         ManagedChannel channel = connect();
-        try (Load honest = new Load(channel)) {
+        try (Load honest = load(channel)) {
             honest.awaitAnswers(1);
             Map<String, Integer> before = Map.of();
             for (int kill = 0; kill < KILLS; kill++) {
@@ -183,13 +104,16 @@ class KillsTest {
                 }
             }
             Map<String, Integer> first = before;
-            Await.equal("what is left of dead clients, seed " + seed, Map.of(), () -> Usage.grownSince(first));
-            honest.close();
-            assertThat(honest.wrong.get()).as("seed %d", seed).isNull();
+            Await.equal("what is left of dead clients, seed " + Load.SEED, Map.of(), () -> Usage.grownSince(first));
         } finally {
             channel.shutdownNow();
             server.shutdownNow();
         }
+    }
+
+    /** Its calls wait for a server after one that was killed. */
+    private static Load load(ManagedChannel channel) {
+        return new Load(channel, CallOptions.DEFAULT.withWaitForReady(), Status.Code.UNAVAILABLE);
     }
 
     private ManagedChannel connect() {

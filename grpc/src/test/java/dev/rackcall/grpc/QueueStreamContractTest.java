@@ -2,23 +2,11 @@ package dev.rackcall.grpc;
 
 import java.net.URI;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The same contract over virtual queues. */
+@ExtendWith(TwoAgents.class)
 class QueueStreamContractTest extends StreamContractTest {
-    private static TwoAgents agents;
-
-    @BeforeAll
-    static void open() {
-        agents = new TwoAgents();
-    }
-
-    @AfterAll
-    static void close() {
-        agents.close();
-    }
-
     @Override
     Optional<URI> remote(int port) {
         return Optional.of(TwoAgents.address(port));

@@ -10,9 +10,14 @@ import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.net.URI;
 import java.time.Duration;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Two hosts of this process over software devices, whose agents connect clients to servers by virtual queues. */
-final class TwoAgents implements AutoCloseable {
+/**
+ * Two hosts of this process over software devices, whose agents connect clients to servers by virtual queues. As an
+ * extension, they exist as long as the tests of a class.
+ */
+final class TwoAgents implements AfterAllCallback, AutoCloseable {
     private static final String CLIENT = "grpc-client";
     private static final String SERVER = "grpc-server";
 
@@ -37,6 +42,11 @@ final class TwoAgents implements AutoCloseable {
     /** Where servers listen. */
     static URI address(int port) {
         return URI.create("vq://" + SERVER + ":" + port);
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        close();
     }
 
     /** After all channels and servers. */

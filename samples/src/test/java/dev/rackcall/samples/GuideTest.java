@@ -22,15 +22,7 @@ class GuideTest {
         requireThatSnippetsRun("guide.md", 4);
         requireThatSnippetsRun("testing.md", 2);
         requireThatSnippetsRun("spring.md", 3);
-    }
-
-    @Test
-    void shouldQuoteWhatRunsElsewhere() throws IOException {
-        for (MatchResult snippet : snippets("memory.md", 2)) {
-            if (snippet.group(1) != null) {
-                requireThatItRuns(snippet, "memory.md");
-            }
-        }
+        requireThatSnippetsRun("chronicle.md", 2);
     }
 
     private static void requireThatSnippetsRun(String page, int least) throws IOException {
