@@ -11,10 +11,12 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.Concurrently;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -722,8 +724,9 @@ public abstract class EvolutionTest extends RpcFixture {
      * @param check run before the last servers leave
      */
     protected final void upgradeOneByOne(Launch launch, Runnable check) throws Exception {
-        ChildJvm first = launched(launch, older);
-        ChildJvm second = launched(launch, older);
+        Queue<ChildJvm> children = launched(launch, older, older, newer, newer, older);
+        ChildJvm first = serving(children.remove());
+        ChildJvm second = serving(children.remove());
         RpcChannel channel = openChannel();
         Generation.Client newClient = newer.client(channel);
         assertThat(isOwnMethodAnswered(newer, newClient, 1)).isFalse();
@@ -733,7 +736,7 @@ public abstract class EvolutionTest extends RpcFixture {
         load.awaitMore();
         int served = 0;
         for (Generation next : new Generation[] {newer, newer, older}) {
-            ChildJvm third = launched(launch, next);
+            ChildJvm third = serving(children.remove());
             load.awaitMore();
             served += GenerationChild.leave(first);
             first = second;
@@ -749,8 +752,20 @@ public abstract class EvolutionTest extends RpcFixture {
         assertThat(served).as("one-way calls that were served").isEqualTo(hints);
     }
 
-    private ChildJvm launched(Launch launch, Generation generation) throws Exception {
-        ChildJvm child = keep(launch.start(generation));
+    /** Servers that do not serve yet. They start before the load, which would take the processors from them. */
+    private Queue<ChildJvm> launched(Launch launch, Generation... generations) throws Exception {
+        Queue<ChildJvm> children = new ArrayDeque<>();
+        for (Generation generation : generations) {
+            children.add(keep(launch.start(generation)));
+        }
+        for (ChildJvm child : children) {
+            child.awaitLine(GenerationChild.LOADED);
+        }
+        return children;
+    }
+
+    private static ChildJvm serving(ChildJvm child) throws Exception {
+        child.send("serve");
         child.awaitLine(GenerationChild.READY);
         return child;
     }

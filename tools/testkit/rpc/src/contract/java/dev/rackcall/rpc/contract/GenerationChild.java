@@ -13,8 +13,10 @@ import java.time.Duration;
 
 /** A server of one version of {@link EvolutionTest}'s service, in a process of its own. */
 public final class GenerationChild {
+    /** What it prints once it can be told to serve. */
+    static final String LOADED = "LOADED";
     /** What it prints once it serves. */
-    public static final String READY = "READY";
+    static final String READY = "READY";
 
     private static final String LEFT = "LEFT ";
     private static final String HINTS = "HINTS ";
@@ -27,15 +29,20 @@ public final class GenerationChild {
         serve(args[0], RpcServer.builder());
     }
 
-    /** Serves until a line comes in, and drains then; or until the input ends. */
+    /** Serves from the first line that comes in to the second, and drains then; or until the input ends. */
     public static void serve(String classes, RpcServer.Builder place) throws Exception {
-        try (Generation generation = Generation.load(Path.of(classes), EvolutionTest.ENDS);
-                RpcServer server = generation.serve(place).start()) {
-            System.out.println(READY);
-            String line = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
-            if (line != null) {
-                System.out.println(LEFT + server.shutdown(BOUND));
-                System.out.println(HINTS + Generation.HINTS);
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        try (Generation generation = Generation.load(Path.of(classes), EvolutionTest.ENDS)) {
+            System.out.println(LOADED);
+            if (input.readLine() == null) {
+                return;
+            }
+            try (RpcServer server = generation.serve(place).start()) {
+                System.out.println(READY);
+                if (input.readLine() != null) {
+                    System.out.println(LEFT + server.shutdown(BOUND));
+                    System.out.println(HINTS + Generation.HINTS);
+                }
             }
         }
     }
