@@ -1,5 +1,7 @@
 package dev.rackcall.shm.waiting;
 
+import java.util.concurrent.TimeUnit;
+
 /**
  * How long to spin before sleeping, adapted to the recent duration of one kind of wait. For a server's poller, that is
  * the gap between requests; for a client's connection, it is the time to an answer.
@@ -8,8 +10,9 @@ package dev.rackcall.shm.waiting;
  * shrink_halt_poll_ns}): a wait that ends while spinning keeps the time, a sleep that ends early raises it, and a long
  * sleep lowers it.
  *
- * <p>Each wait that loses its processor halves the time, at most {@value #MOST_HALVINGS} times. Each wait that ends while
- * spinning doubles it again.
+ * <p>A wait that loses its processor halves the time, at most {@value #MOST_HALVINGS} times. Each wait that ends while
+ * spinning doubles it again. One pause may stop all threads that share the time, such as that of a garbage collector. It
+ * halves the time once.
  *
  * <p>Threads may share it without synchronisation. A lost update costs some microseconds at most.
  */
@@ -29,6 +32,12 @@ public final class SpinTime {
 
     private static final int MOST_HALVINGS = 4;
 
+    /**
+     * A thread that lost its processor before the last halving, or less than this after it, does not halve again. A garbage
+     * collector may stop all threads several times in this time. A time slice is longer: the loss of a second one counts.
+     */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
     /** Longer between two checks of memory means that another thread had the processor. */
     private static final long MEMORY_STEP_NANOS = 20_000;
 
@@ -40,6 +49,8 @@ public final class SpinTime {
     private long nanos;
     /** How often the time is halved, as threads were preempted. */
     private int halvings;
+    /** When it was last halved, by {@link System#nanoTime}. */
+    private long lastHalving = System.nanoTime() - PAUSE_NANOS;
 
     private int waits;
 
@@ -75,9 +86,17 @@ public final class SpinTime {
         nanos = Math.clamp(2 * waited, Math.max(nanos, SHORTEST_NANOS), longest);
     }
 
-    /** Records that the thread lost its processor to another one while it was spinning. */
-    void preempted() {
-        halvings = Math.min(MOST_HALVINGS, halvings + 1);
+    /**
+     * Records that a thread lost its processor while it was spinning.
+     *
+     * @param since when it last had it, by {@link System#nanoTime}
+     * @param now when it has it again
+     */
+    void preempted(long since, long now) {
+        if (since - lastHalving >= PAUSE_NANOS) {
+            lastHalving = now;
+            halvings = Math.min(MOST_HALVINGS, halvings + 1);
+        }
     }
 
     /** Records a wait that had to sleep and took {@code waited} nanoseconds in total. */

@@ -94,7 +94,7 @@ public final class Spinning {
     private boolean isWorth(long now) {
         if (now - last > time.longestStep() && !preempted) {
             preempted = true;
-            time.preempted();
+            time.preempted(last, now);
             WaitCounts.add(WaitCounts.Kind.PREEMPTED);
         }
         last = now;

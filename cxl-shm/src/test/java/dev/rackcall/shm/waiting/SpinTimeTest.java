@@ -9,8 +9,10 @@ import org.junit.jupiter.api.Test;
 class SpinTimeTest {
     private static final long LONG_WAIT = TimeUnit.MILLISECONDS.toNanos(2);
     private static final long SHORT_WAIT = TimeUnit.MICROSECONDS.toNanos(30);
+    private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(3);
 
     private final SpinTime time = SpinTime.ofMemory();
+    private long now = System.nanoTime();
 
     @Test
     void shouldSpinAtFirst() {
@@ -73,9 +75,9 @@ class SpinTimeTest {
     @Test
     void shouldHalveTheTimeForEachPreemptedWaitUntilWaitsAreMet() {
         long full = time.next();
-        time.preempted();
+        preempt();
         assertThat(time.next()).isEqualTo(full / 2);
-        time.preempted();
+        preempt();
         assertThat(time.next()).isEqualTo(full / 4);
         time.met(0);
         assertThat(time.next()).isEqualTo(full / 2);
@@ -88,7 +90,7 @@ class SpinTimeTest {
         time.slept(SHORT_WAIT);
         long full = time.next();
         for (int i = 0; i < 1_000; i++) {
-            time.preempted();
+            preempt();
         }
         assertThat(time.next()).isLessThan(SHORT_WAIT);
         for (int i = 0; i < 1_000; i++) {
@@ -97,6 +99,27 @@ class SpinTimeTest {
             }
         }
         assertThat(LongStream.generate(time::next).limit(2)).containsOnly(full);
+    }
+
+    @Test
+    void shouldHalveTheTimeOnceForAPauseOfManyThreads() {
+        long full = time.next();
+        // They get their processors back one after the other.
+        time.preempted(now, now + SLICE);
+        time.preempted(now, now + 2 * SLICE);
+        time.preempted(now, now + 3 * SLICE);
+        assertThat(time.next()).isEqualTo(full / 2);
+        time.preempted(now + SLICE + 1_000, now + 4 * SLICE);
+        assertThat(time.next()).as("stopped again at once").isEqualTo(full / 2);
+        now += 4 * SLICE;
+        preempt();
+        assertThat(time.next()).as("a pause of its own").isEqualTo(full / 4);
+    }
+
+    /** A time slice passes, in which the thread spins, and then one in which it has no processor. */
+    private void preempt() {
+        time.preempted(now + SLICE, now + 2 * SLICE);
+        now += 2 * SLICE;
     }
 
     private void sleepLong() {
