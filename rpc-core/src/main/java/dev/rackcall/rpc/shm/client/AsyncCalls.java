@@ -124,8 +124,16 @@ final class AsyncCalls implements ClientReactor.Polled {
      * Polls on behalf of a thread that waits for {@code future}, at most until {@code end}, a nanoTime, and while
      * spinning pays.
      */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // of helped, where lost updates do not matter
     void help(PolledFuture<?> future, long end) {
+        // Users' stages may run in here, and take long: the thread no longer counts among those that spin.
+        if (takes(future, end)) {
+            future.finishTaken();
+        }
+    }
+
+    /** Polls; returns whether this thread has taken the answer to {@code future}. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // of helped, where lost updates do not matter
+    private boolean takes(PolledFuture<?> future, long end) {
         AnswerWaiting.Spin spin = connection.waiting.new Spin(strategy, answerTime);
         boolean spins = spin.begins();
         try {
@@ -135,15 +143,17 @@ final class AsyncCalls implements ClientReactor.Polled {
                     helped++;
                 }
                 for (int i = 0; i < SPINS_PER_POLL; i++) {
-                    if (future.isDone() || future.finish(true)) {
+                    boolean taken = future.takes();
+                    if (taken || future.isDone()) {
                         spin.spinning.met();
-                        return;
+                        return taken;
                     }
                     connection.end.look();
                     Thread.onSpinWait();
                 }
                 poll();
             } while (spins && connection.end.isOpen() && end - System.nanoTime() > 0 && goesOn(spin));
+            return false;
         } finally {
             if (spins) {
                 spin.ends();

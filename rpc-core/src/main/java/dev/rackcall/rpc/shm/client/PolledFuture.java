@@ -59,12 +59,13 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
     abstract boolean settleOutcome();
 
     /**
-     * Takes the answer if it has arrived and no other thread has taken it; the future is then completed.
-     *
-     * @param mine whether this thread waits for the future
-     * @return whether this thread took the answer
+     * Takes the answer if it has arrived and no other thread has taken it; returns whether this thread did. Then it calls
+     * {@link #finishTaken}.
      */
-    abstract boolean finish(boolean mine);
+    abstract boolean takes();
+
+    /** Completes the future with the answer that this thread has taken, which waits for it and so runs users' stages. */
+    abstract void finishTaken();
 
     /**
      * Wakes the waiting thread; returns whether there is one. That thread then completes the future with the outcome

@@ -119,7 +119,10 @@ final class QueuedFuture<T> extends PolledFuture<T> implements ClientCall.Pendin
     }
 
     @Override
-    boolean finish(boolean mine) {
+    boolean takes() {
         return false;
     }
+
+    @Override
+    void finishTaken() {}
 }

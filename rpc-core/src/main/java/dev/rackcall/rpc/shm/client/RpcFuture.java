@@ -112,28 +112,39 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
         return deadline - now;
     }
 
-    /** As {@link #finish(boolean)}, by a thread that does not wait for this future. */
+    /** Takes the answer if it can, on a thread that does not wait for this future, and so runs no stages. */
     boolean finish() {
-        return finish(false);
-    }
-
-    /** Decodes the answer and releases the slot. Attached stages run here only if this thread waits for the future. */
-    @Override
-    boolean finish(boolean mine) {
-        if (!call.isAnswered(ticket) || !call.take(ticket)) {
+        if (!takes()) {
             return false;
         }
-        call.countTime();
-        if (!mine && call.mustAskToRead()) {
+        if (call.mustAskToRead()) {
             // Reading may take a round trip: a polling thread has other work, and the reactor must never block.
             FutureThreads.run(() -> read(false));
         } else {
-            read(mine);
+            read(false);
         }
         return true;
     }
 
-    /** Called by the thread that has taken the answer. */
+    @Override
+    boolean takes() {
+        if (!call.isAnswered(ticket) || !call.take(ticket)) {
+            return false;
+        }
+        call.countTime();
+        return true;
+    }
+
+    @Override
+    void finishTaken() {
+        read(true);
+    }
+
+    /**
+     * Decodes the answer and releases the slot. Called by the thread that has taken the answer.
+     *
+     * @param mine whether that thread waits for this future
+     */
     private void read(boolean mine) {
         T value = null;
         RuntimeException failure = null;

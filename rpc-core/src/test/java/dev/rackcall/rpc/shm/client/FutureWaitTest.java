@@ -16,6 +16,7 @@ import dev.rackcall.shm.os.Processor;
 import dev.rackcall.shm.waiting.Processors;
 import dev.rackcall.shm.waiting.SpinLimit;
 import dev.rackcall.shm.waiting.Spinning;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -81,6 +82,47 @@ class FutureWaitTest {
                     SpinLimit.leave();
                 }
             }
+        });
+    }
+
+    /** A future whose answer has come. */
+    private static final class Answered extends PolledFuture<Long> {
+        private boolean finished;
+
+        @Override
+        void help(long end) {}
+
+        @Override
+        void passOverOwn() {}
+
+        @Override
+        boolean settleOutcome() {
+            return false;
+        }
+
+        @Override
+        boolean takes() {
+            return true;
+        }
+
+        @Override
+        void finishTaken() {
+            // The reactor and threads of earlier tests may spin for a moment.
+            Await.until("no thread to count as one that spins", () -> SpinLimit.enter(1));
+            SpinLimit.leave();
+            finished = true;
+        }
+
+        @Override
+        void abandon(String how) {}
+    }
+
+    @Test
+    void shouldNotCountAsSpinningWhileStagesRun() throws Exception {
+        withUnanswered((connection, future) -> {
+            Answered answered = new Answered();
+            connection.async.help(answered, System.nanoTime() + Await.BOUND.toNanos());
+            assertThat(answered.finished).isTrue();
         });
     }
 

@@ -162,9 +162,12 @@ class LostWakeUpTest extends RpcFixture {
         }
 
         @Override
-        boolean finish(boolean mine) {
+        boolean takes() {
             return false;
         }
+
+        @Override
+        void finishTaken() {}
 
         @Override
         boolean wakeWaiter() {
