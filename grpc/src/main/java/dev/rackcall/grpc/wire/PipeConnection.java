@@ -72,7 +72,9 @@ public final class PipeConnection {
 
     long tag;
     boolean watched;
-    int emptyTurns;
+    /** Whether there was work, or the loop began to poll, since its watch time was last over. */
+    boolean used;
+
     int rests;
     boolean hungUp;
     /** Why it ends once its frames are sent; null while it goes on. */
@@ -311,6 +313,7 @@ public final class PipeConnection {
 
     /** Says that the loop does not poll, so that the peer has to ring; or that it does. */
     void asleep(boolean value) {
+        used |= !value;
         other.loopPolls(!value);
     }
 

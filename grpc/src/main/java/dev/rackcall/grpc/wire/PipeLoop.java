@@ -7,6 +7,7 @@ import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.shm.waiting.WatchTime;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -29,9 +30,7 @@ public final class PipeLoop implements AutoCloseable {
     private static final int TURNS_PER_LOOK = 512;
     /** As how many turns a turn without work counts. */
     private static final int IDLE_TURN_WEIGHT = 4;
-    /** Turns without a frame after which a connection's peer has to ring, if another connection is busy. */
-    private static final int TURNS_WATCHED = 5_000;
-    /** Consecutive sleeps without a frame after which it has to ring. */
+    /** Consecutive sleeps without a frame after which a connection's peer has to ring. */
     private static final int MOST_RESTS = 3;
     /** Turns without work before the thread reads the clock. */
     private static final int FIRST_TURNS = 16;
@@ -43,6 +42,7 @@ public final class PipeLoop implements AutoCloseable {
     private final List<PipeConnection> watched = new ArrayList<>();
     private final Queue<Runnable> mail = new ConcurrentLinkedQueue<>();
     private final Spinning spinning;
+    private final WatchTime watchTime = new WatchTime();
     private final Thread thread;
 
     private long lastTag;
@@ -230,15 +230,13 @@ public final class PipeLoop implements AutoCloseable {
                 return 1;
             }
             if (work > 0) {
-                connection.emptyTurns = 0;
+                connection.used = true;
                 connection.rests = 0;
             } else if (connection.hungUp) {
                 // No ring will come any more, so the connection stays watched while a caller takes its last frames.
                 if (connection.isDrained()) {
                     drop(connection, "the peer has ended");
                 }
-            } else if (++connection.emptyTurns > TURNS_WATCHED && watched.size() > 1) {
-                letRing(connection);
             }
             return work;
         } catch (RuntimeException | Error e) {
@@ -321,6 +319,9 @@ public final class PipeLoop implements AutoCloseable {
             }
             watchAll();
         }
+        if (watchTime.isOver()) {
+            letUnusedRing();
+        }
         for (int i = 0; i < count; i++) {
             PipeConnection connection = connections.get(events.tag(i));
             if (connection != null) {
@@ -381,10 +382,27 @@ public final class PipeLoop implements AutoCloseable {
     private void watch(PipeConnection connection) {
         connection.asleep(false);
         connection.rests = 0;
-        connection.emptyTurns = 0;
         if (!connection.watched) {
             connection.watched = true;
             watched.add(connection);
+        }
+    }
+
+    /** Lets the peers ring of whose connections there was no use since the last call, unless there is only one. */
+    private void letUnusedRing() {
+        // Backwards: those that leave move only those that have been looked at.
+        for (int i = watched.size() - 1; i >= 0 && watched.size() > 1; i--) {
+            PipeConnection connection = watched.get(i);
+            boolean unused = !connection.used;
+            connection.used = false;
+            // No ring comes any more from a peer that has hung up.
+            if (unused && !connection.hungUp) {
+                try {
+                    letRing(connection);
+                } catch (RuntimeException | Error e) {
+                    dropAfter(connection, e);
+                }
+            }
         }
     }
 

@@ -20,6 +20,9 @@ class PipeLoopTest {
     private final class Connected implements PipeConnection.Receiver {
         final Set<String> called = ConcurrentHashMap.newKeySet();
         volatile boolean crowded;
+        /** What the loop's thread runs when it polls the connection. */
+        volatile Runnable onLook = () -> {};
+
         final CountDownLatch closed = new CountDownLatch(1);
         final PipeConnection connection;
 
@@ -29,6 +32,9 @@ class PipeLoopTest {
                         called.add(method.getName());
                         if (method.getName().equals("isCrowded")) {
                             return crowded;
+                        }
+                        if (method.getName().equals("look")) {
+                            onLook.run();
                         }
                         return method.getReturnType() == boolean.class ? true : null;
                     });
@@ -87,6 +93,22 @@ class PipeLoopTest {
         late.connection.start();
         Await.latch(late.closed);
         assertThat(late.called).doesNotContain("start");
+    }
+
+    @Test
+    void shouldNotPollAnUnusedConnectionForeverBesideABusyOne() {
+        try (loop) {
+            Connected busy = new Connected();
+            // So the loop has work in each turn, and does not sleep.
+            busy.onLook = () -> loop.wake(busy.connection);
+            busy.connection.start();
+            Await.until("the loop to poll", () -> busy.called.contains("look"));
+            busy.called.clear();
+            Connected unused = new Connected();
+            unused.connection.start();
+            Await.until("the loop to let the unused connection's peer ring", () -> unused.called.contains("listen"));
+            assertThat(busy.called).doesNotContain("listen");
+        }
     }
 
     /** The thread that closes it may not have begun yet. */

@@ -7,6 +7,7 @@ import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitCounts;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.shm.waiting.WatchTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,12 +30,6 @@ public final class Poller {
     private static final int TURNS_PER_LOOK = 512;
     /** How many turns a turn without a request counts as, so that an idle poller checks the sockets sooner. */
     private static final int IDLE_TURN_WEIGHT = 4;
-
-    /**
-     * A connection without a request for one to two times as long is no longer watched, if another one is busy. Longer than
-     * a busy client waits for its next time slice in a crowd: if it had to ring then, it would use the slice for one call.
-     */
-    private static final long WATCHED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** Further polls of a lone connection in a turn without a request, each after a pause. */
     private static final int PAUSES_PER_TURN = 8;
@@ -67,8 +62,7 @@ public final class Poller {
     private int sliceOfLook;
 
     private int turns;
-    /** When the unused connections were last told to ring. */
-    private long lastSweep = System.nanoTime();
+    private final WatchTime watchTime = new WatchTime();
 
     private final AtomicInteger connectionCount = new AtomicInteger();
     private final BooleanSupplier draining;
@@ -490,9 +484,7 @@ public final class Poller {
             watched.watchAgain();
         }
         watched.runsOn(Processor.current(), spinning.yieldsPay());
-        long now = System.nanoTime();
-        if (now - lastSweep > WATCHED_NANOS) {
-            lastSweep = now;
+        if (watchTime.isOver()) {
             watched.letUnusedRing();
         }
         for (int i = 0; i < count; i++) {
