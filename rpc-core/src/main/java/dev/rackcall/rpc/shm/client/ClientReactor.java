@@ -16,7 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 /**
  * The one background thread of a client process. It notices dead servers, and takes the answers to asynchronous calls
@@ -194,7 +193,7 @@ final class ClientReactor {
             // `idle`.
             if (!anyAwaited()) {
                 unaware = true;
-                handle(await(IDLE_NANOS, () -> hasUnrungAnswer(true)));
+                handle(await(IDLE_NANOS, true));
                 unaware = false;
             }
             idle = false;
@@ -313,7 +312,7 @@ final class ClientReactor {
             // for one does so, fences, and then checks `idle`.
             if (pollAll() == 0) {
                 long nanos = Math.min(longest, expireAll());
-                handle(nanos < LONGEST_SLEEP_NANOS ? poll.await(nanos) : await(nanos, () -> hasUnrungAnswer(false)));
+                handle(nanos < LONGEST_SLEEP_NANOS ? poll.await(nanos) : await(nanos, false));
                 spinning.slept();
             }
         } finally {
@@ -324,26 +323,16 @@ final class ClientReactor {
         }
     }
 
-    /** As {@link EventPoll#await}; {@code missed} is what the reactor should have been woken for. */
-    private int await(long nanos, BooleanSupplier missed) {
-        int events = poll.await(nanos);
-        if (events == 0 && idle && missed.getAsBoolean()) {
-            long grace = LostWakeUps.grace();
-            long began = System.nanoTime();
-            events = poll.await(grace);
-            boolean isOver = events == 0 && System.nanoTime() - began >= grace;
-            if (isOver && idle && missed.getAsBoolean()) {
-                LostWakeUps.found("the client's reactor");
-            }
-        }
-        return events;
-    }
-
     /**
-     * Whether an answer has come for which no thread woke the reactor.
+     * Sleeps until an event or for so long, and counts an answer for which no thread woke the reactor.
      *
      * @param helpedToo also on connections whose callers poll: no sleep was announced there, and servers need not ring
      */
+    private int await(long nanos, boolean helpedToo) {
+        return LostWakeUps.sleep(
+                nanos, poll::await, () -> idle && hasUnrungAnswer(helpedToo), "the client's reactor");
+    }
+
     private boolean hasUnrungAnswer(boolean helpedToo) {
         for (Watched connection : connections.values()) {
             if ((helpedToo || !connection.isHelped()) && connection.calls.hasUnrungAnswer()) {

@@ -193,25 +193,9 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
         if (isDone() || settleOutcome()) {
             return false;
         }
-        long began = System.nanoTime();
-        LockSupport.parkNanos(this, nanos);
-        if (nanos == LONGEST_NAP_NANOS && isUnwoken(began, nanos)) {
-            countIfLost();
-        }
+        LostWakeUps.park(
+                this, nanos, () -> nanos == LONGEST_NAP_NANOS && ended && !woken, "a thread that waits for a future");
         return true;
-    }
-
-    private boolean isUnwoken(long began, long nanos) {
-        return ended && !woken && System.nanoTime() - began >= nanos;
-    }
-
-    private void countIfLost() {
-        long grace = LostWakeUps.grace();
-        long began = System.nanoTime();
-        LockSupport.parkNanos(this, grace);
-        if (isUnwoken(began, grace)) {
-            LostWakeUps.found("a thread that waits for a future");
-        }
     }
 
     /**

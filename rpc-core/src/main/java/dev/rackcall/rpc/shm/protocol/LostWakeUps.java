@@ -4,6 +4,9 @@ import dev.rackcall.rpc.spi.LimitedLog;
 import dev.rackcall.shm.waiting.WaitCounts;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongToIntFunction;
 
 /**
  * Counts wake-ups that never came. Every sleep has a bound, which hides a lost wake-up: the call is only late. Thread-safe.
@@ -42,6 +45,39 @@ public final class LostWakeUps {
      */
     public static void grace(Duration time) {
         grace = time.toNanos();
+    }
+
+    /**
+     * Sleeps, and counts a lost wake-up if there was one.
+     *
+     * @param nanos the bound of the sleep
+     * @param sleep sleeps for at most so many nanoseconds; returns how many events came, or 0
+     * @param missed whether what the thread waits for has happened, and no thread has said so
+     * @param sleeper for the log
+     * @return how many events came
+     */
+    public static int sleep(long nanos, LongToIntFunction sleep, BooleanSupplier missed, String sleeper) {
+        for (long bound : new long[] {nanos, grace}) {
+            long began = System.nanoTime();
+            int events = sleep.applyAsInt(bound);
+            if (events != 0 || System.nanoTime() - began < bound || !missed.getAsBoolean()) {
+                return events;
+            }
+        }
+        found(sleeper);
+        return 0;
+    }
+
+    /** As {@link #sleep}, of a thread that is {@linkplain LockSupport#parkNanos(Object, long) parked}. */
+    public static void park(Object blocker, long nanos, BooleanSupplier missed, String sleeper) {
+        sleep(
+                nanos,
+                bound -> {
+                    LockSupport.parkNanos(blocker, bound);
+                    return 0;
+                },
+                missed,
+                sleeper);
     }
 
     /** Counts one, and tells the log. */

@@ -477,7 +477,9 @@ public final class Poller {
     private void look(long nanos) {
         turns = 0;
         sliceOfLook = relief.slice();
-        int count = nanos == MAX_SLEEP_NANOS ? awaitRings() : events.await(nanos);
+        int count = nanos == MAX_SLEEP_NANOS
+                ? LostWakeUps.sleep(nanos, events::await, this::hasUnrungRequest, "a server's polling thread")
+                : events.await(nanos);
         boolean slept = sleeping;
         if (slept) {
             sleeping = false;
@@ -496,24 +498,8 @@ public final class Poller {
         mail.runAll();
     }
 
-    private int awaitRings() {
-        long began = System.nanoTime();
-        int count = events.await(MAX_SLEEP_NANOS);
-        boolean isLong = count == 0 && System.nanoTime() - began >= MAX_SLEEP_NANOS;
-        if (isLong && !stopping && hasUnrungRequest()) {
-            long grace = LostWakeUps.grace();
-            began = System.nanoTime();
-            count = events.await(grace);
-            boolean isOver = count == 0 && System.nanoTime() - began >= grace;
-            if (isOver && hasUnrungRequest()) {
-                LostWakeUps.found("a server's polling thread");
-            }
-        }
-        return count;
-    }
-
     private boolean hasUnrungRequest() {
-        return connections.values().stream().anyMatch(ShmServerConnection::hasUnrungRequest);
+        return !stopping && connections.values().stream().anyMatch(ShmServerConnection::hasUnrungRequest);
     }
 
     /** A ring that wakes the thread is read after the request that it announces has been answered. */

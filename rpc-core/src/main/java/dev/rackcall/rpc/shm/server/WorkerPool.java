@@ -127,9 +127,7 @@ final class WorkerPool<T> implements AutoCloseable {
             asleep.incrementAndGet();
             entry = queue.poll();
             if (entry == null && !stopped) {
-                if (oversleeps(sleepNanos) && oversleeps(LostWakeUps.grace())) {
-                    LostWakeUps.found("a worker");
-                }
+                LostWakeUps.park(WorkerPool.this, sleepNanos, this::isForgotten, "a worker");
                 // A task may have passed this thread to another thread, which interrupts it late. This thread would
                 // then never sleep again.
                 CallThread.forgetInterrupt();
@@ -143,18 +141,9 @@ final class WorkerPool<T> implements AutoCloseable {
             return entry;
         }
 
-        /**
-         * Sleeps; returns whether that lasted for all the time, and then entries waited for workers that all slept, with none
-         * woken for them.
-         */
-        private boolean oversleeps(long nanos) {
-            long began = System.nanoTime();
-            LockSupport.parkNanos(nanos);
-            return System.nanoTime() - began >= nanos
-                    && sleeps.get()
-                    && asleep.get() == workers.size()
-                    && !queue.isEmpty()
-                    && !stopped;
+        /** Whether entries wait for workers that all sleep, with none woken for them. */
+        private boolean isForgotten() {
+            return sleeps.get() && asleep.get() == workers.size() && !queue.isEmpty() && !stopped;
         }
 
         /** Null once spinning no longer pays. */
