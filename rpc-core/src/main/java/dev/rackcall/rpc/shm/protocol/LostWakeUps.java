@@ -19,13 +19,15 @@ import java.util.function.LongToIntFunction;
  *   <li>Each sleeper has a word that the waking thread changes first: a flag, the mark of a rung connection, or the ring
  *       in a socket. A futex has no such word. Its sleeper instead sleeps once more, on the word of the answer, and does not
  *       count if it was off its processor between the two sleeps.
- *   <li>A server that still polls the connection may be about to wake the sleeper, between two handlers. A server
- *       that has stopped polling has already woken every caller that it answered.
+ *   <li>A server that still polls the connection may be about to wake the sleeper, between two handlers. A polling
+ *       thread that has stopped has already woken every caller that it answered.
  *   <li>A thread that relies on the client's reactor leaves the count to the reactor.
  * </ul>
  *
- * <p>What remains is a thread that has published and loses its processor before it wakes. For example, it wakes another
- * sleeper, and the kernel runs that one first. Only time tells that from a lost wake-up.
+ * <p>What remains is a thread that has published and is late to wake. A handler's own thread first calls the observers of
+ * the call. Any thread may lose its processor: for example, it wakes another sleeper, and the kernel runs that one first.
+ * Only time tells that from a lost wake-up. The grace covers some time slices. It does not cover a control group that has
+ * used up its processor time, nor a stopped process. A longer grace would cost time: the sleeper has its answer already.
  */
 public final class LostWakeUps {
     private static final LimitedLog LOG = LimitedLog.of(LostWakeUps.class);
