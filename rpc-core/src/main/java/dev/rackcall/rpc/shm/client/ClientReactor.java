@@ -298,17 +298,19 @@ final class ClientReactor {
 
     private void sleepUntilAnswered(Spinning spinning) {
         long longest = LONGEST_SLEEP_NANOS;
-        for (Watched connection : connections.values()) {
-            if (connection.isHelped()) {
-                // Its callers take the answers, and its server need not ring. They may stop at any time.
-                longest = HELPED_NANOS;
-            } else {
-                connection.end.announceSleep(true);
-            }
-        }
         try {
+            // Before the servers are told: that of a connection that is added from here on is not, so its first call
+            // has to wake this thread.
             idle = true;
-            // The volatile store above precedes these checks, as in turn. A thread that queues a call or frees a slot
+            for (Watched connection : connections.values()) {
+                if (connection.isHelped()) {
+                    // Its callers take the answers, and its server need not ring. They may stop at any time.
+                    longest = HELPED_NANOS;
+                } else {
+                    connection.end.announceSleep(true);
+                }
+            }
+            // The volatile stores above precede these checks, as in turn. A thread that queues a call or frees a slot
             // for one does so, fences, and then checks `idle`.
             if (pollAll() == 0) {
                 long nanos = Math.min(longest, expireAll());
@@ -329,8 +331,7 @@ final class ClientReactor {
      * @param helpedToo also on connections whose callers poll: no sleep was announced there, and servers need not ring
      */
     private int await(long nanos, boolean helpedToo) {
-        return LostWakeUps.sleep(
-                nanos, poll::await, () -> idle && hasUnrungAnswer(helpedToo), "the client's reactor");
+        return LostWakeUps.sleep(nanos, poll::await, () -> idle && hasUnrungAnswer(helpedToo), "the client's reactor");
     }
 
     private boolean hasUnrungAnswer(boolean helpedToo) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.shm.waiting.Processors;
 import dev.rackcall.shm.waiting.SpinLimit;
+import dev.rackcall.shm.waiting.WaitCounts;
 import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -92,9 +93,7 @@ class ClientReactorTest {
 
     @Test
     void shouldNotSpinBesideAsManySpinningThreadsAsProcessors() throws Exception {
-        for (int i = 0; i < Processors.count(); i++) {
-            assertThat(SpinLimit.enter(Integer.MAX_VALUE)).isTrue();
-        }
+        takeAllSpinning(true);
         try (LyingServer server = new LyingServer(directory.resolve("one"), HostileScript.service("/test/echo"))) {
             ShmClientConnection connection = connect("one");
             ClientReactor reactor = new ClientReactor();
@@ -109,7 +108,85 @@ class ClientReactorTest {
                 connection.close();
             }
         } finally {
-            for (int i = 0; i < Processors.count(); i++) {
+            takeAllSpinning(false);
+        }
+    }
+
+    /** An answered call. A thread always sends it while the reactor tells the servers that it is about to sleep. */
+    private static final class SentMeanwhile implements ClientReactor.Polled {
+        private final ClientReactor reactor;
+        private final AtomicInteger sleeps = new AtomicInteger();
+        /** Whether the reactor sleeps next, or has just slept. Reactor's thread only. */
+        private boolean polled;
+
+        SentMeanwhile(ClientReactor reactor) {
+            this.reactor = reactor;
+        }
+
+        @Override
+        public boolean isAwaited() {
+            return true;
+        }
+
+        @Override
+        public boolean hasUnrungAnswer() {
+            return true;
+        }
+
+        @Override
+        public int poll() {
+            polled = true;
+            return 0;
+        }
+
+        @Override
+        public int helped() {
+            if (polled) {
+                polled = false;
+            } else {
+                reactor.wakeIfIdle();
+            }
+            return 0;
+        }
+
+        @Override
+        public long expire(long now, long bound) {
+            sleeps.incrementAndGet();
+            return bound;
+        }
+
+        @Override
+        public void flushControls() {}
+    }
+
+    /** The server of a connection that was added in that moment has not been told, and does not ring. */
+    @Test
+    void shouldNotSleepAfterACallThatWasSentWhileItToldTheServers() throws Exception {
+        takeAllSpinning(true);
+        try (LyingServer server = new LyingServer(directory.resolve("one"), HostileScript.service("/test/echo"))) {
+            ShmClientConnection connection = connect("one");
+            ClientReactor reactor = new ClientReactor();
+            SentMeanwhile calls = new SentMeanwhile(reactor);
+            long rescued = WaitCounts.of(WaitCounts.Kind.RESCUED);
+            long tag = reactor.add(connection.end, calls);
+            try {
+                Await.until("the reactor to be about to sleep some times", () -> calls.sleeps.get() > 5);
+                assertThat(WaitCounts.of(WaitCounts.Kind.RESCUED)).isEqualTo(rescued);
+            } finally {
+                reactor.remove(tag);
+                connection.close();
+            }
+        } finally {
+            takeAllSpinning(false);
+        }
+    }
+
+    /** Lets no other thread spin, or lets them again. */
+    private static void takeAllSpinning(boolean take) {
+        for (int i = 0; i < Processors.count(); i++) {
+            if (take) {
+                assertThat(SpinLimit.enter(Integer.MAX_VALUE)).isTrue();
+            } else {
                 SpinLimit.leave();
             }
         }
