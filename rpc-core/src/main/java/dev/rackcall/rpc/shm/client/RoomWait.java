@@ -103,16 +103,15 @@ final class RoomWait {
             if (first) {
                 room.watch();
             }
-            long nanos = Math.min(left, MAX_SLEEP_NANOS);
-            if (!SlotQueue.park(me, nanos) && nanos == MAX_SLEEP_NANOS && room.hasTurn(me, first)) {
-                countIfLost(me, first);
+            if (left < MAX_SLEEP_NANOS) {
+                SlotQueue.park(me, left);
+            } else {
+                LostWakeUps.sleep(
+                        MAX_SLEEP_NANOS,
+                        bound -> SlotQueue.park(me, bound) ? 1 : 0,
+                        () -> room.hasTurn(me, first),
+                        "a caller that waits for a slot of channel " + channel);
             }
-        }
-    }
-
-    private void countIfLost(SlotQueue.Waiter me, boolean first) {
-        if (!SlotQueue.park(me, LostWakeUps.grace()) && room.hasTurn(me, first)) {
-            LostWakeUps.found("a caller that waits for a slot of channel " + channel);
         }
     }
 }
