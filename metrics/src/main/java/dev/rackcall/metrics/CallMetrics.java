@@ -6,7 +6,7 @@ import dev.rackcall.rpc.ServerInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;
 
 /**
- * Times the calls of channels and servers.
+ * Times the calls of channels and servers, and counts the bytes of channels.
  *
  * <pre>{@code
  * RpcChannel.builder("/shop/search").interceptor(CallMetrics.client(registry)).open();
@@ -18,7 +18,8 @@ import io.micrometer.core.instrument.MeterRegistry;
  * dev.rackcall.rpc.Route.Kind}; {@code none} if the call ended before it had a connection). A call takes from its
  * interceptor until it ends: a stream until it is over, an asynchronous call until its answer has arrived. The gauges
  * {@code rackcall.client.calls.active} and {@code rackcall.server.calls.active} count calls that have not ended, by
- * {@code service} and {@code method}.
+ * {@code service} and {@code method}. The counter {@code rackcall.client.bytes} also has the tag {@code way}: {@code
+ * copied} or {@code pointer}, as a {@link dev.rackcall.rpc.ByteObserver} gets them.
  *
  * <p>A call that begins while a composite registry has no registries is not measured, and costs what it does without
  * the interceptor. Registries may be added later.
@@ -29,7 +30,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 public final class CallMetrics {
     private CallMetrics() {}
 
-    /** Times the calls of every channel to which it is added. */
+    /** Times the calls, and counts the bytes, of every channel to which it is added. */
     public static ClientInterceptor client(MeterRegistry registry) {
         return new TimedClient(new MethodMeters.OfAll(registry, "rackcall.client.calls"));
     }
@@ -47,7 +48,9 @@ public final class CallMetrics {
 
         @Override
         public void around(Call call, Runnable next) {
-            call.onEnd(new TimedCall(meters.of(call.method()), null));
+            MethodMeters method = meters.of(call.method());
+            call.onEnd(new TimedCall(method, null));
+            call.onBytes(method.bytes());
             next.run();
         }
     }

@@ -35,6 +35,9 @@ final class MethodMeters {
     /** By transport (the last for none) and status; made when first used, because most combinations never are. */
     private final AtomicReferenceArray<Timer> timers = new AtomicReferenceArray<>((KINDS + 1) * CODES);
 
+    /** Null before a client's first call. Any thread may make it: the registry gives all the same counters. */
+    private ByteCounters bytes;
+
     private MethodMeters(MeterRegistry registry, String name, MethodDescriptor method) {
         this.registry = registry;
         this.name = name;
@@ -81,6 +84,16 @@ final class MethodMeters {
                     ? known
                     : methods.computeIfAbsent(method, each -> new MethodMeters(registry, name, each));
         }
+    }
+
+    /** Counts the bytes of the method's calls at their client. */
+    ByteCounters bytes() {
+        ByteCounters known = bytes;
+        if (known == null) {
+            known = ByteCounters.of(registry, tags);
+            bytes = known;
+        }
+        return known;
     }
 
     void begun() {

@@ -9,6 +9,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.ServerInterceptor;
+import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import io.micrometer.core.instrument.Gauge;
@@ -76,6 +77,30 @@ class CallMetricsTest {
                 assertThat(calls(side, "price", "OK", "PROCESS")).as(side).isEqualTo(2);
                 assertThat(active(side, "price")).as(side).isZero();
             }
+        }
+    }
+
+    private double bytes(String method, String way) {
+        return registry.get("rackcall.client.bytes")
+                .tags("service", "/test/shop", "method", method, "way", way)
+                .counter()
+                .count();
+    }
+
+    @Test
+    void shouldCountBytesByPointerAndCopied() {
+        try (RpcServer _ = server().start();
+                RpcChannel channel = channel().open();
+                Scope scope = channel.newScope()) {
+            Shop stub = channel.stub(Shop.class);
+            assertThat(stub.price("tea") + stub.price("tea")).isEqualTo(700);
+            assertThat(bytes("price", "copied")).isEqualTo(2 * (Integer.BYTES + "tea".length() + Integer.BYTES));
+            assertThat(bytes("price", "pointer")).isZero();
+            assertThat(stub.weigh(scope.create(Shop.Bag.class).grams(7))).isEqualTo(7);
+            assertThat(bytes("weigh", "copied")).isEqualTo(Long.BYTES + Integer.BYTES);
+            assertThat(bytes("weigh", "pointer"))
+                    .isEqualTo((double) scope.bytesHeld())
+                    .isPositive();
         }
     }
 
@@ -216,6 +241,7 @@ class CallMetricsTest {
             assertThat(channel.stub(Shop.class).price("tea")).isEqualTo(350);
             await(() -> calls("server", "price", "OK", "TCP") == 1);
             assertThat(calls("client", "price", "OK", "TCP")).isEqualTo(1);
+            assertThat(bytes("price", "copied")).isEqualTo(Integer.BYTES + "tea".length() + Integer.BYTES);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.rackcall.metrics;
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.types.Shared;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -18,6 +19,16 @@ public interface Shop {
 
     @Rpc
     Stream<Integer> stock(int count);
+
+    @Rpc
+    int weigh(Bag bag);
+
+    @Shared
+    interface Bag {
+        int grams();
+
+        Bag grams(int value);
+    }
 
     /** Sells tea only; an order is answered when {@link #shipped} is. */
     final class OneGood implements Shop {
@@ -39,6 +50,11 @@ public interface Shop {
         @Override
         public Stream<Integer> stock(int count) {
             return IntStream.range(0, count).boxed();
+        }
+
+        @Override
+        public int weigh(Bag bag) {
+            return bag.grams();
         }
     }
 }

@@ -23,6 +23,9 @@ public interface ClientInterceptor {
          * observer that was added before {@code next} learns of every attempt.
          */
         void onEnd(CallObserver observer);
+
+        /** Tells {@code observer} how many bytes this call passes. Takes effect before {@code next} runs. */
+        void onBytes(ByteObserver observer);
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.ByteObserver;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.Deadline;
@@ -25,6 +26,8 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
     private final EndObservers observers = new EndObservers();
     private Metadata headers;
     private long deadline;
+    /** Null if the call's bytes are not counted. */
+    private ByteObserver bytes;
     /** Whether the transport reports the call's end. */
     private boolean begun;
 
@@ -106,6 +109,9 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
     public ClientCall begin(MethodDescriptor callee) {
         ClientCall started = calls.begin(callee, deadline, headers, observers);
         begun = true;
+        if (bytes != null) {
+            started = new CountedCall(started, bytes);
+        }
         if (callee.kind() != MethodDescriptor.Kind.UNARY && callee.kind() != MethodDescriptor.Kind.CLIENT_STREAM) {
             return started;
         }
@@ -136,6 +142,28 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
     @Override
     public void onEnd(CallObserver observer) {
         observers.add(observer);
+    }
+
+    @Override
+    public void onBytes(ByteObserver observer) {
+        ByteObserver guarded = (copied, byPointer) -> {
+            try {
+                observer.onBytes(copied, byPointer);
+            } catch (RuntimeException | Error e) {
+                LOG.warn(
+                        "{}: the observer {} of a call's bytes threw",
+                        method,
+                        observer.getClass().getName(),
+                        e);
+            }
+        };
+        ByteObserver first = bytes;
+        bytes = first == null
+                ? guarded
+                : (copied, byPointer) -> {
+                    first.onBytes(copied, byPointer);
+                    guarded.onBytes(copied, byPointer);
+                };
     }
 
     /** What an interceptor runs to go on. */
