@@ -72,20 +72,25 @@ final class CountedCall extends ForwardingCall {
 
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
-        observer.onBytes(encoded(), byPointer);
-        return call.invokeAsync(counting(reader));
+        long copied = encoded();
+        CompletableFuture<T> result = call.invokeAsync(counting(reader));
+        observer.onBytes(copied, byPointer);
+        return result;
     }
 
     @Override
     public void invokeOneWay() {
-        observer.onBytes(encoded(), byPointer);
+        long copied = encoded();
         call.invokeOneWay();
+        observer.onBytes(copied, byPointer);
     }
 
     @Override
     public <T> Stream<T> invokeStream(ResultReader<T> reader) {
-        observer.onBytes(encoded(), byPointer);
-        return call.invokeStream(counting(reader));
+        long copied = encoded();
+        Stream<T> result = call.invokeStream(counting(reader));
+        observer.onBytes(copied, byPointer);
+        return result;
     }
 
     private <T> ResultReader<T> counting(ResultReader<T> reader) {

@@ -143,10 +143,10 @@ final class AsyncCalls implements ClientReactor.Polled {
                     helped++;
                 }
                 for (int i = 0; i < SPINS_PER_POLL; i++) {
-                    boolean taken = future.takes();
-                    if (taken || future.isDone()) {
+                    boolean done = future.isDone();
+                    if (done || future.takes()) {
                         spin.spinning.met();
-                        return taken;
+                        return !done;
                     }
                     connection.end.look();
                     Thread.onSpinWait();

@@ -40,7 +40,7 @@ abstract class SlotTurns {
     private static final int YOUNGEST = 1;
 
     private static final long TICKET = 1L << AGE_BITS;
-    /** With at most so many calls in flight at the ends of {@link #QUIET_LAPS} wide laps, laps become narrow. */
+    /** Laps become narrow after {@link #QUIET_LAPS} wide laps that end with at most this many calls in flight. */
     private static final int FEW = 2;
 
     private static final int QUIET_LAPS = 4;
@@ -54,7 +54,7 @@ abstract class SlotTurns {
     final int mask;
     /** Of a narrow lap; equals {@link #mask} if laps are never narrow. */
     private final int narrowMask;
-    /** The age of wide laps that have all begun wide. */
+    /** The age of wide laps once the first of them is over. */
     private final int oldest;
 
     /** The next ticket, and below it the age of wide laps: {@link #NARROW}, or 1 + the tickets since they became wide. */
@@ -117,23 +117,28 @@ abstract class SlotTurns {
         return TAIL.compareAndSet(this, turn, after(turn));
     }
 
-    /** Whether the call that was a lap before has left the turn's slot; false if laps have just become wide. */
+    /** Whether the call of the lap before has left the turn's slot; false if laps have just become wide. */
     final boolean wasLeftInTime(long turn) {
         int age = ageOf(turn);
         return (age == NARROW || age == oldest) && slotOf(turn).wasLeftBy(ticketOf(turn) - lapMask(turn) - 1);
     }
 
     /**
-     * As {@link #isTaken}, for any turn. A thread that has just made laps wide may be off its processor before the server
-     * knows; so each thread that takes a turn of the first wide lap tells the server, too.
+     * As {@link #isTaken}, for any turn. A thread that has just changed laps may lose its processor before it tells the
+     * server. Each thread that takes a turn of the first lap after the change therefore tells the server first.
      */
     final boolean isTakenInAnyLap(long turn) {
-        boolean taken = isTaken(turn);
         int age = ageOf(turn);
-        if (taken && age != NARROW && age != oldest) {
-            announceWide(ticketOf(turn) - (age - YOUNGEST));
+        long ticket = ticketOf(turn);
+        if (age == NARROW) {
+            // Only in the first narrow lap was a slot last used a wide lap before. That lap began at its first slot.
+            if (((int) ticket & mask) <= narrowMask && slotOf(turn).ticket() <= ticket - mask - 1) {
+                announceNarrow(ticket & ~mask);
+            }
+        } else if (age != oldest) {
+            announceWide(ticket - (age - YOUNGEST));
         }
-        return taken;
+        return isTaken(turn);
     }
 
     /** Whether the turn is one of a narrow lap. None of these is skipped. */
@@ -141,7 +146,7 @@ abstract class SlotTurns {
         return lapMask(turn) != mask;
     }
 
-    /** Makes laps wide from that turn on, unless another thread has taken it or made them so. */
+    /** Makes laps wide from that turn on, unless another thread has already taken the turn or made laps wide. */
     final void widen(long turn) {
         if (TAIL.compareAndSet(this, turn, turn + YOUNGEST)) {
             announceWide(ticketOf(turn));
