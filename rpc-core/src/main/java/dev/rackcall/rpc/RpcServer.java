@@ -65,8 +65,8 @@ public interface RpcServer extends AutoCloseable {
 
     /**
      * Stops gracefully: accepts no new clients, lets calls in flight end for at most {@code bound}, then closes. Asks
-     * every client to begin no more calls, and waits at most 1 s for a client that does not answer, such as a stopped
-     * one. A stream is in flight until it has been read or closed, but at most 60 s after its reader's last request. Also
+     * every client to begin no more calls, and waits for a client that does not answer, such as a stopped one, for at most
+     * 5 s and half of what is left of the bound. A stream is in flight until it has been read or closed, but at most 60 s after its reader's last request. Also
      * waits, within the bound, until clients have released their results and closed their scopes. Returns whether all
      * of that came about. If another thread is already shutting down, waits for it for at most {@code
      * bound}, and returns false if it is not done by then; calls in flight get the longer of both bounds. An interrupt

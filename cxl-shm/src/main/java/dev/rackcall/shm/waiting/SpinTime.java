@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
  * sleep lowers it.
  *
  * <p>A wait that loses its processor halves the time, at most {@value #MOST_HALVINGS} times. Each wait that ends while
- * spinning doubles it again. One pause may stop all threads that share the time, such as that of a garbage collector. It
- * halves the time once.
+ * spinning doubles it again. A pause that stops all threads that share the time, such as a garbage collector's, halves
+ * it once.
  *
  * <p>Threads may share it without synchronisation. A lost update costs some microseconds at most.
  */
@@ -33,8 +33,9 @@ public final class SpinTime {
     private static final int MOST_HALVINGS = 4;
 
     /**
-     * A thread that lost its processor before the last halving, or less than this after it, does not halve again. A garbage
-     * collector may stop all threads several times in this time. A time slice is longer: the loss of a second one counts.
+     * Losses of the processor that began before the last halving, or less than this after it, do not halve again. A
+     * garbage collector may stop all threads several times within this time. A time slice is about as long, so the
+     * loss of a second one mostly counts.
      */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 

@@ -388,14 +388,14 @@ public final class PipeLoop implements AutoCloseable {
         }
     }
 
-    /** Lets the peers ring of whose connections there was no use since the last call, unless there is only one. */
+    /** Stops watching connections that had no work since the last call, but keeps at least one watched. */
     private void letUnusedRing() {
-        // Backwards: those that leave move only those that have been looked at.
+        // Backwards: removing a connection moves only those that were already checked.
         for (int i = watched.size() - 1; i >= 0 && watched.size() > 1; i--) {
             PipeConnection connection = watched.get(i);
             boolean unused = !connection.used;
             connection.used = false;
-            // No ring comes any more from a peer that has hung up.
+            // A peer that has hung up rings no more.
             if (unused && !connection.hungUp) {
                 try {
                     letRing(connection);

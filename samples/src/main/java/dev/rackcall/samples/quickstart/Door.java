@@ -7,7 +7,7 @@ import dev.rackcall.rpc.RpcService;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.Shared;
 
-/** Started with {@code serve} it serves, with a name it calls. */
+/** The argument {@code serve} starts the server; any other argument is a name that the client sends. */
 @RpcService("/quickstart/door")
 public interface Door {
     @Rpc

@@ -299,12 +299,12 @@ final class ClientReactor {
     private void sleepUntilAnswered(Spinning spinning) {
         long longest = LONGEST_SLEEP_NANOS;
         try {
-            // Before the servers are told: that of a connection that is added from here on is not, so its first call
-            // has to wake this thread.
+            // Set before the servers are told: the server of a connection that is added later is not told, so the
+            // connection's first call has to wake this thread.
             idle = true;
             for (Watched connection : connections.values()) {
                 if (connection.isHelped()) {
-                    // Its callers take the answers, and its server need not ring. They may stop at any time.
+                    // Its callers take the answers, so its server need not ring. The callers may stop at any time.
                     longest = HELPED_NANOS;
                 } else {
                     connection.end.announceSleep(true);
@@ -326,7 +326,7 @@ final class ClientReactor {
     }
 
     /**
-     * Sleeps until an event or for so long, and counts an answer for which no thread woke the reactor.
+     * Sleeps until an event, at most {@code nanos}. Counts an answer for which no thread woke the reactor.
      *
      * @param helpedToo also on connections whose callers poll: no sleep was announced there, and servers need not ring
      */

@@ -64,7 +64,7 @@ abstract class PolledFuture<T> extends CompletableFuture<T> {
      */
     abstract boolean takes();
 
-    /** Completes the future with the answer that this thread has taken, which waits for it and so runs users' stages. */
+    /** Completes the future with the answer that this thread has taken. It waits for the future, so it runs the stages. */
     abstract void finishTaken();
 
     /**

@@ -24,7 +24,7 @@ final class RoomWait {
         /** Lets the reactor complete such calls while the thread sleeps. */
         void watch();
 
-        /** Whether a thread in the queue, which was the first or not, has what it waits for. */
+        /** Whether a queued thread has what it waits for. {@code wasFirst}: it was the first in the queue. */
         boolean hasTurn(SlotQueue.Waiter waiter, boolean wasFirst);
 
         /** The failure of a call that waited until its deadline. */
@@ -86,7 +86,7 @@ final class RoomWait {
 
     /** Waits until another thread leaves a slot or an earlier place in the queue. */
     void inQueue(SlotQueue.Waiter me, boolean first) {
-        // First: other calls' answers may keep coming for longer than this one may wait.
+        // Checked first: other calls' answers may keep arriving after this call's deadline.
         long left = end - System.nanoTime();
         if (left <= 0) {
             throw room.outOfTime();
