@@ -68,7 +68,8 @@ final class AsyncCalls implements ClientReactor.Polled {
     /** Called after a slot was left by a thread that may not poll again. */
     void slotReleased() {
         if (!queue.isEmpty()) {
-            // Orders leaving the slot before the check of `idle`. The reactor sets that before it looks for free slots.
+            // Orders leaving the slot before the check whether the reactor sleeps. The reactor announces that before it
+            // looks for free slots.
             VarHandle.fullFence();
             connection.end.reactor().wakeIfIdle();
         }

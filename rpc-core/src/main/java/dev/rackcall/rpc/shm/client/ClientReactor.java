@@ -92,10 +92,7 @@ final class ClientReactor {
     private final EventPoll poll = EventPoll.create();
     private final Map<Long, Watched> connections = new ConcurrentHashMap<>();
     private final AtomicLong tags = new AtomicLong();
-    /** True from just before the reactor's last check of the calls until it wakes up. */
-    private volatile boolean idle;
-    /** True while it sleeps and no server is to ring for answers, since none was awaited. */
-    private volatile boolean unaware;
+    private final ReactorSleep sleep = new ReactorSleep(poll::wakeUp);
 
     private final Spinning inMemory = new Spinning(WaitStrategy.adaptive(), SpinTime.ofMemory());
     /** For turns in which any awaited answer comes through a device, or through a pool's bells. */
@@ -148,10 +145,7 @@ final class ClientReactor {
 
     /** Wakes the reactor if it sleeps. The caller has announced its call and then fenced. */
     void wakeIfIdle() {
-        if (idle) {
-            idle = false;
-            poll.wakeUp();
-        }
+        sleep.wakeIfIdle();
     }
 
     /**
@@ -159,8 +153,7 @@ final class ClientReactor {
      * its call and then woken the reactor.
      */
     boolean isUnaware() {
-        // In this order: a reactor that was woken clears the second before it sets the first again.
-        return idle && unaware;
+        return sleep.isUnaware();
     }
 
     private void run() {
@@ -188,15 +181,13 @@ final class ClientReactor {
         if (anyAwaited()) {
             serveAwaited();
         } else {
-            idle = true;
-            // The volatile store above precedes this check. A sender announces its call, fences, and then checks
-            // `idle`.
+            sleep.announce();
             if (!anyAwaited()) {
-                unaware = true;
+                sleep.unaware(true);
                 handle(await(IDLE_NANOS, true));
-                unaware = false;
+                sleep.unaware(false);
             }
-            idle = false;
+            sleep.end();
         }
     }
 
@@ -301,7 +292,7 @@ final class ClientReactor {
         try {
             // Set before the servers are told: the server of a connection that is added later is not told, so the
             // connection's first call has to wake this thread.
-            idle = true;
+            sleep.announce();
             for (Watched connection : connections.values()) {
                 if (connection.isHelped()) {
                     // Its callers take the answers, so its server need not ring. The callers may stop at any time.
@@ -311,14 +302,14 @@ final class ClientReactor {
                 }
             }
             // The volatile stores above precede these checks, as in turn. A thread that queues a call or frees a slot
-            // for one does so, fences, and then checks `idle`.
+            // for one does so, fences, and then wakes the reactor.
             if (pollAll() == 0) {
                 long nanos = Math.min(longest, expireAll());
                 handle(nanos < LONGEST_SLEEP_NANOS ? poll.await(nanos) : await(nanos, false));
                 spinning.slept();
             }
         } finally {
-            idle = false;
+            sleep.end();
             for (Watched connection : connections.values()) {
                 connection.end.announceSleep(false);
             }
@@ -331,7 +322,8 @@ final class ClientReactor {
      * @param helpedToo also on connections whose callers poll: no sleep was announced there, and servers need not ring
      */
     private int await(long nanos, boolean helpedToo) {
-        return LostWakeUps.sleep(nanos, poll::await, () -> idle && hasUnrungAnswer(helpedToo), "the client's reactor");
+        return LostWakeUps.sleep(
+                nanos, poll::await, () -> sleep.isIdle() && hasUnrungAnswer(helpedToo), "the client's reactor");
     }
 
     private boolean hasUnrungAnswer(boolean helpedToo) {

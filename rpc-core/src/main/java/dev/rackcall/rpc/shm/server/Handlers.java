@@ -109,7 +109,7 @@ public abstract sealed class Handlers implements AutoCloseable {
 
         Workers(int count, WaitStrategy waiting) {
             this.count = count;
-            pool = new WorkerPool<>(count, QUEUE, waiting, SLEEP_NANOS, Handlers::runAside, Workers::refuse);
+            pool = WorkerPool.start(count, QUEUE, waiting, SLEEP_NANOS, Handlers::runAside, Workers::refuse);
         }
 
         @Override

@@ -76,7 +76,6 @@ public final class Poller {
     /** Takes over the connections when the thread ends; null: they end with it. */
     private volatile Poller successor;
 
-    private volatile boolean sleeping;
     /** Turns without a request so far. Written by the polling thread; opaque, since nothing is ordered by it. */
     private final AtomicLong emptyTurns = new AtomicLong();
 
@@ -137,7 +136,7 @@ public final class Poller {
         // check of the mail.
         if (ended) {
             runLateMail();
-        } else if (sleeping) {
+        } else if (mail.isReaderAsleep()) {
             events.wakeUp();
         }
     }
@@ -151,7 +150,7 @@ public final class Poller {
     /** Compares the poller's state with that of the previous call. */
     void judge() {
         long now = emptyTurns.getOpaque();
-        boolean asleep = sleeping;
+        boolean asleep = mail.isReaderAsleep();
         looksAsleep = asleep ? looksAsleep + 1 : 0;
         looksOverloaded = asleep || now - emptyTurnsBefore > TURNS_OVERLOADED ? 0 : looksOverloaded + 1;
         emptyTurnsBefore = now;
@@ -222,7 +221,7 @@ public final class Poller {
      * counts again as soon as its handler returns: at the end of a burst no request would be waiting. Any thread.
      */
     int waitingRequests() {
-        if (sleeping) {
+        if (mail.isReaderAsleep()) {
             return 0;
         }
         // Before the new slice: the thread that sees the slice change checks this.
@@ -233,7 +232,7 @@ public final class Poller {
 
     /** Whether the thread polls rather than sleeps in the kernel. */
     boolean isAwake() {
-        return !sleeping;
+        return !mail.isReaderAsleep();
     }
 
     /** Ends the turn of the connection being served, even if it has more requests. Any thread. */
@@ -452,8 +451,7 @@ public final class Poller {
         }
         if (watched.letAllRing()) {
             waitingRequests = 0;
-            sleeping = true;
-            look(mail.isEmpty() && !stopping ? MAX_SLEEP_NANOS : 0);
+            look(mail.fallAsleep() && !stopping ? MAX_SLEEP_NANOS : 0);
             WaitCounts.add(WaitCounts.Kind.REQUEST_SLEPT);
             rested(System.nanoTime() - spinning.start());
             if (watched.hasRequest()) {
@@ -480,9 +478,9 @@ public final class Poller {
         int count = nanos == MAX_SLEEP_NANOS
                 ? LostWakeUps.sleep(nanos, events::await, this::hasUnrungRequest, "a server's polling thread")
                 : events.await(nanos);
-        boolean slept = sleeping;
+        boolean slept = mail.isReaderAsleep();
         if (slept) {
-            sleeping = false;
+            mail.wakeUp();
             watched.watchAgain();
         }
         watched.runsOn(Processor.current(), spinning.yieldsPay());
@@ -563,12 +561,18 @@ public final class Poller {
         return relief.isOnDuty();
     }
 
-    /** Actions for the polling thread: any thread adds, the polling thread runs them. */
-    private static final class Mailbox {
+    /**
+     * Actions for the polling thread, its reader: any thread adds, the polling thread runs them. Knows whether the reader
+     * sleeps, so that a thread that adds an action wakes it.
+     */
+    static final class Mailbox {
         private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
         /** Whether there may be actions. One load, while a check of the queue takes several. */
         private volatile boolean mailed;
+        /** True from just before the reader's last check of the queue until it wakes up. */
+        private volatile boolean readerAsleep;
 
+        /** The caller then wakes the reader {@linkplain #isReaderAsleep if it sleeps}. */
         void add(Runnable action) {
             actions.add(action);
             mailed = true;
@@ -578,8 +582,18 @@ public final class Poller {
             return mailed;
         }
 
-        boolean isEmpty() {
+        boolean isReaderAsleep() {
+            return readerAsleep;
+        }
+
+        /** Announces that the reader sleeps; returns whether it may, since there is no action. */
+        boolean fallAsleep() {
+            readerAsleep = true;
             return actions.isEmpty();
+        }
+
+        void wakeUp() {
+            readerAsleep = false;
         }
 
         void runAll() {

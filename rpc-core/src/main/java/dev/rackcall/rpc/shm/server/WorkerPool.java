@@ -30,12 +30,12 @@ final class WorkerPool<T> implements AutoCloseable {
     private final long sleepNanos;
     private final Consumer<T> task;
     private final Consumer<T> refusal;
-    private final List<Worker> workers;
+    final List<Worker> workers;
     private final AtomicInteger asleep = new AtomicInteger();
     private volatile boolean stopped;
 
     /**
-     * Starts the threads.
+     * A pool with its threads started.
      *
      * @param waiting how idle workers wait; they sleep even if it spins for ever, as there may be more of them than
      *     processors
@@ -43,6 +43,14 @@ final class WorkerPool<T> implements AutoCloseable {
      * @param task run for each entry; must not throw
      * @param refusal run for each entry still in the queue when the pool is closed
      */
+    static <T> WorkerPool<T> start(
+            int count, int capacity, WaitStrategy waiting, long sleepNanos, Consumer<T> task, Consumer<T> refusal) {
+        WorkerPool<T> pool = new WorkerPool<>(count, capacity, waiting, sleepNanos, task, refusal);
+        pool.workers.forEach(worker -> worker.thread.start());
+        return pool;
+    }
+
+    /** As {@link #start}, but without starting the threads. */
     WorkerPool(int count, int capacity, WaitStrategy waiting, long sleepNanos, Consumer<T> task, Consumer<T> refusal) {
         this.queue = new MpmcVarHandleArrayQueue<>(capacity);
         // The thread that adds entries cannot run while a worker spins on the only processor.
@@ -53,7 +61,6 @@ final class WorkerPool<T> implements AutoCloseable {
         this.task = task;
         this.refusal = refusal;
         workers = IntStream.range(0, count).mapToObj(Worker::new).toList();
-        workers.forEach(worker -> worker.thread.start());
     }
 
     /** Adds an entry; returns false if the queue is full. */
@@ -96,7 +103,7 @@ final class WorkerPool<T> implements AutoCloseable {
         refuseWaiting();
     }
 
-    private final class Worker {
+    final class Worker {
         private final Thread thread;
         private final AtomicBoolean sleeps = new AtomicBoolean();
         /** Of this worker only: the first sleeper is woken first, so that others may sleep for long. */
@@ -123,9 +130,7 @@ final class WorkerPool<T> implements AutoCloseable {
             if (entry != null) {
                 return entry;
             }
-            sleeps.set(true);
-            asleep.incrementAndGet();
-            entry = queue.poll();
+            entry = fallAsleep();
             if (entry == null && !stopped) {
                 LostWakeUps.park(WorkerPool.this, sleepNanos, this::isForgotten, "a worker");
                 // A task may have passed this thread to another thread, which interrupts it late. This thread would
@@ -133,12 +138,24 @@ final class WorkerPool<T> implements AutoCloseable {
                 CallThread.forgetInterrupt();
                 spinning.slept();
             }
+            wakeUp(entry);
+            return entry;
+        }
+
+        /** Announces this worker's sleep; returns an entry that it takes instead of sleeping, or null. */
+        T fallAsleep() {
+            sleeps.set(true);
+            asleep.incrementAndGet();
+            return queue.poll();
+        }
+
+        /** Ends this worker's sleep, for which it has found {@code entry} instead if that is not null. */
+        void wakeUp(T entry) {
             if (!stopsSleeping() && entry != null) {
                 // This worker found an entry by itself, but was also woken for a later one, which another worker must
                 // take.
                 wakeOne();
             }
-            return entry;
         }
 
         /** Whether entries wait for workers that all sleep, with none woken for them. */

@@ -26,7 +26,7 @@ class WorkerPoolTest {
     }
 
     private static WorkerPool<Runnable> pool(int count, WaitStrategy waiting, AtomicInteger refused) {
-        return new WorkerPool<>(count, 64, waiting, HOUR, Runnable::run, _ -> refused.incrementAndGet());
+        return WorkerPool.start(count, 64, waiting, HOUR, Runnable::run, _ -> refused.incrementAndGet());
     }
 
     /** Entries come when the other workers are about to sleep, sleep or spin, while one of them has a long task. */
@@ -86,7 +86,7 @@ class WorkerPoolTest {
     void shouldCountAnEntryForWhichNoWorkerWasWoken() throws Exception {
         long bound = TimeUnit.MILLISECONDS.toNanos(50);
         try (WorkerPool<Runnable> pool =
-                new WorkerPool<>(2, 64, WaitStrategy.adaptive(), bound, Runnable::run, _ -> {})) {
+                WorkerPool.start(2, 64, WaitStrategy.adaptive(), bound, Runnable::run, _ -> {})) {
             long before = WaitCounts.of(WaitCounts.Kind.RESCUED);
             CountDownLatch first = new CountDownLatch(1);
             assertThat(pool.offer(first::countDown)).isTrue();
