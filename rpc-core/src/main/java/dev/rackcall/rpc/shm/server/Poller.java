@@ -474,10 +474,11 @@ public final class Poller {
     /** Handles the events of the sockets (rings and deaths), then the mail. */
     private void look(long nanos) {
         turns = 0;
-        sliceOfLook = relief.slice();
         int count = nanos == MAX_SLEEP_NANOS
                 ? LostWakeUps.sleep(nanos, events::await, this::hasUnrungRequest, "a server's polling thread")
                 : events.await(nanos);
+        // After a sleep, in which slices went by: the first request must not cause another check.
+        sliceOfLook = relief.slice();
         boolean slept = mail.isReaderAsleep();
         if (slept) {
             mail.wakeUp();
