@@ -50,7 +50,8 @@ class SurroundingsTest extends RpcFixture {
         return ChildJvm.of(EveryCall.class, what, directory.resolve("run")).behind(surrounding.command);
     }
 
-    private static boolean runs(List<String> command) throws InterruptedException {
+    /** Whether the command runs another one, which is harmless. */
+    static boolean runs(List<String> command) throws InterruptedException {
         List<String> trial = new ArrayList<>(command);
         trial.add("true");
         try {
