@@ -47,7 +47,7 @@ record SystemCalls(List<SystemCall> all) {
     /** A wait for events, by whichever system call the kernel has for it. */
     static final String EPOLL = "epoll";
 
-    /** The command that traces the one behind it, which remains the child of whoever started it. */
+    /** The command that traces the command after it. The traced process stays a child of the JVM that starts it. */
     static List<String> tracedTo(Path file) {
         return List.of("strace", "-D", "-f", "-Y", "-ttt", "-qq", "-o", file.toString());
     }
