@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -104,7 +105,8 @@ class CallEndTest extends RpcFixture {
                 return a;
             }
         };
-        List<Status.Code> served = Collections.synchronizedList(new ArrayList<>());
+        // Late handlers may still end.
+        List<Status.Code> served = new CopyOnWriteArrayList<>();
         serve(serving(Echo.class, service).dispatch(Dispatch.virtualThreads()).interceptor((call, next) -> {
             call.onEnd((status, trailers) -> served.add(status.code()));
             next.run();

@@ -68,9 +68,9 @@ class OneFlagTest {
         try {
             List<String> lines;
             try (var reader = process.inputReader()) {
-                // On a busy machine the server warns of a slow handler.
+                // On a busy machine the server warns of a slow handler, and either side of a late wake-up.
                 lines = reader.lines()
-                        .filter(line -> !line.contains(".Relief - "))
+                        .filter(line -> !line.contains(".Relief - ") && !line.contains(".LostWakeUps - "))
                         .toList();
             }
             assertThat(process.waitFor()).as("exit code; output: " + lines).isZero();

@@ -267,10 +267,11 @@ public final class ClientEnd {
             if (end != null) {
                 return;
             }
+            if (status.code() != Status.Code.CANCELLED) {
+                // Before the channel's state tells.
+                ConnectionEvents.lost(channel, transport, status);
+            }
             end = status;
-        }
-        if (!isClosedHere()) {
-            ConnectionEvents.lost(channel, transport, status);
         }
         try {
             arenas.end(status);

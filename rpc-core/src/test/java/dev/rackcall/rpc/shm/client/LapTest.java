@@ -6,6 +6,7 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.CallContractTest.HoldingService;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
@@ -83,9 +84,19 @@ class LapTest extends RpcFixture {
 
     @Test
     void shouldUseAllSlotsForCallsAtOnceAndFewAgainAfterwards() {
-        Echo echo = echo();
+        HoldingService service = new HoldingService();
+        serve(Echo.class, service);
+        Echo echo = connect();
         for (int i = 0; i < 200; i++) {
-            callAtOnce(echo, 60);
+            List<CompletableFuture<Integer>> answers = new ArrayList<>();
+            // None is answered before the last was made.
+            while (answers.size() < 60) {
+                answers.add(echo.later(0, 0));
+            }
+            Await.until("all answers", () -> {
+                service.letGo();
+                return answers.stream().allMatch(CompletableFuture::isDone);
+            });
             assertThat(connection.slots.isNarrow()).as("round %d", i).isFalse();
             Await.until("laps are narrow again", () -> {
                 callOneByOne(echo, SLOTS);

@@ -239,7 +239,7 @@ class LyingAnswerTest extends RpcFixture {
         byte[] goesOn = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         byte[] one = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0};
         Echo echo = echo(
-                Duration.ofSeconds(5),
+                Await.BOUND,
                 (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, ticket == 0 ? one : goesOn));
         List<Integer> read = new ArrayList<>();
         assertFails(Status.Code.INTERNAL, () -> echo.count(0, 1).forEach(read::add));
@@ -251,7 +251,7 @@ class LyingAnswerTest extends RpcFixture {
     void shouldReportAnUnknownCodeAsUnknown() throws Exception {
         byte[] text = {4, 0, 0, 0, '%', 's', '%', 'n', 0, 0, 0, 0};
         Echo echo = echo(
-                Duration.ofSeconds(5),
+                Await.BOUND,
                 (ticket, slot, memory) -> respond(memory, slot, ticket, 4711, SlotLayout.METADATA, text));
         RpcException failure = catchThrowableOfType(RpcException.class, () -> echo.add(1, 2));
         assertThat(failure.status()).isEqualTo(Status.Code.UNKNOWN.with("%s%n"));
@@ -280,7 +280,7 @@ class LyingAnswerTest extends RpcFixture {
     @Test
     void shouldEndAFutureWhoseReaderThrowsAnything() throws Exception {
         ShmClientConnection connection = connect(
-                Duration.ofSeconds(5), (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, new byte[4]));
+                Await.BOUND, (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, new byte[4]));
         ClientCall call = begin(connection, CallObserver.NONE);
         call.arguments().writeLong(1);
         assertThatThrownBy(() -> call.invokeAsync((PayloadReader in, ClientCall of) -> {
@@ -301,7 +301,7 @@ class LyingAnswerTest extends RpcFixture {
     void shouldEndAStreamWhoseReaderThrowsAnything() throws Exception {
         byte[] one = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0};
         ShmClientConnection connection =
-                connect(Duration.ofSeconds(5), (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, one));
+                connect(Await.BOUND, (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, one));
         List<Status.Code> told = new ArrayList<>();
         ClientCall call = begin(connection, (status, trailers) -> told.add(status.code()));
         List<Integer> read = new ArrayList<>();

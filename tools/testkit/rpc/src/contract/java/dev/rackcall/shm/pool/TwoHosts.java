@@ -1,10 +1,8 @@
 package dev.rackcall.shm.pool;
 
 import dev.rackcall.shm.os.BootId;
+import dev.rackcall.shm.os.file.OpenFile;
 import dev.rackcall.shm.os.file.SharedFile;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -14,40 +12,35 @@ import java.nio.file.Path;
 public final class TwoHosts implements AutoCloseable {
     private static final long BYTES = 256L << 20;
 
-    private final Path path;
-    private final Pool first;
-    private final Pool second;
+    /** {@code O_RDWR} of Linux. */
+    private static final int READ_AND_WRITE = 2;
 
-    private TwoHosts(Path path) {
-        this.path = path;
-        SharedFile.createFile(path, BYTES).close();
-        this.first = host(0);
-        this.second = host(1);
-    }
+    /** Nameless: nothing stays of it if this process is killed. */
+    private final SharedFile file = SharedFile.memfd("two-hosts", BYTES);
+
+    private final Pool first = host(0);
+    private final Pool second = host(1);
+
+    private TwoHosts() {}
 
     public static TwoHosts create() {
-        try {
-            Path path = Files.createTempFile(Path.of("/dev/shm"), "rackcall-two-hosts", "");
-            Files.delete(path);
-            return new TwoHosts(path);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return new TwoHosts();
     }
 
     /** The pool as another process of that host has it. */
     public Pool host(int number) {
-        return host(path, number);
+        return host(path(), number);
     }
 
     /** The pool at {@link #path} as that host has it. */
     public static Pool host(Path path, int number) {
-        return Pool.ofHost(SharedFile.openFile(path), number, new BootId(0xb007 + number));
+        return Pool.ofHost(
+                SharedFile.adopt(OpenFile.open(path, READ_AND_WRITE, 0)), number, new BootId(0xb007 + number));
     }
 
-    /** Its file, for other processes. */
+    /** Leads to its file, also for other processes, until it is closed. */
     public Path path() {
-        return path;
+        return Path.of("/proc/" + ProcessHandle.current().pid() + "/fd/" + file.fd());
     }
 
     public Pool first() {
@@ -62,10 +55,6 @@ public final class TwoHosts implements AutoCloseable {
     public void close() {
         first.close();
         second.close();
-        try {
-            Files.deleteIfExists(path);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        file.close();
     }
 }
