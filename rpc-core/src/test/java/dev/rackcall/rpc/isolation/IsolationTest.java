@@ -262,8 +262,7 @@ class IsolationTest extends VaultFixture {
                 assertThat(vault(Isolation.TRUSTED).sumTrusted(coins(scope, 2))).isEqualTo(1);
             }
             Await.until("the temporary scope is closed", () -> !service.temporary.isOpen());
-            // It is closed a moment before its memory is free.
-            Await.equal("used bytes", 0L, service.temporary.arena()::usedBytes);
+            assertThat(service.temporary.arena().usedBytes()).isZero();
             assertThatThrownBy(() -> service.temporary.allocate(8)).isInstanceOf(ScopeException.class);
         }
     }

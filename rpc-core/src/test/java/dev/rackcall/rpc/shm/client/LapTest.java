@@ -31,6 +31,9 @@ class LapTest extends RpcFixture {
     private static final int NARROW = ControlLayout.NARROW_SLOTS;
     private static final ServiceDefinition<Echo> ECHO = ServiceDefinition.of(Echo.class);
 
+    /** Each number of calls between two changes comes twice. On a busy machine a round takes a second or more. */
+    private static final int ROUNDS = 4 * NARROW;
+
     private ShmClientConnection connection;
 
     /** A stub that calls over {@link #connection}. */
@@ -87,7 +90,7 @@ class LapTest extends RpcFixture {
         HoldingService service = new HoldingService();
         serve(Echo.class, service);
         Echo echo = connect();
-        for (int i = 0; i < 200; i++) {
+        for (int i = 0; i < ROUNDS; i++) {
             List<CompletableFuture<Integer>> answers = new ArrayList<>();
             // None is answered before the last was made.
             while (answers.size() < 60) {
