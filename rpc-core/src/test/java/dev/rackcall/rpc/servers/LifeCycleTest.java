@@ -83,7 +83,8 @@ class LifeCycleTest extends RpcFixture {
         long used = pool.arena().usedBytes();
         server.terminate();
         server.awaitEnd();
-        // The door stays. A server that is killed leaves a window for each client. The last side to leave gives it back.
+        // The door stays. A server that is killed leaves a window for each client. The last side to leave gives it
+        // back.
         Await.until("most memory is given back", () -> pool.arena().usedBytes() - empty < (used - empty) / 2);
     }
 

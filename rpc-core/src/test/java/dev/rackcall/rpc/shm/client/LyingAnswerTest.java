@@ -239,8 +239,7 @@ class LyingAnswerTest extends RpcFixture {
         byte[] goesOn = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         byte[] one = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0};
         Echo echo = echo(
-                Await.BOUND,
-                (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, ticket == 0 ? one : goesOn));
+                Await.BOUND, (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, ticket == 0 ? one : goesOn));
         List<Integer> read = new ArrayList<>();
         assertFails(Status.Code.INTERNAL, () -> echo.count(0, 1).forEach(read::add));
         assertThat(read).containsExactly(7);
@@ -251,8 +250,7 @@ class LyingAnswerTest extends RpcFixture {
     void shouldReportAnUnknownCodeAsUnknown() throws Exception {
         byte[] text = {4, 0, 0, 0, '%', 's', '%', 'n', 0, 0, 0, 0};
         Echo echo = echo(
-                Await.BOUND,
-                (ticket, slot, memory) -> respond(memory, slot, ticket, 4711, SlotLayout.METADATA, text));
+                Await.BOUND, (ticket, slot, memory) -> respond(memory, slot, ticket, 4711, SlotLayout.METADATA, text));
         RpcException failure = catchThrowableOfType(RpcException.class, () -> echo.add(1, 2));
         assertThat(failure.status()).isEqualTo(Status.Code.UNKNOWN.with("%s%n"));
     }
@@ -279,8 +277,8 @@ class LyingAnswerTest extends RpcFixture {
     /** Encodes and reads a future's result, for which a reader may throw anything. */
     @Test
     void shouldEndAFutureWhoseReaderThrowsAnything() throws Exception {
-        ShmClientConnection connection = connect(
-                Await.BOUND, (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, new byte[4]));
+        ShmClientConnection connection =
+                connect(Await.BOUND, (ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, new byte[4]));
         ClientCall call = begin(connection, CallObserver.NONE);
         call.arguments().writeLong(1);
         assertThatThrownBy(() -> call.invokeAsync((PayloadReader in, ClientCall of) -> {
