@@ -50,8 +50,8 @@ public final class GenerationChild {
     /** Lets a child drain and end. Returns its {@link Generation#HINTS}. */
     static int leave(ChildJvm child) throws IOException, InterruptedException {
         child.send("leave");
-        assertThat(child.awaitLine(LEFT, BOUND)).as("it drained").isEqualTo(LEFT + true);
-        String hints = child.awaitLine(HINTS, BOUND);
+        assertThat(child.awaitLine(LEFT)).as("it drained").isEqualTo(LEFT + true);
+        String hints = child.awaitLine(HINTS);
         assertThat(child.end()).isZero();
         return Integer.parseInt(hints.substring(HINTS.length()));
     }
