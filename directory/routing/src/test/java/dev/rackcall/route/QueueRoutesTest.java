@@ -294,7 +294,8 @@ class QueueRoutesTest extends RoutesFixture {
         Numbers numbers = channel.stub(Numbers.class);
         // Virtual queues are connected again after 5 s, perhaps before the first connection by a queue pair. The next
         // object ends that connection, too, and the time after which they are tried doubles.
-        Await.until("calls by a queue pair, and the reason", () -> isPassed(channel, numbers) && lackedRegions(channel));
+        Await.until(
+                "calls by a queue pair, and the reason", () -> isPassed(channel, numbers) && lackedRegions(channel));
     }
 
     @Test

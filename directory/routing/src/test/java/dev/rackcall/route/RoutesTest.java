@@ -499,11 +499,10 @@ class RoutesTest extends RoutesFixture {
     void shouldCallARouteUsedOnlyWhileCallsUseIt() {
         serve("a", new NumbersService("one"));
         ChannelRoutes channel = keep(ChannelRoutes.open(spec(host("b")), new Router.Membership(members(), "b")));
-        EndpointRoute route =
-                EndpointRoute.to(named(), channel.spec(), new ChannelPool(Optional.empty())).stream()
-                        .filter(each -> each.kind() == Kind.TCP)
-                        .findFirst()
-                        .orElseThrow();
+        EndpointRoute route = EndpointRoute.to(named(), channel.spec(), new ChannelPool(Optional.empty())).stream()
+                .filter(each -> each.kind() == Kind.TCP)
+                .findFirst()
+                .orElseThrow();
 
         assertThat(route.connect(channel, PATIENCE)).isTrue();
         assertThat(route.describe(channel.subchannels()).state()).isEqualTo(State.TRYING);
