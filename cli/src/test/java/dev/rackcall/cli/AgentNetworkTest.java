@@ -140,6 +140,8 @@ class AgentNetworkTest {
         RpcChannel channel = RpcChannel.builder("/quickstart/door")
                 .address(server.address().orElseThrow())
                 .arenaQuota(1 << 20)
+                // Two devices make their first TLS connection, each with code that is not compiled yet.
+                .connectTimeout(BOUND)
                 .open();
         open.push(channel);
         return channel;

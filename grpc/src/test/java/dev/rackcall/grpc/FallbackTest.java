@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.util.concurrent.ListenableFuture;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.FreePort;
 import io.grpc.CallOptions;
 import io.grpc.ChannelCredentials;
 import io.grpc.ConnectivityState;
@@ -31,7 +32,6 @@ import io.grpc.testing.TlsTesting;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
@@ -257,10 +257,7 @@ class FallbackTest {
 
     @Test
     void shouldFailWithoutEitherAndServeWaitingCallsInMemory() throws Exception {
-        int closed;
-        try (ServerSocket unused = new ServerSocket(0)) {
-            closed = unused.getLocalPort();
-        }
+        int closed = FreePort.find();
         connect("dns:///127.0.0.1:" + closed);
         assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(channel, BytesService.ECHO, CallOptions.DEFAULT, HELLO))
                 .satisfies(failure ->

@@ -60,7 +60,7 @@ class RdmaPortTest {
 
     private static RpcChannel open(RpcServer server) {
         URI address = server.address().orElseThrow();
-        return EchoServer.channelTo(Echo.class, address).open();
+        return EchoServer.channelTo(Echo.class, address).connectTimeout(TIMEOUT).open();
     }
 
     private static Echo echo(RpcChannel channel) {

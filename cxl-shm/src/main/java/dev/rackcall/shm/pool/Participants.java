@@ -14,6 +14,12 @@ import java.util.function.IntConsumer;
  */
 final class Participants {
     private static final long GATE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /**
+     * For joining. Several processes may start at once on a busy host; each holds the gate while it frees what the dead
+     * have left, and the kernel gives it to any of those that wait.
+     */
+    private static final long JOIN_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
     private final SharedFile file;
@@ -38,11 +44,15 @@ final class Participants {
     }
 
     /**
-     * Keeps other processes from joining and leaving until {@link #openGate}. Returns false if another process held the
+     * Keeps other processes from joining and leaving until {@link #openGate}. Returns false if other processes held the
      * gate for 5 s.
      */
     boolean closeGate() {
-        long deadline = System.nanoTime() + GATE_NANOS;
+        return closeGate(GATE_NANOS);
+    }
+
+    private boolean closeGate(long atMostNanos) {
+        long deadline = System.nanoTime() + atMostNanos;
         while (!file.tryLock(PoolLayout.LOCKS)) {
             if (System.nanoTime() - deadline > 0) {
                 return false;
@@ -53,14 +63,15 @@ final class Participants {
     }
 
     /**
-     * As {@link #closeGate}.
+     * As {@link #closeGate()}, for joining.
      *
-     * @throws PoolException if another process held the gate for 5 s
+     * @throws PoolException if other processes held the gate for 30 s
      */
     void requireGate() {
-        if (!closeGate()) {
-            throw new PoolException("pool " + file
-                    + " is being opened or closed by a process that makes no progress; end that process (see fuser)");
+        if (!closeGate(JOIN_NANOS)) {
+            throw new PoolException("pool " + file + " is being opened or closed by other processes for "
+                    + TimeUnit.NANOSECONDS.toSeconds(JOIN_NANOS)
+                    + " s; end the one that makes no progress (see fuser)");
         }
     }
 

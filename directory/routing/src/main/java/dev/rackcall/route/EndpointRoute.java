@@ -7,6 +7,7 @@ import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.balance.Subchannel;
 import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.CarrierProvider;
@@ -17,6 +18,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -178,9 +180,11 @@ final class EndpointRoute {
     private record DeviceCheck(long at, Optional<String> missing) {}
 
     boolean isConnected() {
-        return subchannel
-                .filter(present -> present.isUsable() && !present.isRejected())
-                .isPresent();
+        return subchannel.filter(EndpointRoute::takesCalls).isPresent();
+    }
+
+    private static boolean takesCalls(RouteSubchannel present) {
+        return present.isUsable() && !present.isRejected();
     }
 
     /** Whether its subchannel cannot take the calls of all stubs. */
@@ -340,20 +344,35 @@ final class EndpointRoute {
         };
     }
 
-    Route describe() {
-        // The attempt is read before the subchannel: connect sets the subchannel and then clears the attempt.
+    /**
+     * Its state. Called with the routes' lock held.
+     *
+     * @param live the subchannels that calls may use: a route that is connected is not yet one of them
+     */
+    Route describe(Subchannel[] live) {
+        // Read before the subchannel: connect sets the subchannel, then the state, and then clears the attempt.
+        State now = state;
         boolean isTriedByFormer = kind == Kind.POOL && attempt.isPresent() && !attempt.equals(pool.current());
         Optional<RouteSubchannel> present = subchannel;
+        int calls = present.map(RouteSubchannel::calls).orElse(0);
         if (isTriedByFormer || (present.isPresent() && isOutdated())) {
             // A thread that has changed the pool checks for this state at once; another may still be trying the routes.
-            return describe(
-                    State.LEAVING,
-                    LEFT_POOL,
-                    present.map(RouteSubchannel::calls).orElse(0));
+            return describe(State.LEAVING, LEFT_POOL, calls);
         }
-        State now = present.filter(RouteSubchannel::isEjected).isPresent() ? State.EJECTED : state;
-        String why = now == State.EJECTED ? present.orElseThrow().whyEjected() : reason;
-        return describe(now, why, present.map(RouteSubchannel::calls).orElse(0));
+        if (now != State.USED) {
+            return describe(now, reason, calls);
+        }
+        if (present.filter(EndpointRoute::takesCalls).isEmpty()) {
+            return describe(State.LEAVING, "its connection drains or has ended, or calls have just left it", calls);
+        }
+        RouteSubchannel connected = present.get();
+        if (Arrays.stream(live).noneMatch(each -> each == connected)) {
+            // Published when the thread that tries the endpoint's routes is done.
+            return describe(State.TRYING, "it is connected, and calls do not use it yet", calls);
+        }
+        return connected.isEjected()
+                ? describe(State.EJECTED, connected.whyEjected(), calls)
+                : describe(State.USED, reason, calls);
     }
 
     Route describe(State now, String why, int calls) {

@@ -4,6 +4,7 @@ import dev.rackcall.directory.Endpoint;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.balance.Subchannel;
 import dev.rackcall.rpc.spi.ClientSpec;
 import java.time.Duration;
 import java.util.List;
@@ -224,7 +225,8 @@ final class EndpointRoutes {
     }
 
     List<Route> describe() {
-        return routes.stream().map(EndpointRoute::describe).toList();
+        Subchannel[] live = channelRoutes.subchannels();
+        return routes.stream().map(route -> route.describe(live)).toList();
     }
 
     /** For a message: each route and its problem. */

@@ -5,17 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.rpc.balance.Subchannel;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The reasons given for network routes that are not used, and when a failed route is tried again. */
 class NetworkRoutesTest {
+    private static final Subchannel[] NONE = {};
     private static final URI QUEUES = URI.create("vq://host-a:7");
     private static final URI PAIRS = URI.create("rdma://10.0.0.1:18515");
 
@@ -62,13 +61,7 @@ class NetworkRoutesTest {
     private static EndpointRoute route() {
         return EndpointRoute.to(
                         at(List.of(), List.of(QUEUES)),
-                        new ClientSpec(
-                                "/test/numbers",
-                                ClientSpec.Place.here(Path.of("unused")),
-                                WaitStrategy.adaptive(),
-                                new ClientSpec.Capacity(8, 1 << 20),
-                                new ClientSpec.Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(1)),
-                                ClientSpec.Sealing.DEFAULT),
+                        RoutesFixture.spec(Path.of("unused")),
                         new ChannelPool(Optional.empty()))
                 .stream()
                 .filter(each -> each.kind() == Kind.TCP_QUEUES)
@@ -84,10 +77,10 @@ class NetworkRoutesTest {
         assertThat(route.isShunned()).isFalse();
         route.lost(Optional.of(Status.Code.UNAVAILABLE.with("a request ended")));
         assertThat(route.isShunned()).isFalse();
-        assertThat(route.describe().reason()).isEqualTo("its connection has ended: a request ended");
+        assertThat(route.describe(NONE).reason()).isEqualTo("its connection has ended: a request ended");
         route.lost(Optional.of(Status.Code.RESOURCE_EXHAUSTED.with("no region is left")));
         assertThat(route.isShunned()).isTrue();
         assertThat(route.isDue()).isFalse();
-        assertThat(route.describe().reason()).isEqualTo("its connection has ended: no region is left");
+        assertThat(route.describe(NONE).reason()).isEqualTo("its connection has ended: no region is left");
     }
 }

@@ -10,6 +10,8 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.net.URI;
@@ -83,6 +85,17 @@ abstract class RoutesFixture {
 
     final RpcChannel channel(String host) {
         return keep(channelOf(host, members()).open());
+    }
+
+    /** What such a channel requires, for tests of what lies below it. */
+    static ClientSpec spec(Path runtime) {
+        return new ClientSpec(
+                CHANNEL,
+                ClientSpec.Place.here(runtime),
+                WaitStrategy.adaptive(),
+                new ClientSpec.Capacity(8, 4 << 20),
+                new ClientSpec.Timeouts(PATIENCE, PATIENCE),
+                ClientSpec.Sealing.DEFAULT);
     }
 
     /**

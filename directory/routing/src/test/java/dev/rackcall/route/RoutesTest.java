@@ -17,9 +17,11 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.balance.Subchannel;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.TwoHosts;
@@ -40,6 +42,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -234,11 +237,13 @@ class RoutesTest extends RoutesFixture {
             // Longer than the test takes, so that the nearer one is being tried all the time.
             RpcChannel channel = channel("a", members(), Duration.ofMinutes(2));
             assertThat(channel.stub(Numbers.class).who()).isEqualTo("far");
-            assertThat(channel.routes())
-                    .filteredOn(
-                            route -> route.kind() == Kind.HOST && route.host().equals("host-of-near"))
-                    .singleElement()
-                    .satisfies(route -> assertThat(route.state()).isEqualTo(State.TRYING));
+            // The thread that tries it may get its first turn after the call to the farther one.
+            Await.until(
+                    "the nearer one to be tried",
+                    () -> channel.routes().stream()
+                            .anyMatch(route -> route.kind() == Kind.HOST
+                                    && route.host().equals("host-of-near")
+                                    && route.state() == State.TRYING));
         } finally {
             near.resume();
         }
@@ -487,6 +492,27 @@ class RoutesTest extends RoutesFixture {
         assertThat(one.calls.get()).isEqualTo(10);
         assertThat(two.calls.get()).isEqualTo(10);
         Await.until("the calls count as ended", () -> used(channel).stream().allMatch(route -> route.calls() == 0));
+    }
+
+    /** A program that waits for a used route goes on with calls, which must then use it. */
+    @Test
+    void shouldCallARouteUsedOnlyWhileCallsUseIt() {
+        serve("a", new NumbersService("one"));
+        ChannelRoutes channel = keep(ChannelRoutes.open(spec(host("b")), new Router.Membership(members(), "b")));
+        EndpointRoute route = EndpointRoute.to(named(), channel.spec(), new ChannelPool(Optional.empty())).stream()
+                .filter(each -> each.kind() == Kind.TCP)
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(route.connect(channel, PATIENCE)).isTrue();
+        assertThat(route.describe(channel.subchannels()).state()).isEqualTo(State.TRYING);
+        assertThat(route.describe(channel.subchannels()).reason())
+                .isEqualTo("it is connected, and calls do not use it yet");
+        RouteSubchannel connected = route.subchannel().orElseThrow();
+        Subchannel[] live = {connected};
+        assertThat(route.describe(live).state()).isEqualTo(State.USED);
+        connected.reject();
+        assertThat(route.describe(live).state()).isEqualTo(State.LEAVING);
     }
 
     @Test

@@ -3,31 +3,13 @@ package dev.rackcall.perf.alock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.testkit.ChildJvm;
-import java.io.IOException;
-import java.net.BindException;
-import java.net.ServerSocket;
+import dev.rackcall.testkit.FreePort;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 
 /** The lock benchmark with its nodes in two processes. */
 class LockHostsTest {
-    /**
-     * Below the ports that the kernel gives to connecting sockets, since the test binds it again and again, seconds
-     * later.
-     */
-    private static int freePort() throws IOException {
-        while (true) {
-            try (ServerSocket socket =
-                    new ServerSocket(ThreadLocalRandom.current().nextInt(20_000, 32_000))) {
-                return socket.getLocalPort();
-            } catch (BindException taken) {
-                Thread.onSpinWait();
-            }
-        }
-    }
-
     private static ChildJvm host(int node, int port, int peer) {
         return ChildJvm.of(
                         LockHosts.class,
@@ -45,8 +27,8 @@ class LockHostsTest {
 
     @Test
     void shouldMeasureEachKindOnBothHosts() throws Exception {
-        int first = freePort();
-        int second = freePort();
+        int first = FreePort.find();
+        int second = FreePort.find();
         try (ChildJvm a = host(0, first, second);
                 ChildJvm b = host(1, second, first)) {
             for (ChildJvm each : List.of(a, b)) {
