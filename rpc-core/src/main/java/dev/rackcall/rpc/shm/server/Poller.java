@@ -384,14 +384,14 @@ public final class Poller {
                 return taken;
             }
             if (connection.isOver(taken)) {
-                PollerLog.hungUp(connection);
+                PollerLog.hungUp(connection.peer(), connection.channel(), connection.end.transport());
                 drop(connection);
             }
             return taken;
         } catch (ProtocolBreachException e) {
-            PollerLog.brokeProtocol(connection, e);
+            PollerLog.brokeProtocol(connection.peer(), connection.channel(), connection.end.transport(), e);
         } catch (RuntimeException | Error e) {
-            PollerLog.failedServing(connection, e);
+            PollerLog.failedServing(connection.peer(), connection.channel(), connection.end.transport(), e);
         }
         if (isMine()) {
             PollerLog.guarded("dropping a connection", () -> drop(connection));

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.spi.LimitedLog;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -57,16 +58,16 @@ final class PollerLog {
     }
 
     /** A client has hung up. */
-    static void hungUp(ShmServerConnection connection) {
-        lost(connection, "it has closed the channel, or is gone");
+    static void hungUp(Peer peer, String channel, Route.Kind transport) {
+        lost(peer, channel, transport, "it has closed the channel, or is gone");
     }
 
-    private static void lost(ShmServerConnection connection, String why) {
+    private static void lost(Peer peer, String channel, Route.Kind transport, String why) {
         if (FlightRecorder.isInitialized() && Types.LOST.isEnabled()) {
             LostEvent event = new LostEvent();
-            event.channel = connection.channel();
-            event.client = connection.peer().toString();
-            event.transport = connection.end.transport().name();
+            event.channel = channel;
+            event.client = peer.toString();
+            event.transport = transport.name();
             event.reason = why;
             event.commit();
         }
@@ -87,13 +88,9 @@ final class PollerLog {
         LockSupport.parkNanos(FAILED_TURN_NANOS);
     }
 
-    static void brokeProtocol(ShmServerConnection connection, ProtocolBreachException how) {
-        LOG.warn(
-                "{} of channel {} broke the protocol ({}); its connection is closed",
-                connection.peer(),
-                connection.channel(),
-                how.getMessage());
-        lost(connection, "it broke the protocol: " + how.getMessage());
+    static void brokeProtocol(Peer peer, String channel, Route.Kind transport, ProtocolBreachException how) {
+        LOG.warn("{} of channel {} broke the protocol ({}); its connection is closed", peer, channel, how.getMessage());
+        lost(peer, channel, transport, "it broke the protocol: " + how.getMessage());
     }
 
     /** Not all of a call's resources could be released. */
@@ -101,13 +98,9 @@ final class PollerLog {
         LOG.error("a call of {} of channel {} did not give back all it had", peer, channel, thrown);
     }
 
-    static void failedServing(ShmServerConnection connection, Throwable thrown) {
-        LOG.error(
-                "serving {} of channel {} failed; its connection is closed",
-                connection.peer(),
-                connection.channel(),
-                thrown);
-        lost(connection, "serving it failed: " + thrown);
+    static void failedServing(Peer peer, String channel, Route.Kind transport, Throwable thrown) {
+        LOG.error("serving {} of channel {} failed; its connection is closed", peer, channel, thrown);
+        lost(peer, channel, transport, "serving it failed: " + thrown);
     }
 
     @Name("dev.rackcall.PollerWait")
