@@ -14,6 +14,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import io.opentelemetry.api.baggage.Baggage;
@@ -61,9 +62,6 @@ class CallTracingTest {
     /** Closed after each test, newest first. */
     private final Deque<AutoCloseable> kept = new ArrayDeque<>();
 
-    private RpcServer server;
-    private RpcChannel channel;
-
     private OpenTelemetrySdk sdk() {
         return OpenTelemetrySdk.builder()
                 .setTracerProvider(SdkTracerProvider.builder()
@@ -109,10 +107,9 @@ class CallTracingTest {
             }
             serving.listen(URI.create(transport.equals("TCP") ? "soft://127.0.0.1:0" : "vq://host-a:0"));
         }
-        server = serving.start();
+        RpcServer server = keep(serving.start());
         server.address().ifPresent(calling::address);
-        channel = calling.open();
-        return channel.stub(Relay.class);
+        return keep(calling.open()).stub(Relay.class);
     }
 
     private void useQueues() {
@@ -132,8 +129,6 @@ class CallTracingTest {
 
     @AfterEach
     void stop() throws Exception {
-        channel.close();
-        server.close();
         for (AutoCloseable each : kept) {
             each.close();
         }
@@ -188,6 +183,22 @@ class CallTracingTest {
             assertThat(spans.getFirst().getParentSpanId())
                     .isEqualTo(outer.getSpanContext().getSpanId());
         }
+    }
+
+    @Test
+    void shouldJoinTheSpansOfTwoProcesses() throws InterruptedException {
+        ChildJvm other = keep(ChildJvm.start(RelayServer.class, folder));
+        RpcChannel channel = keep(RpcChannel.builder("/test/relay")
+                .runtimeFolder(folder)
+                .waitForReady(Await.BOUND)
+                .interceptor(CallTracing.client(atClient))
+                .open());
+        String trace = channel.stub(Relay.class).trace();
+        Await.until("the client's span", () -> named("trace").size() == 1);
+        SpanData client = named("trace").getFirst();
+        assertThat(client.getTraceId()).isEqualTo(trace);
+        assertThat(other.awaitLine("span "))
+                .isEqualTo("span test/relay/trace " + trace + " " + client.getSpanId() + " HOST");
     }
 
     @Test

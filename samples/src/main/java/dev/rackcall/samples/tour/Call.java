@@ -47,11 +47,15 @@ public interface Call {
                         .open()) {
             Call shelf = channel.stub(Call.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(5)));
             System.out.println("found " + shelf.find("tea"));
-            try {
-                shelf.find("sugar");
-            } catch (RpcException e) {
-                System.out.println("failed with " + e.code() + ": " + e.status().description());
-            }
+            findSugar(shelf);
+        }
+    }
+
+    private static void findSugar(Call shelf) {
+        try {
+            System.out.println("found " + shelf.find("sugar"));
+        } catch (RpcException e) {
+            System.out.println("failed with " + e.code() + ": " + e.status().description());
         }
     }
 }

@@ -384,13 +384,14 @@ public final class Poller {
                 return taken;
             }
             if (connection.isOver(taken)) {
+                PollerLog.hungUp(connection.peer(), connection.channel(), connection.end.transport());
                 drop(connection);
             }
             return taken;
         } catch (ProtocolBreachException e) {
-            PollerLog.brokeProtocol(connection.peer(), connection.channel(), e);
+            PollerLog.brokeProtocol(connection.peer(), connection.channel(), connection.end.transport(), e);
         } catch (RuntimeException | Error e) {
-            PollerLog.failedServing(connection.peer(), connection.channel(), e);
+            PollerLog.failedServing(connection.peer(), connection.channel(), connection.end.transport(), e);
         }
         if (isMine()) {
             PollerLog.guarded("dropping a connection", () -> drop(connection));
@@ -474,9 +475,7 @@ public final class Poller {
     /** Handles the events of the sockets (rings and deaths), then the mail. */
     private void look(long nanos) {
         turns = 0;
-        int count = nanos == MAX_SLEEP_NANOS
-                ? LostWakeUps.sleep(nanos, events::await, this::hasUnrungRequest, "a server's polling thread")
-                : events.await(nanos);
+        int count = nanos == MAX_SLEEP_NANOS ? awaitEvents() : events.await(nanos);
         // After a sleep, in which slices went by: the first request must not cause another check.
         sliceOfLook = relief.slice();
         boolean slept = mail.isReaderAsleep();
@@ -495,6 +494,14 @@ public final class Poller {
             }
         }
         mail.runAll();
+    }
+
+    private int awaitEvents() {
+        PollerLog.WaitEvent event = PollerLog.waitBegins();
+        int count =
+                LostWakeUps.sleep(MAX_SLEEP_NANOS, events::await, this::hasUnrungRequest, "a server's polling thread");
+        PollerLog.waited(event, connections.size(), count);
+        return count;
     }
 
     private boolean hasUnrungRequest() {

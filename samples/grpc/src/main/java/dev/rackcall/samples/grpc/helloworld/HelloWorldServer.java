@@ -27,7 +27,7 @@ public final class HelloWorldServer {
         server.awaitTermination();
     }
 
-    private static final class Greeter extends GreeterGrpc.GreeterImplBase {
+    static final class Greeter extends GreeterGrpc.GreeterImplBase {
         @Override
         public void sayHello(HelloRequest request, StreamObserver<HelloReply> answer) {
             answer.onNext(HelloReply.newBuilder()

@@ -1,0 +1,2 @@
+/** A service after it was changed. */
+package dev.rackcall.samples.pages.later;
