@@ -93,6 +93,16 @@ public final class Arena {
         return ArenaLayout.hasMagic(memory);
     }
 
+    /** Maximum length of the arena that {@link #isAt} there; any number if a process overwrote it. */
+    public static long quotaAt(MemorySegment memory) {
+        return ArenaLayout.quota(memory);
+    }
+
+    /** Bytes that this arena has taken from the host; any number if a process overwrote it. */
+    public static long takenBytesAt(MemorySegment memory) {
+        return ArenaLayout.reserved(memory);
+    }
+
     public int id() {
         return id;
     }

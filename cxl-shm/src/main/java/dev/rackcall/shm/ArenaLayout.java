@@ -68,6 +68,11 @@ final class ArenaLayout {
         return memory.get(ValueLayout.JAVA_LONG, MAGIC_OFFSET) == MAGIC;
     }
 
+    /** Its maximum length, as its creator has written it. */
+    static long quota(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_LONG, QUOTA_OFFSET);
+    }
+
     /** What is wrong with the header; null if nothing is. */
     static String complaint(MemorySegment memory, int id) {
         // Acquire: pairs with the release in initialise.
@@ -82,7 +87,7 @@ final class ArenaLayout {
         if (found != id) {
             return "its header says arena " + found;
         }
-        long quota = memory.get(ValueLayout.JAVA_LONG, QUOTA_OFFSET);
+        long quota = quota(memory);
         return quota == memory.byteSize()
                 ? null
                 : "its header says " + quota + " bytes, mapped are " + memory.byteSize();

@@ -79,7 +79,7 @@ class RackcallStarterTest {
     /** A call that runs until the basket is paid. */
     private CompletableFuture<Integer> begin() {
         CompletableFuture<Integer> call = Concurrently.start(client.getBean(IntSupplier.class)::getAsInt);
-        Await.latch(server.getBean(Basket.class).checkingOut);
+        Await.equal("calls in the handler", 1, server.getBean(Basket.class).checkingOut::get);
         return call;
     }
 
@@ -151,7 +151,7 @@ class RackcallStarterTest {
         CompletableFuture<Status.Code> call =
                 Concurrently.start(() -> fails(client.getBean(IntSupplier.class)::getAsInt));
         Basket basket = server.getBean(Basket.class);
-        Await.latch(basket.checkingOut);
+        Await.equal("calls in the handler", 1, basket.checkingOut::get);
         server.close();
         assertThat(Concurrently.get(call)).isEqualTo(Status.Code.UNAVAILABLE);
         basket.paid.countDown();

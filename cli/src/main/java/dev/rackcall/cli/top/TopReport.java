@@ -2,6 +2,8 @@ package dev.rackcall.cli.top;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.Stream;
 
 /**
  * What {@code top} and {@code view} show of one interval; also its form as JSON. Other processes choose the names, which
@@ -33,13 +35,16 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
      * @param serverPid empty if the server runs elsewhere or is not known
      * @param clientPid likewise
      * @param holders the processes that hold its memory
-     * @param transport PROCESS or HOST by this host's memory, REMOTE over RDMA or TCP, UNKNOWN if its memory does not
-     *     tell
+     * @param transport as {@link dev.rackcall.rpc.Route.Kind}; REMOTE over RDMA or TCP if its memory does not tell which,
+     *     UNKNOWN if it tells nothing
      * @param requests since the connection began
      * @param meanMicros mean time from a request to its answer
      * @param p50Micros median time of the calls that return a value, until their answers were taken
      * @param p99Micros likewise what 99 of 100 of them did not exceed
      * @param sleepingCallers callers that sleep until their answers come
+     * @param requestArena the memory in which the client makes arguments
+     * @param replyArena the memory in which the server makes results
+     * @param sharedArena the memory in which the channel's processes make objects that they share
      * @param invalid why its memory makes no sense; the numbers are 0 then
      */
     public record ConnectionRow(
@@ -59,6 +64,44 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
             int slots,
             int sleepingCallers,
             boolean serverPolls,
+            WaitRates waits,
             long memoryBytes,
-            Optional<String> invalid) {}
+            Optional<ArenaUse> requestArena,
+            Optional<ArenaUse> replyArena,
+            Optional<ArenaUse> sharedArena,
+            Optional<String> invalid) {
+        /** The largest part that an arena has taken of its quota, in percent; empty if no arena is known. */
+        OptionalDouble arenaPercent() {
+            return Stream.of(requestArena, replyArena, sharedArena)
+                    .flatMap(Optional::stream)
+                    .mapToDouble(ArenaUse::percent)
+                    .max();
+        }
+    }
+
+    /**
+     * How often threads waited, in a second. Callers that only spin are not counted: counting them would slow their calls.
+     *
+     * @param yields callers that yielded their processor until the answer came
+     * @param sleeps callers that slept until the answer came
+     * @param slots callers that waited for a free slot
+     * @param serverSleeps how often the server stopped polling the connection
+     */
+    public record WaitRates(double yields, double sleeps, double slots, double serverSleeps) {
+        /** Of a connection that is not used. */
+        public static final WaitRates NONE = new WaitRates(0, 0, 0, 0);
+    }
+
+    /**
+     * How full an arena has been.
+     *
+     * @param takenBytes length of the part that it uses so far, with the place of its page table, which takes memory only in
+     *     parts; it grows when it is full, and never shrinks
+     * @param quotaBytes its maximum
+     */
+    public record ArenaUse(long takenBytes, long quotaBytes) {
+        double percent() {
+            return quotaBytes == 0 ? 0 : 100.0 * takenBytes / quotaBytes;
+        }
+    }
 }

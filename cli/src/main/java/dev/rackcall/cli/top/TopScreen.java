@@ -15,10 +15,15 @@ final class TopScreen implements AutoCloseable {
     private static final String END = ESC + "?7h" + ESC + "?25h" + ESC + "?1049l";
     private static final int USUAL_ROWS = 24;
     private static final long SECONDS = 5;
+    /** Asking for the size starts a program, which takes about as much processor time as the rest of a second's work. */
+    private static final int DRAWS_A_SIZE = 4;
 
     private final PrintWriter out;
     /** The terminal's settings as {@code stty -g} gave them; empty if it gave none. */
     private final String settings;
+
+    private int draws;
+    private int rows = USUAL_ROWS;
 
     private final Thread restoring = Thread.ofPlatform().unstarted(this::restore);
 
@@ -27,10 +32,12 @@ final class TopScreen implements AutoCloseable {
         this.settings = stty("-g");
     }
 
-    /** How many lines fit now: a terminal's size changes. */
+    /** How many lines fit, as it was a few calls ago at most: a terminal's size changes. */
     int lines() {
-        String[] size = stty("size").split(" ");
-        int rows = size[0].matches("[1-9][0-9]{0,3}") ? Integer.parseInt(size[0]) : USUAL_ROWS;
+        if (draws++ % DRAWS_A_SIZE == 0) {
+            String[] size = stty("size").split(" ");
+            rows = size[0].matches("[1-9][0-9]{0,3}") ? Integer.parseInt(size[0]) : USUAL_ROWS;
+        }
         return rows - 1;
     }
 

@@ -8,7 +8,8 @@ import java.util.Optional;
 
 /** A report as lines of text. */
 final class TopTable {
-    private static final String CONNECTION = "%12s %10s %10s %10s %9s %6s %9s %9s %8s  %-11s %10s  %s";
+    private static final String CONNECTION =
+            "%12s %10s %10s %10s %9s %6s %9s %9s %8s %9s %9s %9s %8s  %-11s %10s %6s  %s";
     private static final String PROCESS = "%9s %12s %12s %7s %6s %10s  %s";
 
     /** An empty line and the titles of columns above each of the two tables. */
@@ -49,11 +50,16 @@ final class TopTable {
                     "P99 us",
                     "IN FLIGHT",
                     "ASLEEP",
+                    "YIELDS/S",
+                    "SLEEPS/S",
+                    "SLOTS/S",
+                    "PAUSES/S",
                     "SERVER",
                     "CLIENT",
                     "POLLING",
                     "STATE",
                     "MEMORY",
+                    "ARENA",
                     "CHANNEL"));
             add(lines, report.connections().stream().map(TopTable::line).toList(), connectionLines, "connections");
         }
@@ -87,11 +93,18 @@ final class TopTable {
                 micros(row.p99Micros()),
                 format("%.1f", row.inFlight()),
                 row.sleepingCallers(),
+                format("%,.0f", row.waits().yields()),
+                format("%,.0f", row.waits().sleeps()),
+                format("%,.0f", row.waits().slots()),
+                format("%,.0f", row.waits().serverSleeps()),
                 pid(row.serverPid()),
                 pid(row.clientPid()),
                 row.serverPolls() ? "yes" : "no",
                 row.state(),
                 ByteSize.describe(row.memoryBytes()),
+                row.arenaPercent().isPresent()
+                        ? format("%.0f%%", row.arenaPercent().getAsDouble())
+                        : "-",
                 row.channel());
     }
 

@@ -1,5 +1,8 @@
 package dev.rackcall.cli.top;
 
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.shm.view.ArenaMemory;
+import dev.rackcall.rpc.shm.view.ArenaReading;
 import dev.rackcall.rpc.shm.view.ConnectionMemory;
 import dev.rackcall.rpc.shm.view.ConnectionReading;
 import dev.rackcall.rpc.shm.view.InvalidMemoryException;
@@ -30,8 +33,14 @@ public final class TopWatch implements AutoCloseable {
     /** Looking for processes and connections costs more than reading the connections that are known. */
     private static final int INTERVALS_A_SCAN = 4;
 
+    /** How the name of a channel's shared arena ends. */
+    private static final String SHARED_ARENA = "-shared";
+
     private final ProcFolder folder;
     private final Map<HeldMemory.FileId, WatchedConnection> watched = new LinkedHashMap<>();
+    /** The channels' shared arenas at the last scan. */
+    private final Map<HeldMemory.FileId, ArenaReading> arenas = new HashMap<>();
+
     private List<MemoryHolder> holders = List.of();
     /** The holders that still lived when the last report was made; the last scan may be older. */
     private Set<Integer> living = Set.of();
@@ -83,6 +92,7 @@ public final class TopWatch implements AutoCloseable {
 
     private void scan() throws IOException {
         holders = folder.scan();
+        arenas.clear();
         Map<HeldMemory.FileId, HeldMemory> all = new HashMap<>();
         for (MemoryHolder holder : holders) {
             holder.memory().stream().filter(HeldMemory::isOfChannel).forEach(each -> all.put(each.file(), each));
@@ -98,6 +108,9 @@ public final class TopWatch implements AutoCloseable {
             if (!watched.containsKey(memory.file())) {
                 open(memory).ifPresent(connection -> watched.put(memory.file(), connection));
             }
+            if (memory.name().endsWith(SHARED_ARENA)) {
+                arena(memory).ifPresent(arena -> arenas.put(memory.file(), arena));
+            }
         }
     }
 
@@ -106,6 +119,15 @@ public final class TopWatch implements AutoCloseable {
             return ConnectionMemory.open(memory.path()).map(WatchedConnection::of);
         } catch (InvalidMemoryException e) {
             return Optional.of(WatchedConnection.invalid(e.getMessage()));
+        } catch (IOException e) {
+            // The process has closed it meanwhile.
+            return Optional.empty();
+        }
+    }
+
+    private static Optional<ArenaReading> arena(HeldMemory memory) {
+        try {
+            return ArenaMemory.read(memory.path());
         } catch (IOException e) {
             // The process has closed it meanwhile.
             return Optional.empty();
@@ -191,10 +213,16 @@ public final class TopWatch implements AutoCloseable {
                     0,
                     0,
                     false,
+                    TopReport.WaitRates.NONE,
                     memory.bytes(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
                     Optional.of(why));
         }
         ConnectionReading now = reading.get();
+        List<TopReport.ArenaUse> arenas =
+                connection.arenas().stream().map(TopWatch::use).toList();
         return new TopReport.ConnectionRow(
                 id,
                 memory.name(),
@@ -212,12 +240,33 @@ public final class TopWatch implements AutoCloseable {
                 now.slots(),
                 now.sleeping(),
                 now.isPolled(),
+                connection.waits(),
                 memory.bytes(),
+                arenas.stream().findFirst(),
+                arenas.stream().skip(1).findFirst(),
+                sharedArena(memory.name(), ends),
                 Optional.empty());
     }
 
-    /** Over RDMA and TCP each end has memory of its own, which does not name the other. */
+    private static TopReport.ArenaUse use(ArenaReading arena) {
+        return new TopReport.ArenaUse(arena.takenBytes(), arena.quotaBytes());
+    }
+
+    private Optional<TopReport.ArenaUse> sharedArena(String channel, List<MemoryHolder> ends) {
+        return ends.stream()
+                .flatMap(end -> end.memory().stream())
+                .filter(each -> each.name().equals(channel + SHARED_ARENA) && arenas.containsKey(each.file()))
+                .findFirst()
+                .map(each -> use(arenas.get(each.file())));
+    }
+
+    /** Over RDMA and TCP each end has memory of its own, which does not name the other process. */
     private static String transport(ConnectionReading reading) {
+        boolean namesBoth = reading.serverPid() > 0 && reading.clientPid() > 0;
+        Optional<Route.Kind> route = reading.route().filter(each -> !namesBoth || !each.isMemory());
+        if (route.isPresent()) {
+            return route.get().name();
+        }
         if (reading.serverPid() <= 0 && reading.clientPid() <= 0) {
             return "UNKNOWN";
         }

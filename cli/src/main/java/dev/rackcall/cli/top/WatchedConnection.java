@@ -1,10 +1,13 @@
 package dev.rackcall.cli.top;
 
+import dev.rackcall.rpc.shm.view.ArenaReading;
 import dev.rackcall.rpc.shm.view.ConnectionMemory;
 import dev.rackcall.rpc.shm.view.ConnectionReading;
 import dev.rackcall.rpc.shm.view.InvalidMemoryException;
 import dev.rackcall.rpc.shm.view.TimeCounts;
+import dev.rackcall.rpc.shm.view.WaitReading;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -118,6 +121,32 @@ final class WatchedConnection implements AutoCloseable {
             return 0;
         }
         return (last.get().requests() - first.get().requests()) * 1e9 / (lastNanos - firstNanos);
+    }
+
+    /** How often threads waited in a second of this interval. */
+    TopReport.WaitRates waits() {
+        if (first.isEmpty() || last.isEmpty() || lastNanos - firstNanos <= 0) {
+            return TopReport.WaitRates.NONE;
+        }
+        WaitReading waited = last.get().waits().since(first.get().waits());
+        double seconds = (lastNanos - firstNanos) / 1e9;
+        return new TopReport.WaitRates(
+                waited.yielded() / seconds,
+                waited.slept() / seconds,
+                waited.slots() / seconds,
+                waited.pauses() / seconds);
+    }
+
+    /** The request arena and the reply arena; empty if they cannot be read. */
+    List<ArenaReading> arenas() {
+        if (memory.isEmpty() || reading().isEmpty()) {
+            return List.of();
+        }
+        try {
+            return memory.get().arenas();
+        } catch (IOException e) {
+            return List.of();
+        }
     }
 
     /** Mean number of requests in flight in this interval. */

@@ -255,7 +255,11 @@ final class ViewHistory {
                     now.slots(),
                     now.sleepingCallers(),
                     now.serverPolls(),
+                    now.waits(),
                     now.memoryBytes(),
+                    now.requestArena(),
+                    now.replyArena(),
+                    now.sharedArena(),
                     now.invalid());
         }
 
@@ -277,7 +281,11 @@ final class ViewHistory {
                     row.slots(),
                     0,
                     false,
+                    TopReport.WaitRates.NONE,
                     0,
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
                     row.invalid());
         }
     }

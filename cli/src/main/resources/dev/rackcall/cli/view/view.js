@@ -31,8 +31,16 @@ const STATES = {
 const TRANSPORTS = {
   HOST: "this host's memory",
   PROCESS: 'the memory of one process',
+  POOL: 'the memory of a pool',
+  RDMA: 'RDMA: the other end has memory of its own',
+  RDMA_QUEUES: 'virtual queues over RDMA: the other end has memory of its own',
+  TCP: 'TCP: the other end has memory of its own',
+  TCP_QUEUES: 'virtual queues over TCP: the other end has memory of its own',
   REMOTE: 'RDMA or TCP: the other end has memory of its own',
 };
+
+/** Where the other end has memory of its own: how its calls travel. */
+const WAYS = { RDMA: 'RDMA', RDMA_QUEUES: 'RDMA', TCP: 'TCP', TCP_QUEUES: 'TCP', REMOTE: 'RDMA or TCP' };
 
 let state = null;
 /** What a directory says; null without one. */
@@ -138,14 +146,15 @@ function hostNode(host, servers) {
 
 /** Another end, where it is not a process that can be seen. */
 function otherEnd(row, side) {
-  if (row.transport === 'REMOTE') {
+  const way = WAYS[row.transport];
+  if (way) {
     const serving = side === 'client' ? [] : [...otherHosts()]
       .filter(([, servers]) => servers.some((server) => server.channel === row.channel));
     if (serving.length === 1) {
       return hostNode(...serving[0]);
     }
     return {
-      id: `elsewhere ${side}`, elsewhere: side, title: 'another host', sub: 'over RDMA or TCP', short: 'RDMA or TCP',
+      id: `elsewhere ${side} ${way}`, elsewhere: side, title: 'another host', sub: `over ${way}`, short: way,
       numbers: '', shortNumbers: '', tone: 'elsewhere',
     };
   }
@@ -207,7 +216,8 @@ function edge(key, [from, to], channel, rows) {
   const mean = rows.some((row) => row.meanMicros != null) && total > 0 ? (inFlight / total) * 1e6 : null;
   const tone = worst(rows.map(toneOf));
   const states = [...new Set(rows.map((row) => row.state).filter((each) => each !== 'open'))];
-  const live = [`${format.rate(total)}/s`, ...(mean == null ? [] : [format.micros(mean)]), `${format.average(inFlight)} in flight`].join(' · ');
+  const ways = [...new Set(rows.map((row) => WAYS[row.transport]).filter((each) => each))];
+  const live = [`${format.rate(total)}/s`, ...(mean == null ? [] : [format.micros(mean)]), `${format.average(inFlight)} in flight`, ...ways].join(' · ');
   const chosen = rows.find((row) => selection?.kind === 'connection' && row.id === selection.id);
   return {
     key,
@@ -405,7 +415,7 @@ function closeButton() {
 function buildConnection(connection) {
   const facts = html('dl', { class: 'facts' });
   const titles = connection.row.invalid == null
-    ? ['Client', 'Server', 'By', 'Requests', 'Callers asleep', 'Its server', 'Slots', 'Memory', 'State']
+    ? ['Client', 'Server', 'By', 'Requests', 'Callers asleep', 'Waits', 'Its server', 'Slots', 'Memory', 'Arenas', 'State']
     : ['Held by', 'Memory', 'State'];
   titles.forEach((title) => fact(facts, title));
   details.chip = html('span');
@@ -445,6 +455,20 @@ function explanation(connection) {
     html('p', { class: 'actions' }, run, command, copy), output);
 }
 
+function waitsText(waits) {
+  const kinds = [['callers yield', waits.yields], ['callers sleep', waits.sleeps], ['callers wait for a slot', waits.slots], ['the server sleeps', waits.serverSleeps]]
+    .filter(([, each]) => each > 0)
+    .map(([what, each]) => `${what} ${format.rate(each)}/s`);
+  return kinds.join(', ') || format.NOTHING;
+}
+
+function arenasText(row) {
+  const arenas = [['requests', row.requestArena], ['replies', row.replyArena], ['shared', row.sharedArena]]
+    .filter(([, each]) => each != null)
+    .map(([what, each]) => `${what} ${format.bytes(each.takenBytes)} of ${format.bytes(each.quotaBytes)}`);
+  return arenas.join(', ') || format.NOTHING;
+}
+
 function fillConnection(connection) {
   const { row, goneSeconds } = connection;
   details.chip.className = `chip ${toneOf(row)}`;
@@ -457,9 +481,11 @@ function fillConnection(connection) {
     By: TRANSPORTS[row.transport] ?? 'unknown',
     Requests: `${format.count(row.requests)} since it began`,
     'Callers asleep': format.count(row.sleepingCallers),
+    Waits: waitsText(row.waits),
     'Its server': goneSeconds != null ? format.NOTHING : row.serverPolls ? 'polls this connection' : 'sleeps until the next request',
     Slots: format.count(row.slots),
     Memory: format.bytes(row.memoryBytes),
+    Arenas: arenasText(row),
     State: [row.state, goneSeconds == null ? '' : ` for ${goneSeconds} s`, (STATES[row.state] ?? [])[1] ? `. ${STATES[row.state][1]}` : ''].join(''),
   };
   details.facts.forEach((element, title) => say(element, values[title]));

@@ -5,16 +5,22 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.samples.quickstart.Door;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
+import java.net.URI;
 
-/** A process that calls {@link Door} until it is killed. It prints "calling" after the first call, and how it failed. */
+/**
+ * A process that calls {@link Door} at the channel that it is given, and if there is a second argument at that address, until
+ * it is killed. It prints "calling" after the first call, and how it failed.
+ */
 final class TopClientChild {
     private TopClientChild() {}
 
     /** The program. */
     public static void main(String[] arguments) {
-        try (RpcChannel channel = RpcChannel.builder(arguments[0])
-                        .connectTimeout(Await.BOUND)
-                        .open();
+        RpcChannel.Builder builder = RpcChannel.builder(arguments[0]).connectTimeout(Await.BOUND);
+        if (arguments.length > 1) {
+            builder.address(URI.create(arguments[1]));
+        }
+        try (RpcChannel channel = builder.open();
                 Scope scope = channel.newScope()) {
             Door door = channel.stub(Door.class);
             Door.Guest guest = scope.create(Door.Guest.class).name("Ada");

@@ -63,6 +63,15 @@ class TopCommandTest {
                             assertThat(row.get("clientPid").asLong()).isEqualTo(client.pid());
                             assertThat(row.get("state").asString()).isEqualTo("open");
                             assertThat(row.get("memoryBytes").asLong()).isPositive();
+                            assertThat(row.get("transport").asString()).isEqualTo("HOST");
+                            assertThat(row.get("waits").size()).isEqualTo(4);
+                            for (String arena : List.of("requestArena", "replyArena", "sharedArena")) {
+                                assertThat(row.get(arena).get("takenBytes").asLong())
+                                        .as(arena)
+                                        .isBetween(
+                                                1L,
+                                                row.get(arena).get("quotaBytes").asLong());
+                            }
                             assertThat(row.get("invalid").isNull()).isTrue();
                         });
                 assertThat(rows(report, "processes"))
@@ -106,6 +115,24 @@ class TopCommandTest {
         watch.sample();
         return watch.report(channel, TopOrder.RATE).connections().stream()
                 .allMatch(row -> row.state().equals("server gone"));
+    }
+
+    /** Each end has memory of its own, and a row. */
+    @Test
+    void shouldTellThatAConnectionIsOverTcp() throws Exception {
+        String channel = "/top/tcp" + ProcessHandle.current().pid();
+        try (ChildJvm server = ChildJvm.start(TopServerChild.class, runtime, channel, "soft://127.0.0.1:0")) {
+            String address = server.awaitLine("soft:");
+            server.awaitLine("serving");
+            try (ChildJvm client = ChildJvm.start(TopClientChild.class, runtime, channel, address)) {
+                client.awaitLine("calling");
+                assertThat(rows(topAsJson(channel), "connections"))
+                        .extracting(row -> row.get("transport").asString() + " "
+                                + row.get("clientPid").asString("-") + " "
+                                + row.get("serverPid").asString("-"))
+                        .containsExactlyInAnyOrder("TCP " + client.pid() + " -", "TCP - " + server.pid());
+            }
+        }
     }
 
     @Test

@@ -2,16 +2,23 @@ package dev.rackcall.cli.top;
 
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.samples.quickstart.Door;
+import java.net.URI;
 
-/** A process that serves {@link Door} at the channel that it is given. It prints "serving". */
+/**
+ * A process that serves {@link Door} at the channel that it is given, and if there is a second argument at that address. It
+ * prints the address and then "serving".
+ */
 final class TopServerChild {
     private TopServerChild() {}
 
     /** The program. */
     public static void main(String[] arguments) throws InterruptedException {
-        RpcServer server = RpcServer.builder()
-                .service(Door.class, Door.Guest::name, arguments[0])
-                .start();
+        RpcServer.Builder builder = RpcServer.builder().service(Door.class, Door.Guest::name, arguments[0]);
+        if (arguments.length > 1) {
+            builder.listen(URI.create(arguments[1]));
+        }
+        RpcServer server = builder.start();
+        server.addresses().forEach(System.out::println);
         System.out.println("serving");
         server.awaitTermination();
     }

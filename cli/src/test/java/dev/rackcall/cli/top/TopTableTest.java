@@ -36,7 +36,11 @@ class TopTableTest {
                                 64,
                                 0,
                                 true,
+                                new TopReport.WaitRates(1, 2, 3, 4),
                                 4096,
+                                Optional.of(new TopReport.ArenaUse(1, 4)),
+                                Optional.of(new TopReport.ArenaUse(1, 2)),
+                                Optional.empty(),
                                 Optional.empty()))
                         .toList(),
                 0);
@@ -51,6 +55,7 @@ class TopTableTest {
                 .noneMatch(line -> line.endsWith("process5;"))
                 .contains("... and 45 more processes")
                 .anyMatch(line -> line.endsWith("/shop/number10;"))
+                .anyMatch(line -> line.matches(".* 1 +2 +3 +4 +1000 +1001 +yes +open +4 KiB +50%  /shop/number0;"))
                 .noneMatch(line -> line.endsWith("/shop/number11;"))
                 .contains("... and 89 more connections");
     }

@@ -40,7 +40,11 @@ final class Rows {
                 64,
                 0,
                 true,
+                TopReport.WaitRates.NONE,
                 4096,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 

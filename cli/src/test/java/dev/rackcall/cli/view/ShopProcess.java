@@ -8,14 +8,17 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
+import java.net.URI;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /**
- * A process of a shop. Its first argument is the channel that it serves, or {@code -}; each other one is a channel that a
- * thread calls, and how often a second, as in {@code /shop/cart=1000}. It prints "ready" after the first call of each,
- * and ends with its input.
+ * A process of a shop. Its first argument is the channel that it serves, or {@code -}; behind it may be an address, as in
+ * {@code /shop/cart@soft://127.0.0.1:0}, which it prints as chosen. Each other argument is a channel that a thread calls,
+ * perhaps with an address, and how often a second, as in {@code /shop/cart=1000}. It prints "ready" after the first call
+ * of each, and ends with its input.
  */
 final class ShopProcess {
     private ShopProcess() {}
@@ -30,9 +33,10 @@ final class ShopProcess {
     /** The program. */
     public static void main(String[] arguments) throws IOException {
         if (!arguments[0].equals("-")) {
-            RpcServer.builder()
-                    .service(Door.class, Door.Guest::name, arguments[0])
-                    .start();
+            String[] place = arguments[0].split("@");
+            RpcServer.Builder server = RpcServer.builder().service(Door.class, Door.Guest::name, place[0]);
+            Stream.of(place).skip(1).map(URI::create).forEach(server::listen);
+            server.start().addresses().forEach(System.out::println);
         }
         for (int i = 1; i < arguments.length; i++) {
             String[] words = arguments[i].split("=");
@@ -48,8 +52,10 @@ final class ShopProcess {
     /** Calls until the server is gone. */
     @SuppressWarnings("resource") // the process ends with its channel
     private static void call(String name, long pauseNanos) {
-        RpcChannel channel =
-                RpcChannel.builder(name).connectTimeout(Await.BOUND).open();
+        String[] place = name.split("@");
+        RpcChannel.Builder builder = RpcChannel.builder(place[0]).connectTimeout(Await.BOUND);
+        Stream.of(place).skip(1).map(URI::create).forEach(builder::address);
+        RpcChannel channel = builder.open();
         Scope scope = channel.newScope();
         Door door = channel.stub(Door.class);
         Door.Guest guest = scope.create(Door.Guest.class).name("Ada");

@@ -263,6 +263,32 @@ class ViewPageTest {
     }
 
     @Test
+    void shouldTellThatACallGoesOverTcp() throws Exception {
+        String channel = own("far");
+        try (ChildJvm far = ShopProcess.named("far-server", ShopProcess.class, channel + "@soft://127.0.0.1:0")
+                .directory(runtime)
+                .start()) {
+            String address = far.awaitLine("soft:");
+            far.awaitLine("ready");
+            try (ChildJvm near = start("near-client", "-", channel + "@" + address + "=200")) {
+                show();
+                // Each end has memory of its own: one curve comes from another host, the other one leads there.
+                browser.await("[...document.querySelectorAll('#graph .node.elsewhere')].filter(each =>"
+                        + " each.getAttribute('aria-label').startsWith('another host, over TCP')).length === 2");
+                browser.await("[...document.querySelectorAll('#graph .edge[aria-label^=\"" + channel
+                        + ",\"]')].some(each =>" + " each.getAttribute('aria-label').endsWith('in flight · TCP'))");
+                browser.evaluate(row(channel) + ".click()");
+                browser.await("[...document.querySelectorAll('#details .facts div')].some(each =>"
+                        + " each.textContent === 'ByTCP: the other end has memory of its own')");
+                browser.await("[...document.querySelectorAll('#details .facts div')].some(each =>"
+                        + " each.textContent.match(/^Arenasrequests .* of .*, replies .* of /))");
+                assertThat(near.isAlive()).isTrue();
+                assertQuiet();
+            }
+        }
+    }
+
+    @Test
     void shouldKeepItsHistoryOverAReload() throws Exception {
         String channel = own("stock");
         try (ChildJvm stock = start("stock-server", channel);

@@ -33,6 +33,7 @@ public final class Spinning {
     private long away;
 
     private boolean preempted;
+    private boolean yielded;
 
     /** @param time how long to spin, learned from such waits; shared by all threads that wait for the same peer */
     public Spinning(WaitStrategy strategy, SpinTime time) {
@@ -62,6 +63,7 @@ public final class Spinning {
         bound = time.next();
         away = 0;
         preempted = false;
+        yielded = false;
         return this;
     }
 
@@ -121,6 +123,7 @@ public final class Spinning {
 
     private void yielded(long now, long others) {
         WaitCounts.add(WaitCounts.Kind.YIELDED);
+        yielded = true;
         away += others;
         last = now + others;
     }
@@ -149,6 +152,11 @@ public final class Spinning {
     /** Whether spinning ended because another thread had taken this one's processor. */
     public boolean wasPreempted() {
         return preempted;
+    }
+
+    /** Whether the thread has yielded since the wait began. */
+    public boolean hasYielded() {
+        return yielded;
     }
 
     /** When the wait began, by {@link System#nanoTime}. */

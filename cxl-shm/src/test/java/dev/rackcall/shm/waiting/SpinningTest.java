@@ -32,6 +32,8 @@ class SpinningTest {
         long yielded = WaitCounts.of(WaitCounts.Kind.YIELDED);
         // Another thread may have the processor before the yield, which ends one wait but not all.
         Await.until("a yield", () -> spinning.begin().goesOnTogether());
+        assertThat(spinning.hasYielded()).isTrue();
+        assertThat(spinning.begin().hasYielded()).isFalse();
         assertThat(WaitCounts.of(WaitCounts.Kind.YIELDED)).isGreaterThan(yielded);
     }
 

@@ -33,7 +33,7 @@ public enum BenchTarget {
             "less_percent: less than fresh"),
     IDLE(
             "Idle: rare calls and what idle processes use; a busy connection among idle ones",
-            "server_cpu_percent: server cpu, client_cpu_percent: client cpu, cpu_percent: both, p50_ratio: to alone"),
+            "server_cpu_percent: server cpu, client_cpu_percent: client cpu, cpu_percent: both, p50_ratio: to alone, top_cpu_percent: top cpu, top_start_cpu_s: top start s"),
     START("From the start of the client's JVM to its first reply", ""),
     ISOLATION(
             "Isolation: calls that pass a scope of some pages; what snapshots, seals and sandboxes cost",

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.client;
 
+import dev.rackcall.rpc.shm.protocol.CallWaits;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
@@ -158,6 +159,9 @@ final class AnswerWaiting {
                 }
                 spinning.met();
                 WaitCounts.add(WaitCounts.Kind.ANSWER_SPUN);
+                if (spinning.hasYielded()) {
+                    CallWaits.add(memory, CallWaits.Kind.YIELDED);
+                }
                 return true;
             } finally {
                 SpinLimit.leave();
@@ -204,6 +208,7 @@ final class AnswerWaiting {
             }
             spinning.slept();
             WaitCounts.add(WaitCounts.Kind.ANSWER_SLEPT);
+            CallWaits.add(memory, CallWaits.Kind.SLEPT);
             return answer();
         }
 

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.CallWaits;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.ClientSpec;
@@ -106,6 +107,8 @@ class ClientSlots extends SlotTurns implements RoomWait.Room {
                     ShmClientCall call = claimAfterControls(claiming);
                     if (call != null) {
                         wait.ended();
+                        // Only now: the memory stays mapped while this thread has a slot.
+                        CallWaits.add(connection.memory, CallWaits.Kind.SLOT);
                         return call;
                     }
                 } else {

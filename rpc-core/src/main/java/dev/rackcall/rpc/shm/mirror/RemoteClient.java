@@ -123,6 +123,8 @@ public final class RemoteClient {
             ServerHelloCheck.of(serverHello, spec, slots).requirePlaces(file, shared);
             ControlLayout.pids(
                     mapping.memory(), 0, (int) ProcessHandle.current().pid());
+            ControlLayout.route(
+                    mapping.memory(), CarrierProvider.require(address).kind(address));
             ControlLayout.initialise(mapping.memory(), serverHello.slots(), serverHello.instance());
             return open(file, shared, new ClientMirror(greeted.carrier().get(), mapping, serverHello), serverHello);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {

@@ -1,10 +1,12 @@
 package dev.rackcall.rpc.shm.protocol;
 
+import dev.rackcall.rpc.Route;
 import dev.rackcall.sandbox.Seals;
 import dev.rackcall.shm.os.Processor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.Optional;
 
 /**
  * The memory of one connection, from its start: header, slots, request arena, reply arena. The header's words are
@@ -16,10 +18,12 @@ import java.lang.invoke.VarHandle;
  *     24  largest  : maximum bytes of a scope that the server copies for one call, 0: not stated    likewise
  *     32  seals    : 1 if the server accepts only seals that a holder holds                         likewise
  *     36  pids     : of server and client in the server's pid namespace, 0: not known; for people    likewise
+ *     44  route    : how calls travel, see RouteNumber, 0: not known; for people                likewise
  *    256  watched    : 1 while the server polls this connection, 2 once it was rung    server, client
  *    260  state      : 1 open, 2 draining, 3 takes no more requests           server
  *    264  processor  : on which the server's poller last ran, -1: unknown     server
  *    268  yields     : 1 while callers on that processor should yield rather than sleep    server
+ *    272  pauses     : how often the server has stopped polling this connection; for people    server
  *    384  consumed   : requests taken so far, published now and then          server
  *    512  reactor    : 1 while the client's reactor thread sleeps             client
  *    516  caller     : processor of a caller that waits on the poller's, -1: none    client
@@ -27,6 +31,7 @@ import java.lang.invoke.VarHandle;
  *    648  wide       : 1 + the ticket from which on they go round all slots again, 0: never    client
  *   1024  asleep     : one bit a slot, set while its caller sleeps on a futex there    client
  *   2048  times    : how long calls took, a counter for each bucket of CallTimes; for people    client
+ *   3328  waits    : how often callers yielded, slept or waited for a slot, see CallWaits; for people    client
  *   4096  slots, 256 bytes each
  *      D  descriptors of seals, 1024                                         client
  *      M  marks of seals, 1024                                               server
@@ -48,10 +53,12 @@ public final class ControlLayout {
     private static final long HELD_SEALS_ONLY = 32;
     private static final long SERVER_PID = 36;
     private static final long CLIENT_PID = 40;
+    private static final long ROUTE = 44;
     public static final long WATCHED = 256;
     private static final long STATE = 260;
     private static final long PROCESSOR = 264;
     private static final long YIELDS = 268;
+    private static final long PAUSES = 272;
     public static final long CONSUMED = 384;
     private static final long REACTOR_ASLEEP = 512;
     private static final long CALLER = 516;
@@ -59,6 +66,7 @@ public final class ControlLayout {
     public static final long WIDE = 648;
     private static final long ASLEEP = 1024;
     static final long TIMES = 2048;
+    static final long WAITS = 3328;
     public static final long FIRST_SLOT = 4096;
     public static final long PAGE = 4096;
 
@@ -174,6 +182,16 @@ public final class ControlLayout {
         return memory.get(ValueLayout.JAVA_INT, CLIENT_PID);
     }
 
+    /** Tells observers how calls travel; calls do not use this word. Called before {@link #initialise}. */
+    public static void route(MemorySegment memory, Route.Kind kind) {
+        memory.set(ValueLayout.JAVA_INT, ROUTE, RouteNumber.of(kind));
+    }
+
+    /** As {@link #route(MemorySegment, Route.Kind)} has set it; empty if it was not set, any if a peer overwrote it. */
+    public static Optional<Route.Kind> route(MemorySegment memory) {
+        return RouteNumber.kind(memory.get(ValueLayout.JAVA_INT, ROUTE));
+    }
+
     /** Whether the memory begins as that of a connection does. Its other words may still be anything. */
     public static boolean hasMagic(MemorySegment memory) {
         return memory.get(ValueLayout.JAVA_LONG, MAGIC_OFFSET) == MAGIC;
@@ -238,6 +256,16 @@ public final class ControlLayout {
     /** Sets what {@link #yields(MemorySegment)} returns. */
     public static void yields(MemorySegment memory, boolean yields) {
         INT.setOpaque(memory, YIELDS, yields ? 1 : 0);
+    }
+
+    /** How often the server has stopped polling this connection, modulo 2^32; calls do not use this word. */
+    public static int pauses(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, PAUSES);
+    }
+
+    /** Sets what {@link #pauses(MemorySegment)} returns. */
+    public static void pauses(MemorySegment memory, int count) {
+        INT.setOpaque(memory, PAUSES, count);
     }
 
     /** The processor of a caller that waits on the server's own; a hint for a poller that is about to spin. */

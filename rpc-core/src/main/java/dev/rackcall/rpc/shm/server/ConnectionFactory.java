@@ -222,6 +222,7 @@ public final class ConnectionFactory implements AutoCloseable {
             ControlLayout.largestSnapshot(memory, spec.trust().sandbox().maxSnapshotBytes());
             ControlLayout.believesHeldSealsOnly(memory, binding.demandsEnforcedSeals());
             ControlLayout.pids(memory, (int) ProcessHandle.current().pid(), peer.pid());
+            ControlLayout.route(memory, transport);
             ControlLayout.initialise(memory, serverHello.slots(), serverHello.instance());
             Arena reply = Arena.create(arena(serverHello.reply(), memory, file, FIRST_REPLY_BYTES));
             wall = walls.around(memory);

@@ -62,6 +62,8 @@ public final class ShmServerConnection implements Relief.Served {
     private boolean used = true;
     /** Sleeps of the poller since the last request. Poller only. */
     private int rests;
+    /** How often it was not polled any more, for observers. */
+    private int pauses;
     /** Whether calls were served since the poller last checked for sleepers. Poller only. */
     private boolean answered;
     /** Whether the client has seen that this server drains. Poller only. */
@@ -376,6 +378,7 @@ public final class ShmServerConnection implements Relief.Served {
      */
     void unwatch() {
         rests++;
+        ControlLayout.pauses(memory, ++pauses);
         ControlLayout.watched(memory, false);
         settle();
         end.listen();

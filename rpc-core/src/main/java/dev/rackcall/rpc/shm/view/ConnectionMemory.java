@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -21,9 +22,13 @@ public final class ConnectionMemory implements AutoCloseable {
     /** How often memory is read before it counts as invalid: it may change while it is copied. */
     private static final int ATTEMPTS = 5;
 
+    /** Arenas begin on a page of the file, small or huge. */
+    private static final List<Long> PAGE_SIZES = List.of(ControlLayout.PAGE, 2L << 20);
+
     private final ObservedFile file;
     private final long bytes;
     private final Arena lifetime = Arena.ofConfined();
+    private final MemorySegment arenaHeader = lifetime.allocate(ArenaReading.HEADER_BYTES, Long.BYTES);
     /** The copy of the header, then of header and slots. */
     private MemorySegment copy = lifetime.allocate(ControlLayout.FIRST_SLOT, Long.BYTES);
 
@@ -144,7 +149,34 @@ public final class ConnectionMemory implements AutoCloseable {
                 consumed + ahead,
                 inFlight,
                 sleeping,
-                TimeCounts.of(copy));
+                TimeCounts.of(copy),
+                WaitReading.of(copy),
+                ControlLayout.route(copy));
+    }
+
+    /**
+     * The connection's request arena and its reply arena, as they are now; empty if their headers make no sense. Called
+     * after {@link #read}.
+     */
+    public List<ArenaReading> arenas() throws IOException {
+        for (long page : PAGE_SIZES) {
+            long first = (ControlLayout.controlBytes(ControlLayout.slots(copy)) + page - 1) & -page;
+            Optional<ArenaReading> request = arenaAt(first);
+            if (request.isPresent()) {
+                Optional<ArenaReading> reply = arenaAt(first + request.get().quotaBytes());
+                return reply.map(each -> List.of(request.get(), each)).orElse(List.of());
+            }
+        }
+        return List.of();
+    }
+
+    private Optional<ArenaReading> arenaAt(long offset) throws IOException {
+        if (offset < 0 || offset > bytes - ArenaReading.HEADER_BYTES) {
+            return Optional.empty();
+        }
+        arenaHeader.fill((byte) 0);
+        file.read(arenaHeader.asByteBuffer(), offset);
+        return ArenaReading.of(arenaHeader, bytes - offset);
     }
 
     private boolean isInFlight(long slot) {

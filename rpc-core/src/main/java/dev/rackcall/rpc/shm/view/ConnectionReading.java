@@ -1,5 +1,8 @@
 package dev.rackcall.rpc.shm.view;
 
+import dev.rackcall.rpc.Route;
+import java.util.Optional;
+
 /**
  * What a connection's memory said at one moment. Its processes have written these values and may lie.
  *
@@ -10,6 +13,8 @@ package dev.rackcall.rpc.shm.view;
  * @param inFlight requests that have no answer yet
  * @param sleeping callers that sleep until their answers come; other callers spin
  * @param times how long calls took, since the connection began
+ * @param waits how callers and the server waited, since the connection began
+ * @param route how calls travel; empty if the memory does not tell
  */
 public record ConnectionReading(
         int serverPid,
@@ -20,4 +25,6 @@ public record ConnectionReading(
         long requests,
         int inFlight,
         int sleeping,
-        TimeCounts times) {}
+        TimeCounts times,
+        WaitReading waits,
+        Optional<Route.Kind> route) {}

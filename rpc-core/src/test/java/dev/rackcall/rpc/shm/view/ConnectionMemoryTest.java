@@ -13,6 +13,7 @@ import dev.rackcall.shm.os.file.FileStatus;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -36,6 +37,8 @@ class ConnectionMemoryTest {
     private static final String CHANNEL = "/view/echo";
     private static final int SLOTS = 16;
     private static final long BYTES = 1 << 20;
+    /** "RKARENA1", as an arena begins. */
+    private static final long ARENA_MAGIC = 0x31414e4552414b52L;
 
     @TempDir
     private Path runtime;
@@ -115,6 +118,91 @@ class ConnectionMemoryTest {
                 blocked.exceptionally(_ -> true).join();
             }
         }
+    }
+
+    @Test
+    void shouldCountWaitsAndReadHowFullArenasAre() throws Exception {
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService(), CHANNEL)
+                        .runtimeFolder(runtime)
+                        .start();
+                RpcChannel channel = RpcChannel.builder(CHANNEL)
+                        .runtimeFolder(runtime)
+                        .slots(2)
+                        .arenaQuota(BYTES)
+                        .open()) {
+            assertThat(server.channels()).containsExactly(CHANNEL);
+            Echo echo = channel.stub(Echo.class);
+            echo.add(1, 2);
+            try (ConnectionMemory memory = ConnectionMemory.open(
+                            descriptors("memfd:rackcall" + CHANNEL + " ").getFirst())
+                    .orElseThrow()) {
+                ConnectionReading before = read(memory);
+                assertThat(before.route())
+                        .hasValueSatisfying(
+                                route -> assertThat(route.isMemory()).isTrue());
+                Await.until("a caller that slept", () -> {
+                    echo.block(5);
+                    return waits(memory, before).slept() > 0;
+                });
+                Await.until("a caller that waited for a slot", () -> {
+                    List<CompletableFuture<Boolean>> calls = Stream.generate(
+                                    () -> Concurrently.start(() -> echo.block(20)))
+                            .limit(4)
+                            .toList();
+                    calls.forEach(Concurrently::get);
+                    return waits(memory, before).slots() > 0;
+                });
+                Await.until(
+                        "a server that stopped polling",
+                        () -> waits(memory, before).pauses() > 0);
+
+                List<ArenaReading> arenas = memory.arenas();
+                assertThat(arenas).hasSize(2).allSatisfy(arena -> {
+                    assertThat(arena.quotaBytes()).isEqualTo(BYTES);
+                    assertThat(arena.takenBytes()).isBetween(1L, BYTES);
+                });
+                echo.bytes(new byte[(int) BYTES / 2]);
+                assertThat(memory.arenas().getFirst().takenBytes())
+                        .isGreaterThan(arenas.getFirst().takenBytes())
+                        .isGreaterThan(BYTES / 2);
+            }
+        }
+    }
+
+    private static WaitReading waits(ConnectionMemory memory, ConnectionReading before) {
+        return read(memory).waits().since(before.waits());
+    }
+
+    @Test
+    void shouldNotBelieveArenasThatDoNotFit() throws Exception {
+        long quota = 4 * ControlLayout.PAGE;
+        long at = ControlLayout.controlBytes(SLOTS);
+        try (SharedFile file = memory("rackcall/view/arenas");
+                Mapping mapping = file.map()) {
+            file.reserve(0, at + 2 * quota);
+            ControlLayout.initialise(mapping.memory(), SLOTS, 1);
+            try (ConnectionMemory observed = open(file)) {
+                observed.read();
+                assertThat(observed.arenas()).as("without arenas").isEmpty();
+                arena(mapping.memory(), at, quota, quota);
+                arena(mapping.memory(), at + quota, quota, 1);
+                assertThat(observed.arenas())
+                        .containsExactly(new ArenaReading(quota, quota), new ArenaReading(1, quota));
+                for (long wrong : List.of(-1L, Long.MIN_VALUE, Long.MAX_VALUE, quota + 1, BYTES)) {
+                    arena(mapping.memory(), at, quota, wrong);
+                    assertThat(observed.arenas()).as("taken " + wrong).isEmpty();
+                    arena(mapping.memory(), at, wrong, 0);
+                    assertThat(observed.arenas()).as("quota " + wrong).isEmpty();
+                }
+            }
+        }
+    }
+
+    private static void arena(MemorySegment memory, long at, long quota, long taken) {
+        memory.set(ValueLayout.JAVA_LONG, at, ARENA_MAGIC);
+        memory.set(ValueLayout.JAVA_LONG, at + 16, quota);
+        memory.set(ValueLayout.JAVA_LONG, at + 24, taken);
     }
 
     @Test

@@ -6,6 +6,7 @@ import dev.rackcall.spring.shop.Cart;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Keeps goods in a list. */
 @RpcHandler
@@ -20,12 +21,12 @@ public class Basket implements Cart {
 
     // ---- for the test
 
-    public final CountDownLatch checkingOut = new CountDownLatch(1);
+    public final AtomicInteger checkingOut = new AtomicInteger();
     public final CountDownLatch paid = new CountDownLatch(1);
 
     @Override
     public int checkOut() {
-        checkingOut.countDown();
+        checkingOut.incrementAndGet();
         try {
             paid.await();
         } catch (InterruptedException e) {

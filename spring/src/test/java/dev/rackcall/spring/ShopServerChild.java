@@ -1,0 +1,33 @@
+package dev.rackcall.spring;
+
+import dev.rackcall.spring.shop.server.Basket;
+import dev.rackcall.spring.shop.server.ShopServer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * A process that runs {@link ShopServer}. It prints "serving". It answers "count" with "checking out" and the number of
+ * calls that its handler has begun. On "pay", these calls end. It ends at the end of its input.
+ */
+final class ShopServerChild {
+    private ShopServerChild() {}
+
+    static void main(String[] arguments) throws IOException {
+        try (ConfigurableApplicationContext context = SpringApplication.run(ShopServer.class, arguments);
+                BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            Basket basket = context.getBean(Basket.class);
+            System.out.println("serving");
+            for (String line = input.readLine(); line != null; line = input.readLine()) {
+                if (line.equals("pay")) {
+                    basket.paid.countDown();
+                } else {
+                    System.out.println("checking out " + basket.checkingOut.get());
+                }
+            }
+        }
+    }
+}
