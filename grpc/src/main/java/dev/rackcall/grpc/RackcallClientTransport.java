@@ -409,10 +409,18 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
         shutDown(reason, new GoAwayDisconnectError(GrpcUtil.Http2Error.NO_ERROR));
         for (RackcallClientStream stream : liveStreams()) {
             if (stream.number() == 0 || stream.number() > lastAccepted) {
-                stream.ended(reason, RpcProgress.REFUSED, true);
+                stream.ended(reason, progress(stream, RpcProgress.REFUSED), true);
             }
         }
         terminateIfUnused();
+    }
+
+    /**
+     * The progress of a call that ends with its connection. gRPC repeats one that was never sent as often as it takes,
+     * one that the server has refused only once.
+     */
+    private static RpcProgress progress(RackcallClientStream stream, RpcProgress sent) {
+        return stream.number() == 0 ? RpcProgress.MISCARRIED : sent;
     }
 
     /** Frames of blocking calls only wake the threads that wait; those of ended calls are dropped. */
@@ -433,7 +441,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
                 "the connection to channel " + address.channel() + " has ended: " + reason);
         shutDown(status, SimpleDisconnectError.CONNECTION_RESET);
         for (RackcallClientStream stream : liveStreams()) {
-            stream.ended(status, stream.number() == 0 ? RpcProgress.MISCARRIED : RpcProgress.PROCESSED, false);
+            stream.ended(status, progress(stream, RpcProgress.PROCESSED), false);
         }
         terminate();
     }

@@ -44,7 +44,9 @@ class RoundsTest {
         assertThat(order).containsExactly("aeron-ipc", "grpc-tcp", "aeron-ipc", "grpc-tcp", "aeron-ipc", "grpc-tcp");
         assertThat(results).extracting(Result::name).containsExactly("aeron-ipc", "grpc-tcp");
         assertThat(results).extracting(Result::p50Ns).containsExactly(300L, 400L);
-        assertThat(progress.toString()).contains("connect 4 of 6: grpc-tcp");
+        assertThat(progress.toString())
+                .contains("connect 4 of 6: grpc-tcp")
+                .containsSubsequence("aeron-ipc: p50 100 ns", "grpc-tcp: p50 200 ns", "aeron-ipc: p50 300 ns");
     }
 
     @Test

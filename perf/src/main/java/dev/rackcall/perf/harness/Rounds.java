@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 
 /**
  * Repeats a target over its subjects. Repeats go round by round over all subjects, so that a disturbance of some
- * seconds affects one run of several subjects and not all runs of one. A subject that fails is reported, and the
- * others continue.
+ * seconds affects one run of several subjects and not all runs of one. Each run's main figures are shown as it ends, so that a
+ * measurement that is cut off was not in vain. A subject that fails is reported, and the others continue.
  */
 public final class Rounds {
     /** Measures one subject once, in processes of its own. */
@@ -80,6 +80,7 @@ public final class Rounds {
             for (Result result : run.apply(group)) {
                 String key = result.name() + "/" + result.figure("in_flight");
                 runs.computeIfAbsent(key, unseen -> new ArrayList<>()).add(result);
+                plan.say("  " + result.brief());
             }
         }
         return runs.values().stream().map(Result::medianOf).toList();

@@ -66,6 +66,15 @@ public record Result(
         return figure("ops_per_s").orElseThrow();
     }
 
+    /** The name and the main figures, for a line of progress. */
+    public String brief() {
+        String depth = figure("in_flight").orElse(1) > 1
+                ? " (%.0f in flight)".formatted(figure("in_flight").orElseThrow())
+                : "";
+        return "%s%s: p50 %,d ns, p99 %,.0f ns, %,.0f/s"
+                .formatted(name, depth, p50Ns(), figure("p99_ns").orElseThrow(), opsPerS());
+    }
+
     @JsonAnyGetter
     Map<String, Object> json() {
         return figures;

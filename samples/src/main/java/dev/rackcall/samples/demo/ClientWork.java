@@ -122,7 +122,8 @@ final class ClientWork implements AutoCloseable {
     }
 
     private boolean warmUp() throws IOException {
-        for (int left = DemoPlan.WARM_UP; left > 0 && !prepared.isEmpty(); left -= prepared.size()) {
+        int most = Math.min(DemoPlan.WARM_UP, DemoPlan.MOST_ROUNDS * prepared.size());
+        for (int left = most; left > 0; left -= prepared.size()) {
             put(prepared.subList(0, Math.min(prepared.size(), left)), new Latencies());
         }
         QueryPlan own = queryPlan();

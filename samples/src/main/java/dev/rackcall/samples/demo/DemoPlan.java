@@ -19,8 +19,14 @@ public record DemoPlan(Input input, int clients, int searches, int batch) {
      */
     static final int WINDOW = 10_000;
 
-    /** Documents that a client hands over before measurement starts: as many as the compiler needs to be done. */
+    /**
+     * Documents that a client hands over before measurement starts: as many as the compiler needs to be done, but at
+     * most {@link #MOST_ROUNDS} times its own.
+     */
     static final int WARM_UP = 30_000;
+
+    /** Of a client's documents in its warm-up. A demo of few documents shows that it works, not how fast. */
+    static final int MOST_ROUNDS = 10;
 
     /** Searches and gets that a client makes before measurement starts, at most as many as it makes afterwards. */
     static final int WARM_UP_SEARCHES = 5_000;
