@@ -14,7 +14,10 @@ import dev.rackcall.rdma.RdmaSettings;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.net.URI;
@@ -75,21 +78,38 @@ class RdmaPageTest {
                 MetaDirectory announced = MetaDirectory.follow(directory)) {
             announced.announce(meta.address(), "meta");
             Tenant tenant = join(directory);
-            RpcServer server = RpcServer.builder() // at host b
-                    .runtimeFolder(folder)
-                    .service(Cart.class, new CartService())
-                    .listen(URI.create("vq://b:7"))
-                    .start();
-            RpcChannel channel = RpcChannel.builder("/shop/cart") // at another host
-                    .address(URI.create("vq://b:7"))
-                    .open();
-            try (server;
-                    channel) {
-                assertThat(channel.stub(Cart.class).put("tea")).isEqualTo(1);
-                assertThat(server.addresses()).containsExactly(URI.create("vq://b:7"));
+            try {
+                Await.until("the meta server to know the agent of host b", this::isKnownAndCalled);
             } finally {
                 QueueSettings.forget(tenant);
                 tenant.close();
+            }
+        }
+    }
+
+    private boolean isKnownAndCalled() {
+        try {
+            callOverVirtualQueues();
+            return true;
+        } catch (RpcException e) {
+            assertThat(e.code()).as("%s", e).isEqualTo(Status.Code.UNAVAILABLE);
+            return false;
+        }
+    }
+
+    private void callOverVirtualQueues() {
+        RpcServer server = RpcServer.builder() // at host b
+                .runtimeFolder(folder)
+                .service(Cart.class, new CartService())
+                .listen(URI.create("vq://b:7"))
+                .start();
+        try (server) {
+            assertThat(server.addresses()).containsExactly(URI.create("vq://b:7"));
+            RpcChannel channel = RpcChannel.builder("/shop/cart") // at another host
+                    .address(URI.create("vq://b:7"))
+                    .open();
+            try (channel) {
+                assertThat(channel.stub(Cart.class).put("tea")).isEqualTo(1);
             }
         }
     }
