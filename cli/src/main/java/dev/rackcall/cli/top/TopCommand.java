@@ -18,7 +18,8 @@ import tools.jackson.databind.json.JsonMapper;
         footer = {
             "It reads the connections' memory from outside, as often as 20 times a second. The processes need no setting and"
                     + " notice nothing. It shows the processes that you may look at: yours, or as root all.",
-            "On a terminal it draws once a second until you press q, and looks for new processes every four seconds. Elsewhere it prints one second."
+            "On a terminal it draws once a second until you press q. It looks for new processes every four seconds, and again at"
+                    + " those without connections every 32 seconds. Elsewhere it prints one second."
         },
         sortOptions = false)
 public final class TopCommand implements Callable<Integer> {

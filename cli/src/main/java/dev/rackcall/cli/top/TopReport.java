@@ -40,7 +40,7 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
      * @param requests since the connection began
      * @param meanMicros mean time from a request to its answer
      * @param p50Micros median time of the calls that return a value, until their answers were taken
-     * @param p99Micros likewise what 99 of 100 of them did not exceed
+     * @param p99Micros 99th percentile of the same
      * @param sleepingCallers callers that sleep until their answers come
      * @param requestArena the memory in which the client makes arguments
      * @param replyArena the memory in which the server makes results
@@ -85,10 +85,10 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
      * @param yields callers that yielded their processor until the answer came
      * @param sleeps callers that slept until the answer came
      * @param slots callers that waited for a free slot
-     * @param serverSleeps how often the server stopped polling the connection
+     * @param pauses how often the server stopped polling the connection
      */
-    public record WaitRates(double yields, double sleeps, double slots, double serverSleeps) {
-        /** Of a connection that is not used. */
+    public record WaitRates(double yields, double sleeps, double slots, double pauses) {
+        /** The rates of an unused connection. */
         public static final WaitRates NONE = new WaitRates(0, 0, 0, 0);
     }
 

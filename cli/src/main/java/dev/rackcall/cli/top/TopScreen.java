@@ -32,7 +32,7 @@ final class TopScreen implements AutoCloseable {
         this.settings = stty("-g");
     }
 
-    /** How many lines fit, as it was a few calls ago at most: a terminal's size changes. */
+    /** How many lines fit, by a size that is at most a few calls old: a terminal's size changes. */
     int lines() {
         if (draws++ % DRAWS_A_SIZE == 0) {
             String[] size = stty("size").split(" ");

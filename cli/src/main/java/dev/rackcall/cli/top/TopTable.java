@@ -8,12 +8,17 @@ import java.util.Optional;
 
 /** A report as lines of text. */
 final class TopTable {
+    /** A row, once the width of the column of channels is filled in. */
     private static final String CONNECTION =
-            "%12s %10s %10s %10s %9s %6s %9s %9s %8s %9s %9s %9s %8s  %-11s %10s %6s  %s";
+            "%%7s %%7s  %%-%ds %%12s %%10s %%10s %%10s %%9s %%6s %%9s %%9s %%8s %%9s %%8s  %%-11s %%10s %%6s";
+
     private static final String PROCESS = "%9s %12s %12s %7s %6s %10s  %s";
 
     /** An empty line and the titles of columns above each of the two tables. */
     private static final int LINES_OF_TITLES = 4;
+
+    /** A longer name moves the rest of its own row only. */
+    private static final int WIDEST_CHANNEL = 40;
 
     private TopTable() {}
 
@@ -42,8 +47,12 @@ final class TopTable {
         int connectionLines = Math.min(connections, room - processLines);
         if (!report.connections().isEmpty()) {
             lines.add("");
+            String form = format(CONNECTION, channelWidth(report));
             lines.add(format(
-                    CONNECTION,
+                    form,
+                    "SERVER",
+                    "CLIENT",
+                    "CHANNEL",
                     "REQUESTS/S",
                     "MEAN us",
                     "P50 us",
@@ -54,14 +63,15 @@ final class TopTable {
                     "SLEEPS/S",
                     "SLOTS/S",
                     "PAUSES/S",
-                    "SERVER",
-                    "CLIENT",
                     "POLLING",
                     "STATE",
                     "MEMORY",
-                    "ARENA",
-                    "CHANNEL"));
-            add(lines, report.connections().stream().map(TopTable::line).toList(), connectionLines, "connections");
+                    "ARENA"));
+            add(
+                    lines,
+                    report.connections().stream().map(row -> line(form, row)).toList(),
+                    connectionLines,
+                    "connections");
         }
         if (!report.processes().isEmpty()) {
             lines.add("");
@@ -81,12 +91,24 @@ final class TopTable {
         lines.add("... and " + (rows.size() - shown) + " more " + what);
     }
 
-    private static String line(TopReport.ConnectionRow row) {
+    private static int channelWidth(TopReport report) {
+        int longest = report.connections().stream()
+                .filter(row -> row.invalid().isEmpty())
+                .mapToInt(row -> row.channel().length())
+                .max()
+                .orElse(0);
+        return Math.clamp(longest, "CHANNEL".length(), WIDEST_CHANNEL);
+    }
+
+    private static String line(String form, TopReport.ConnectionRow row) {
         if (row.invalid().isPresent()) {
             return row.channel() + "  invalid: " + row.invalid().get();
         }
         return format(
-                CONNECTION,
+                form,
+                pid(row.serverPid()),
+                pid(row.clientPid()),
+                row.channel(),
                 format("%,.0f", row.requestsPerSecond()),
                 micros(row.meanMicros()),
                 micros(row.p50Micros()),
@@ -96,16 +118,13 @@ final class TopTable {
                 format("%,.0f", row.waits().yields()),
                 format("%,.0f", row.waits().sleeps()),
                 format("%,.0f", row.waits().slots()),
-                format("%,.0f", row.waits().serverSleeps()),
-                pid(row.serverPid()),
-                pid(row.clientPid()),
+                format("%,.0f", row.waits().pauses()),
                 row.serverPolls() ? "yes" : "no",
                 row.state(),
                 ByteSize.describe(row.memoryBytes()),
                 row.arenaPercent().isPresent()
                         ? format("%.0f%%", row.arenaPercent().getAsDouble())
-                        : "-",
-                row.channel());
+                        : "-");
     }
 
     private static String line(TopReport.ProcessRow row) {

@@ -415,7 +415,7 @@ function closeButton() {
 function buildConnection(connection) {
   const facts = html('dl', { class: 'facts' });
   const titles = connection.row.invalid == null
-    ? ['Client', 'Server', 'By', 'Requests', 'Callers asleep', 'Waits', 'Its server', 'Slots', 'Memory', 'Arenas', 'State']
+    ? ['Client', 'Server', 'Transport', 'Requests', 'Callers asleep', 'Waits', "Server's polling", 'Slots', 'Memory', 'Arenas', 'State']
     : ['Held by', 'Memory', 'State'];
   titles.forEach((title) => fact(facts, title));
   details.chip = html('span');
@@ -456,7 +456,7 @@ function explanation(connection) {
 }
 
 function waitsText(waits) {
-  const kinds = [['callers yield', waits.yields], ['callers sleep', waits.sleeps], ['callers wait for a slot', waits.slots], ['the server sleeps', waits.serverSleeps]]
+  const kinds = [['callers yield', waits.yields], ['callers sleep', waits.sleeps], ['callers wait for a slot', waits.slots], ['the server pauses', waits.pauses]]
     .filter(([, each]) => each > 0)
     .map(([what, each]) => `${what} ${format.rate(each)}/s`);
   return kinds.join(', ') || format.NOTHING;
@@ -478,11 +478,11 @@ function fillConnection(connection) {
     'Held by': row.holders.map((pid) => `${nameOf(pid)} ${pid}`).join(', '),
     Client: endText(row, 'client'),
     Server: endText(row, 'server'),
-    By: TRANSPORTS[row.transport] ?? 'unknown',
+    Transport: TRANSPORTS[row.transport] ?? 'unknown',
     Requests: `${format.count(row.requests)} since it began`,
     'Callers asleep': format.count(row.sleepingCallers),
     Waits: waitsText(row.waits),
-    'Its server': goneSeconds != null ? format.NOTHING : row.serverPolls ? 'polls this connection' : 'sleeps until the next request',
+    "Server's polling": goneSeconds != null ? format.NOTHING : row.serverPolls ? 'goes on' : 'pauses until the next request',
     Slots: format.count(row.slots),
     Memory: format.bytes(row.memoryBytes),
     Arenas: arenasText(row),

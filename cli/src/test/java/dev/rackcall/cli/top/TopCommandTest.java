@@ -96,7 +96,7 @@ class TopCommandTest {
 
                 // Its standard output is a pipe, so this prints once, too.
                 assertThat(top("--channel", channel, "--sort", "Mean"))
-                        .containsPattern(server.pid() + " +" + client.pid() + " .*open .*" + channel);
+                        .containsPattern(server.pid() + " +" + client.pid() + " +" + channel + " .* open ");
 
                 server.kill();
                 try (TopWatch watch = new TopWatch(new ProcFolder(Path.of("/proc")))) {

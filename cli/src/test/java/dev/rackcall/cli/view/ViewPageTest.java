@@ -279,7 +279,7 @@ class ViewPageTest {
                         + ",\"]')].some(each =>" + " each.getAttribute('aria-label').endsWith('in flight · TCP'))");
                 browser.evaluate(row(channel) + ".click()");
                 browser.await("[...document.querySelectorAll('#details .facts div')].some(each =>"
-                        + " each.textContent === 'ByTCP: the other end has memory of its own')");
+                        + " each.textContent === 'TransportTCP: the other end has memory of its own')");
                 browser.await("[...document.querySelectorAll('#details .facts div')].some(each =>"
                         + " each.textContent.match(/^Arenasrequests .* of .*, replies .* of /))");
                 assertThat(near.isAlive()).isTrue();
