@@ -93,7 +93,7 @@ public final class Arena {
         return ArenaLayout.hasMagic(memory);
     }
 
-    /** Maximum length of the arena that {@link #isAt} there; any number if a process overwrote it. */
+    /** Maximum length of the arena at {@code memory}, which {@link #isAt} has found; any number if a process overwrote it. */
     public static long quotaAt(MemorySegment memory) {
         return ArenaLayout.quota(memory);
     }

@@ -416,8 +416,8 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     }
 
     /**
-     * The progress of a call that ends with its connection. gRPC repeats one that was never sent as often as it takes,
-     * one that the server has refused only once.
+     * The progress of a call that ends with its connection. gRPC retries a call that was never sent as often as
+     * needed, but a refused one only once.
      */
     private static RpcProgress progress(RackcallClientStream stream, RpcProgress sent) {
         return stream.number() == 0 ? RpcProgress.MISCARRIED : sent;

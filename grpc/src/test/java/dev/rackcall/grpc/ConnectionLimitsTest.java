@@ -135,8 +135,8 @@ class ConnectionLimitsTest {
 
     @Test
     void shouldRenewAgedConnectionsWithoutAFailedCall() throws Exception {
-        // Longer than a busy host keeps a thread from its processor: gRPC repeats a call only once that two connections
-        // in a row have refused.
+        // Longer than a busy host keeps a thread from its processor: gRPC repeats a refused call only once, so two
+        // connections in a row must not refuse it.
         start(builder().maxConnectionAge(500, TimeUnit.MILLISECONDS));
         ListenableFuture<byte[]> held = hold();
         Await.until("connections to be renewed", () -> {

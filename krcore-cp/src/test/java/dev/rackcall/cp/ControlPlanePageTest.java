@@ -80,7 +80,7 @@ class ControlPlanePageTest {
                         AgentOptions.of(HostId.named("b")).withMeta(meta::address))) {
             AgentOptions options = AgentOptions.of(HostId.named("a")).withMeta(meta::address);
             Tenant tenant = AgentFolder.join(folder, "orders", () -> Agent.open(device, options));
-            // Or share(file): the agent process and this one both map it.
+            // Or share(file): the agent process and this one both map the file.
             MemoryRegion region = tenant.allocate(1 << 20, EnumSet.of(Access.LOCAL_WRITE));
             VirtualQueue queue = tenant.connect(HostId.named("b"));
             assertThat(region.memory().byteSize()).isEqualTo(1 << 20);

@@ -24,8 +24,8 @@ class ALockPageTest extends LockFixture {
         Path path = Files.createFile(folder.resolve("owners"));
         RemoteTable loopback = home.newLoopback();
         memory.fill((byte) 0);
-        // 64 descriptors for the threads of either kind, and 1,000 locks. The memory is zero, aligned to 64 bytes, and
-        // registered for remote threads.
+        // 64 descriptors each for local and for remote threads, and 1,000 locks. The memory is zero, aligned to 64
+        // bytes, and registered for remote threads.
         LockTable table = LockTable.create(memory, 64, 1000);
         LockOwners owners = LockOwners.of(path); // in each process; the table's own file will do
         try (LockSession session = table.localSession(owners.claim())) { // or LockTable.remoteSession(remote, owner)

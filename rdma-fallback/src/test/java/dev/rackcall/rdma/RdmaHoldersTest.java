@@ -211,7 +211,7 @@ class RdmaHoldersTest extends ShelfNodes {
     void shouldEndScopesForOthersAlsoIfTheHomeCannotBeToldAtOnce() throws Exception {
         RpcServer slow =
                 serve(shelves().runtimeFolder(directory.resolve("slow")).stuckAfter(Duration.ofMinutes(1)));
-        // The home has this long to answer that a scope is opened, and misses it when the scope is closed.
+        // The home has this long to answer that a scope is opened, and misses that deadline when the scope is closed.
         RpcChannel node = open(channelTo(slow).defaultTimeout(Duration.ofSeconds(3)));
         RpcChannel other = open(channelTo(slow));
         try {

@@ -60,7 +60,7 @@ public record Route(String endpoint, String host, Kind kind, String address, Sta
         EJECTED,
         /** No new calls use it. Its calls in flight still complete, and its scopes may still be open. */
         LEAVING,
-        /** It is being tried for the first time; or its server has answered, and calls do not use it yet. */
+        /** It is being tried for the first time; or its server has answered, but calls do not use it yet. */
         TRYING,
         /** It was not tried, because a better one works. */
         NOT_NEEDED,

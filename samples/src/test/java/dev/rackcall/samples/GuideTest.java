@@ -18,7 +18,7 @@ class GuideTest {
     private static final Pattern BEGIN = Pattern.compile("^ *(```|~~~) *java", Pattern.MULTILINE);
     private static final Pattern SNIPPET =
             Pattern.compile("(?:<!-- from: (\\S+) -->\\n)?```java\\n(.*?)\\n```", Pattern.DOTALL);
-    /** Some more exist today: a pattern that finds no snippets would find no wrong ones either. */
+    /** The pages have more today: a pattern that finds no snippets would find no wrong ones either. */
     private static final int LEAST_PAGES = 15;
 
     private static final int LEAST_SNIPPETS = 45;

@@ -42,7 +42,7 @@ class VerbsPageTest {
             peer.connect(peersPair, context.gid(1, gidIndex), queuePair.number(), Bench.PATIENT);
             queuePair.toInit(InitAttributes.connected());
             queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(peerGid, gidIndex), peerNumber));
-            queuePair.toReadyToSend(ReadyToSend.defaults().withRetries(18, 6)); // 7 s instead of half a second
+            queuePair.toReadyToSend(ReadyToSend.defaults().withRetries(18, 6)); // gives up after 7 s, not half a second
 
             WorkRequest request = WorkRequest.create(1, 64);
             queuePair.postSend(request.write(peerAddress, peerKey)

@@ -15,7 +15,7 @@ import java.util.function.IntConsumer;
 final class Participants {
     private static final long GATE_NANOS = TimeUnit.SECONDS.toNanos(5);
     /**
-     * For joining. Several processes may start at once on a busy host; each holds the gate while it frees what the dead
+     * How long a joining process waits for the gate. Several processes may start at once on a busy host; each holds the gate while it frees what the dead
      * have left, and the kernel gives it to any of those that wait.
      */
     private static final long JOIN_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -69,9 +69,8 @@ final class Participants {
      */
     void requireGate() {
         if (!closeGate(JOIN_NANOS)) {
-            throw new PoolException("pool " + file + " is being opened or closed by other processes for "
-                    + TimeUnit.NANOSECONDS.toSeconds(JOIN_NANOS)
-                    + " s; end the one that makes no progress (see fuser)");
+            throw new PoolException("pool " + file + " could not be joined: other processes held its gate for "
+                    + TimeUnit.NANOSECONDS.toSeconds(JOIN_NANOS) + " s; find the stuck one with fuser and end it");
         }
     }
 

@@ -345,7 +345,7 @@ final class EndpointRoute {
     }
 
     /**
-     * Its state. Called with the routes' lock held.
+     * Describes this route. Called with the routes' lock held.
      *
      * @param live the subchannels that calls may use: a route that is connected is not yet one of them
      */
@@ -363,12 +363,15 @@ final class EndpointRoute {
             return describe(now, reason, calls);
         }
         if (present.filter(EndpointRoute::takesCalls).isEmpty()) {
-            return describe(State.LEAVING, "its connection drains or has ended, or calls have just left it", calls);
+            return describe(
+                    State.LEAVING,
+                    "its connection drains or has ended, or calls have just moved to another route",
+                    calls);
         }
         RouteSubchannel connected = present.get();
         if (Arrays.stream(live).noneMatch(each -> each == connected)) {
             // Published when the thread that tries the endpoint's routes is done.
-            return describe(State.TRYING, "it is connected, and calls do not use it yet", calls);
+            return describe(State.TRYING, "it is connected, but calls do not use it yet", calls);
         }
         return connected.isEjected()
                 ? describe(State.EJECTED, connected.whyEjected(), calls)

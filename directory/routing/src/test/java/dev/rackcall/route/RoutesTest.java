@@ -507,7 +507,7 @@ class RoutesTest extends RoutesFixture {
         assertThat(route.connect(channel, PATIENCE)).isTrue();
         assertThat(route.describe(channel.subchannels()).state()).isEqualTo(State.TRYING);
         assertThat(route.describe(channel.subchannels()).reason())
-                .isEqualTo("it is connected, and calls do not use it yet");
+                .isEqualTo("it is connected, but calls do not use it yet");
         RouteSubchannel connected = route.subchannel().orElseThrow();
         Subchannel[] live = {connected};
         assertThat(route.describe(live).state()).isEqualTo(State.USED);

@@ -203,7 +203,17 @@ class CallTracingTest {
 
     @Test
     void shouldBeginATraceForACallOutsideOfAny() {
-        Relay relay = connect("PROCESS");
+        RpcServer server = RpcServer.builder()
+                .runtimeFolder(folder)
+                .interceptor(CallTracing.server(atServer))
+                .service(Relay.class, new Relay.Current())
+                .start();
+        RpcChannel channel = RpcChannel.builder("/test/relay")
+                .runtimeFolder(folder)
+                .interceptor(CallTracing.client(atClient))
+                .open();
+        keep(server);
+        Relay relay = keep(channel).stub(Relay.class);
         String first = relay.trace();
         assertThat(relay.trace()).isNotEqualTo(first);
         assertThat(Span.current().getSpanContext().isValid()).as("left behind").isFalse();

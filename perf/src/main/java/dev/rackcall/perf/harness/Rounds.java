@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 /**
  * Repeats a target over its subjects. Repeats go round by round over all subjects, so that a disturbance of some
  * seconds affects one run of several subjects and not all runs of one. Each run's main figures are shown as it ends, so that a
- * measurement that is cut off was not in vain. A subject that fails is reported, and the others continue.
+ * measurement that is cut off still yields figures. A subject that fails is reported, and the others continue.
  */
 public final class Rounds {
     /** Measures one subject once, in processes of its own. */

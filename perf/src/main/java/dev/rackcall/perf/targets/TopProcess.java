@@ -14,8 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * {@code rackcall top} as it draws on a terminal, which the program {@code script} makes and nobody sees. It has the flags of
- * this JVM. It ends when it is closed, and when this JVM ends.
+ * {@code rackcall top} as it draws on an invisible terminal made by {@code script}. It has the flags of this JVM. It ends when it is closed, and when this JVM ends.
  */
 final class TopProcess implements AutoCloseable {
     /** This module cannot use the command's classes; the command that runs it has them on its class path. */
@@ -72,7 +71,7 @@ final class TopProcess implements AutoCloseable {
             Thread.onSpinWait();
         }
         script.destroyForcibly();
-        throw new BenchFailure("script has started no rackcall top; its messages are above");
+        throw new BenchFailure("script did not start rackcall top; its output is above");
     }
 
     /** Processor time in seconds of it and of the programs that it has run, to a hundredth. */

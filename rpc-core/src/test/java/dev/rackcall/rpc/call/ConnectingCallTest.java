@@ -47,7 +47,7 @@ class ConnectingCallTest extends RpcFixture {
         return IntStream.range(0, count).mapToObj(i -> echo.later(i, 0)).toList();
     }
 
-    /** A server that serves calls in their order: no handler is relieved that gets no processor for a while. */
+    /** A server that serves calls in their order: a handler that gets no processor is not relieved. */
     private void serveInOrder() {
         serve(serving(Echo.class, new EchoService()).stuckAfter(BOUND));
     }

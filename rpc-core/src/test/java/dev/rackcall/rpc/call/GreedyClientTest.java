@@ -100,7 +100,7 @@ class GreedyClientTest extends RpcFixture {
                 RpcChannel other = open()) {
             Echo echo = other.stub(Echo.class);
             assertThat(echo.add(1, 1)).isEqualTo(2);
-            // So long that the machine may take this thread's processor for a while.
+            // Long enough that the machine may take this thread's processor for a while.
             callSlowly(greedy, SLOTS, 200);
             Await.until("the first slow call", () -> slow.get() > 0);
             int before = slow.get();

@@ -18,7 +18,7 @@ class CallAllocationTest extends VaultFixture {
      */
     private static final int ROUNDS = 500;
 
-    /** Few: a call whose answer takes longer than the first polls allocates, which is most of them on a busy machine. */
+    /** Few calls, because a call whose answer takes longer than the first polls allocates, which is most of them on a busy machine. */
     private static final int CALLS = 20;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

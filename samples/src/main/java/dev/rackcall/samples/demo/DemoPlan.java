@@ -25,7 +25,7 @@ public record DemoPlan(Input input, int clients, int searches, int batch) {
      */
     static final int WARM_UP = 30_000;
 
-    /** Of a client's documents in its warm-up. A demo of few documents shows that it works, not how fast. */
+    /** How often a client's warm-up repeats its documents at most. A demo of few documents shows that it works, not how fast. */
     static final int MOST_ROUNDS = 10;
 
     /** Searches and gets that a client makes before measurement starts, at most as many as it makes afterwards. */

@@ -27,7 +27,7 @@ class InterceptorsPageTest {
     private final List<String> ended = new CopyOnWriteArrayList<>();
     private final List<String> versions = new CopyOnWriteArrayList<>();
 
-    /** Needs a user. */
+    /** Its calls need a user. */
     @RpcService("/shop/account")
     public interface Account {
         @Rpc
@@ -38,7 +38,7 @@ class InterceptorsPageTest {
         @Override
         public String owner() {
             RpcContext.current().orElseThrow().addTrailers(Metadata.of("account-version", "7"));
-            return USER.get(); // bound by the interceptor, for this call only
+            return USER.get();
         }
     }
 
@@ -50,7 +50,7 @@ class InterceptorsPageTest {
                     String user = call.headers()
                             .text("user")
                             .orElseThrow(() -> Status.Code.UNAUTHENTICATED
-                                    .with("who calls?")
+                                    .with("the header 'user' is missing")
                                     .asException());
                     ScopedValue.where(USER, user).run(next);
                 })

@@ -27,7 +27,6 @@ class MemoryPageTest {
     private Path folder;
 
     private final Documents.Library library = new Documents.Library();
-    private final List<String> titles = new ArrayList<>();
     private final List<Long> refs = new ArrayList<>();
     private RpcServer server;
 
@@ -53,7 +52,7 @@ class MemoryPageTest {
             Document document = scope.create(Document.class).id(7).title("Rackcall");
             document.children(SharedList.create(scope, Document.class));
             document.children().add(scope.create(Document.class).title("child"));
-            channel.stub(Documents.class).index(document); // passes one Ref of 8 bytes; valid during the call
+            channel.stub(Documents.class).index(document); // passes one 8-byte Ref, which is valid until the call ends
         }
         assertThat(library.indexed).containsExactly("Rackcall", "child");
     }
@@ -74,12 +73,12 @@ class MemoryPageTest {
     void shouldReleaseAResult() {
         try (RpcChannel channel =
                 RpcChannel.builder("/shop/documents").runtimeFolder(folder).open()) {
-            Documents stub = channel.stub(Documents.class);
-            try (Book book = stub.find(7)) {
-                titles.add(book.title());
+            String title;
+            try (Book book = channel.stub(Documents.class).find(7)) {
+                title = book.title();
             }
+            assertThat(title).isEqualTo("volume 7");
         }
-        assertThat(titles).containsExactly("volume 7");
     }
 
     @Test
@@ -89,7 +88,7 @@ class MemoryPageTest {
         try (Pool pool = Pool.file(path, 64L << 20);
                 Scope scope = pool.arena().newScope()) {
             Document order = scope.create(Document.class).id(1);
-            refs.add(SharedObject.refOf(order)); // means the same object in every process that has opened the pool
+            refs.add(SharedObject.refOf(order)); // a long, which every process that has opened the pool can follow
         }
         assertThat(refs).doesNotContain(0L).hasSize(1);
         assertThat(path).as("the pool's file, after its last user").doesNotExist();

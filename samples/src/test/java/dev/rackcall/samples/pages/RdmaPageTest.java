@@ -38,7 +38,7 @@ class RdmaPageTest {
     }
 
     private RpcServer serve(URI address) {
-        RdmaSettings.tls( // clients: with their own
+        RdmaSettings.tls( // clients do the same with their own files
                 folder.resolve("server.pem"), folder.resolve("server.key"), folder.resolve("authority.pem"));
         return RpcServer.builder()
                 .runtimeFolder(folder)
@@ -50,7 +50,7 @@ class RdmaPageTest {
     private static RpcChannel open(URI address) {
         return RpcChannel.builder("/shop/cart")
                 .address(address) // soft://host-a:18515
-                .connectTimeout(Duration.ofMinutes(1))
+                .connectTimeout(Duration.ofMinutes(1)) // instead of 5 s
                 .open();
     }
 
@@ -63,8 +63,8 @@ class RdmaPageTest {
         }
     }
 
-    private Tenant join(Directory directory) {
-        MetaDirectory names = MetaDirectory.follow(directory); // follows the meta server, also after a restart
+    private Tenant join(Directory opened) {
+        MetaDirectory names = MetaDirectory.follow(opened); // a Directory; finds the meta server also after a restart
         AgentOptions options = AgentOptions.of(HostId.named("b")).withMeta(names);
         Tenant tenant = AgentFolder.join(folder, "shop", () -> Agent.open(Devices.find("soft:b"), options));
         QueueSettings.use(tenant);

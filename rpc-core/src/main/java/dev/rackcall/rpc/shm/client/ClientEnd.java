@@ -268,7 +268,7 @@ public final class ClientEnd {
                 return;
             }
             if (status.code() != Status.Code.CANCELLED) {
-                // Before the channel's state tells.
+                // Recorded before the channel's state changes.
                 ConnectionEvents.lost(channel, transport, status);
             }
             end = status;

@@ -187,7 +187,7 @@ public final class ControlLayout {
         memory.set(ValueLayout.JAVA_INT, ROUTE, RouteNumber.of(kind));
     }
 
-    /** As {@link #route(MemorySegment, Route.Kind)} has set it; empty if it was not set, any if a peer overwrote it. */
+    /** As {@link #route(MemorySegment, Route.Kind)} has set it; empty if it was not set, any kind if a peer overwrote it. */
     public static Optional<Route.Kind> route(MemorySegment memory) {
         return RouteNumber.kind(memory.get(ValueLayout.JAVA_INT, ROUTE));
     }

@@ -46,7 +46,7 @@ final class PollerLog {
     /**
      * Ends the event.
      *
-     * @param connections which the poller has
+     * @param connections number of the poller's connections
      * @param rings sockets that woke it
      */
     static void waited(WaitEvent event, int connections, int rings) {
@@ -105,7 +105,7 @@ final class PollerLog {
 
     @Name("dev.rackcall.PollerWait")
     @Label("Poller Wait")
-    @Description("A server's polling thread slept until a request rang, or for a second at most")
+    @Description("A server's polling thread slept until a request woke it, or for its longest sleep")
     @Category("Rackcall")
     @StackTrace(false)
     @Threshold("1 ms")
@@ -122,7 +122,7 @@ final class PollerLog {
 
     @Name("dev.rackcall.ClientLost")
     @Label("Client Lost")
-    @Description("A server's connection has ended because of its client")
+    @Description("A server has lost a client: it closed its channel, died or broke the protocol, or serving it failed")
     @Category("Rackcall")
     @StackTrace(false)
     static final class LostEvent extends Event {

@@ -62,7 +62,7 @@ public final class ShmServerConnection implements Relief.Served {
     private boolean used = true;
     /** Sleeps of the poller since the last request. Poller only. */
     private int rests;
-    /** How often it was not polled any more, for observers. */
+    /** How often polling it has stopped, for observers. */
     private int pauses;
     /** Whether calls were served since the poller last checked for sleepers. Poller only. */
     private boolean answered;

@@ -12,10 +12,10 @@ import java.util.Optional;
  * @param quotaBytes its maximum length
  */
 public record ArenaReading(long takenBytes, long quotaBytes) {
-    /** Enough of an arena's beginning for {@link #of}. */
+    /** Length of the part of a header that {@link #of} reads. */
     static final long HEADER_BYTES = 64;
 
-    /** Of the arena that begins there; empty if none does, or its numbers do not fit. */
+    /** Reads the header there; empty if it is no arena's, or its numbers do not fit. */
     static Optional<ArenaReading> of(MemorySegment header, long longest) {
         if (!Arena.isAt(header)) {
             return Optional.empty();

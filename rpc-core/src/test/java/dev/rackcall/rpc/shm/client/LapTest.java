@@ -92,7 +92,7 @@ class LapTest extends RpcFixture {
         Echo echo = connect();
         for (int i = 0; i < ROUNDS; i++) {
             List<CompletableFuture<Integer>> answers = new ArrayList<>();
-            // None is answered before the last was made.
+            // The server answers none before the last is made.
             while (answers.size() < 60) {
                 answers.add(echo.later(0, 0));
             }

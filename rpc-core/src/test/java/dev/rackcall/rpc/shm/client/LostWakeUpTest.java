@@ -205,7 +205,7 @@ class LostWakeUpTest extends RpcFixture {
         });
     }
 
-    /** Again: the thread that wakes another may get no processor for longer than the grace, which then counts. */
+    /** Repeats, because the thread that wakes another may get no processor for longer than the grace, which then counts. */
     private void awaitNoneRescued(Runnable waits) {
         Await.equal("lost wake-ups", 0L, () -> {
             takeRescued();

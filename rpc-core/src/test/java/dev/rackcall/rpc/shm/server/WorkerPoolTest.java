@@ -87,7 +87,8 @@ class WorkerPoolTest {
         long bound = TimeUnit.MILLISECONDS.toNanos(50);
         try (WorkerPool<Runnable> pool =
                 WorkerPool.start(2, 64, WaitStrategy.adaptive(), bound, Runnable::run, _ -> {})) {
-            // Again: this thread may lose its processor between the entry and the wake-up, for longer than the grace.
+            // Repeats, because this thread may lose its processor between the entry and the wake-up, for longer than
+            // the grace.
             Await.until("an announced entry that is not counted", () -> {
                 long earlier = WaitCounts.of(WaitCounts.Kind.RESCUED);
                 CountDownLatch first = new CountDownLatch(1);

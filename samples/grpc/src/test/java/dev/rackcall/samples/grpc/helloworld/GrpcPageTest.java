@@ -67,7 +67,7 @@ class GrpcPageTest {
 
         ManagedChannel channel =
                 RackcallChannelBuilder.forChannel("/shop/greeter").build();
-        GreeterGrpc.GreeterBlockingStub greeter = GreeterGrpc.newBlockingStub(channel);
+        GreeterGrpc.GreeterBlockingStub greeter = GreeterGrpc.newBlockingStub(channel); // call it as before
         requireThatItGreets(greeter);
         channel.shutdownNow();
         channel = RackcallChannelBuilder.forChannel("/shop/greeter")
@@ -78,7 +78,7 @@ class GrpcPageTest {
     }
 
     private Server serve(URI address) throws IOException {
-        RdmaSettings.tls( // both ends, each with its own
+        RdmaSettings.tls( // at both ends, each with its own files
                 folder.resolve("server.pem"), folder.resolve("server.key"), folder.resolve("authority.pem"));
         return RackcallServerBuilder.forChannel("/shop/greeter")
                 .listen(address) // soft://0.0.0.0:18515
@@ -119,7 +119,7 @@ class GrpcPageTest {
     }
 
     @Test
-    void shouldGreetWhomADirectoryNames() throws Exception {
+    void shouldFindAServerByDirectory() throws Exception {
         URI directory = folder.resolve("names").toUri();
         Server server = serve(ANY_PORT, directory);
         ManagedChannel channel = openByName(directory);

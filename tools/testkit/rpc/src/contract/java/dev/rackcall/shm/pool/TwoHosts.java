@@ -38,7 +38,7 @@ public final class TwoHosts implements AutoCloseable {
                 SharedFile.adopt(OpenFile.open(path, READ_AND_WRITE, 0)), number, new BootId(0xb007 + number));
     }
 
-    /** Leads to its file, also for other processes, until it is closed. */
+    /** A path to the pool's file, also for other processes, until it is closed. */
     public Path path() {
         return Path.of("/proc/" + ProcessHandle.current().pid() + "/fd/" + file.fd());
     }
