@@ -267,11 +267,14 @@ public final class ClientEnd {
             if (end != null) {
                 return;
             }
-            if (status.code() != Status.Code.CANCELLED) {
-                // Before the channel's state tells.
-                ConnectionEvents.lost(channel, transport, status);
+            try {
+                if (status.code() != Status.Code.CANCELLED) {
+                    // Before the channel's state tells.
+                    ConnectionEvents.lost(channel, transport, status);
+                }
+            } finally {
+                end = status;
             }
-            end = status;
         }
         try {
             arenas.end(status);
