@@ -30,6 +30,11 @@ class ControlPlanePageTest {
     private final Completions batch = Completions.create(16);
     private final Arrivals arrivals = Arrivals.create(16);
 
+    /** An agent serves also while its meta server does not answer. */
+    private static void awaitRegistration(Agent agent) {
+        Await.until("the registration", () -> agent.registrationProblem().isEmpty());
+    }
+
     @Test
     void shouldReadAndSendThroughAVirtualQueue() {
         MemorySegment memory = Arena.ofAuto().allocate(4096, 64);
@@ -41,6 +46,7 @@ class ControlPlanePageTest {
                         Devices.find("soft:b"),
                         AgentOptions.of(HostId.named("b")).withMeta(meta::address));
                 Tenant peer = other.admit("orders")) {
+            awaitRegistration(other);
             MemoryRegion peers = Hosts.region(peer, 4096);
             peers.memory().set(ValueLayout.JAVA_LONG, 0, 0xC0FFEE);
             long peerAddress = peers.address();
@@ -78,6 +84,7 @@ class ControlPlanePageTest {
                 Agent other = Agent.open(
                         Devices.find("soft:b"),
                         AgentOptions.of(HostId.named("b")).withMeta(meta::address))) {
+            awaitRegistration(other);
             AgentOptions options = AgentOptions.of(HostId.named("a")).withMeta(meta::address);
             Tenant tenant = AgentFolder.join(folder, "orders", () -> Agent.open(device, options));
             // Or share(file): the agent process and this one both map the file.

@@ -263,7 +263,7 @@ public final class TopWatch implements AutoCloseable {
     /** Over RDMA and TCP each end has memory of its own, which does not name the other process. */
     private static String transport(ConnectionReading reading) {
         boolean namesBoth = reading.serverPid() > 0 && reading.clientPid() > 0;
-        Optional<Route.Kind> route = reading.route().filter(each -> !namesBoth || !each.isMemory());
+        Optional<Route.Kind> route = reading.route().filter(_ -> !namesBoth);
         if (route.isPresent()) {
             return route.get().name();
         }

@@ -48,13 +48,15 @@ final class Participants {
      * gate for 5 s.
      */
     boolean closeGate() {
-        return closeGate(GATE_NANOS);
+        return closeGate(GATE_NANOS, false);
     }
 
-    private boolean closeGate(long atMostNanos) {
+    private boolean closeGate(long atMostNanos, boolean mayEnd) {
         long deadline = System.nanoTime() + atMostNanos;
         while (!file.tryLock(PoolLayout.LOCKS)) {
-            if (System.nanoTime() - deadline > 0) {
+            // While the thread is interrupted, parking does not pause.
+            if (System.nanoTime() - deadline > 0
+                    || (mayEnd && Thread.currentThread().isInterrupted())) {
                 return false;
             }
             LockSupport.parkNanos(PAUSE_NANOS);
@@ -65,10 +67,14 @@ final class Participants {
     /**
      * As {@link #closeGate()}, for joining.
      *
-     * @throws PoolException if other processes held the gate for 30 s
+     * @throws PoolException if other processes held the gate for 30 s, or the thread is interrupted, and stays so
      */
     void requireGate() {
-        if (!closeGate(JOIN_NANOS)) {
+        if (!closeGate(JOIN_NANOS, true)) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw new PoolException("pool " + file
+                        + " was not joined: the thread was interrupted while other processes held its gate");
+            }
             throw new PoolException("pool " + file + " could not be joined: other processes held its gate for "
                     + TimeUnit.NANOSECONDS.toSeconds(JOIN_NANOS) + " s; find the stuck one with fuser and end it");
         }

@@ -68,11 +68,16 @@ class OneFlagTest {
         try {
             List<String> lines;
             try (var reader = process.inputReader()) {
-                // On a busy machine the server warns of a slow handler, and either side of a late wake-up.
+                // On a busy machine the server warns of a slow handler.
                 lines = reader.lines()
-                        .filter(line -> !line.contains(".Relief - ") && !line.contains(".LostWakeUps - "))
+                        .filter(line -> !line.contains(".Relief - "))
                         .toList();
             }
+            List<String> late = lines.stream()
+                    .filter(line -> line.contains(".LostWakeUps - "))
+                    .toList();
+            assertThat(late).as("a busy machine may make one wake-up late").hasSizeLessThan(2);
+            lines = lines.stream().filter(line -> !late.contains(line)).toList();
             assertThat(process.waitFor()).as("exit code; output: " + lines).isZero();
             return lines;
         } finally {

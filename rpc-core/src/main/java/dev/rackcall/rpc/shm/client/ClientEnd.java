@@ -267,11 +267,14 @@ public final class ClientEnd {
             if (end != null) {
                 return;
             }
-            if (status.code() != Status.Code.CANCELLED) {
-                // Recorded before the channel's state changes.
-                ConnectionEvents.lost(channel, transport, status);
+            try {
+                if (status.code() != Status.Code.CANCELLED) {
+                    // Recorded before the channel's state changes.
+                    ConnectionEvents.lost(channel, transport, status);
+                }
+            } finally {
+                end = status;
             }
-            end = status;
         }
         try {
             arenas.end(status);

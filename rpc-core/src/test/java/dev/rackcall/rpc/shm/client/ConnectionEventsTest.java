@@ -112,7 +112,7 @@ class ConnectionEventsTest extends RpcFixture {
                     assertThat(event.getString("transport")).isIn("PROCESS", "HOST");
                 })
                 .extracting(event -> event.getString("reason"))
-                .satisfiesExactly(
+                .satisfiesExactlyInAnyOrder(
                         closed -> assertThat(closed).isEqualTo("it has closed the channel, or is gone"),
                         broken -> assertThat(broken).startsWith("it broke the protocol: "));
     }

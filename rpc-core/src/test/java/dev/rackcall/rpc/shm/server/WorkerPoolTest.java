@@ -2,6 +2,8 @@ package dev.rackcall.rpc.shm.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rpc.contract.RpcFixture;
+import dev.rackcall.rpc.shm.protocol.LostWakeUps;
 import dev.rackcall.shm.waiting.SpinLimit;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitCounts;
@@ -87,15 +89,14 @@ class WorkerPoolTest {
         long bound = TimeUnit.MILLISECONDS.toNanos(50);
         try (WorkerPool<Runnable> pool =
                 WorkerPool.start(2, 64, WaitStrategy.adaptive(), bound, Runnable::run, _ -> {})) {
-            // Repeats, because this thread may lose its processor between the entry and the wake-up, for longer than
-            // the grace.
-            Await.until("an announced entry that is not counted", () -> {
-                long earlier = WaitCounts.of(WaitCounts.Kind.RESCUED);
-                CountDownLatch first = new CountDownLatch(1);
-                assertThat(pool.offer(first::countDown)).isTrue();
-                awaitQuietly(first);
-                return WaitCounts.of(WaitCounts.Kind.RESCUED) == earlier;
-            });
+            // This thread may lose its processor between the entry and the wake-up.
+            LostWakeUps.grace(RpcFixture.GRACE);
+            long earlier = WaitCounts.of(WaitCounts.Kind.RESCUED);
+            CountDownLatch first = new CountDownLatch(1);
+            assertThat(pool.offer(first::countDown)).isTrue();
+            awaitQuietly(first);
+            assertThat(WaitCounts.of(WaitCounts.Kind.RESCUED)).isEqualTo(earlier);
+            LostWakeUps.grace(Duration.ofMillis(20));
             long before = WaitCounts.of(WaitCounts.Kind.RESCUED);
             Await.until("an entry whose wake-up was lost", () -> {
                 CountDownLatch late = new CountDownLatch(1);
@@ -104,6 +105,8 @@ class WorkerPoolTest {
                 awaitQuietly(late);
                 return WaitCounts.of(WaitCounts.Kind.RESCUED) > before;
             });
+        } finally {
+            LostWakeUps.grace(RpcFixture.GRACE);
         }
     }
 
