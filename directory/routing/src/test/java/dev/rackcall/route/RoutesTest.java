@@ -263,7 +263,7 @@ class RoutesTest extends RoutesFixture {
         stopped.pause();
         try {
             // The socket in the runtime folder, at which no process answers, would use up all of the time.
-            RpcChannel channel = channel("a", byHandAddress(), Duration.ofSeconds(10));
+            RpcChannel channel = channel("a", byHandAddress(), Duration.ofSeconds(20));
             assertThat(channel.stub(Numbers.class).who()).isEqualTo("alive");
             assertThat(kinds(channel)).containsExactly(Kind.TCP);
         } finally {
