@@ -134,6 +134,8 @@ class ViewPageTest {
             Await.until(
                     "the number of requests to move",
                     () -> !browser.text(requests).equals(first));
+            browser.await("[...document.querySelectorAll('#details .facts div')].some(each =>"
+                    + " each.textContent.match(/^Arenasrequests .* of .*, replies .* of /))");
             browser.await("parseFloat(" + cell(channel, "rate") + ") > 0");
             browser.await("document.querySelectorAll('#details canvas').length === 4");
             browser.await("[...document.querySelectorAll('#details figcaption')].some(each =>"
@@ -280,8 +282,6 @@ class ViewPageTest {
                 browser.evaluate(row(channel) + ".click()");
                 browser.await("[...document.querySelectorAll('#details .facts div')].some(each =>"
                         + " each.textContent === 'TransportTCP: the other end has memory of its own')");
-                browser.await("[...document.querySelectorAll('#details .facts div')].some(each =>"
-                        + " each.textContent.match(/^Arenasrequests .* of .*, replies .* of /))");
                 assertThat(near.isAlive()).isTrue();
                 assertQuiet();
             }
