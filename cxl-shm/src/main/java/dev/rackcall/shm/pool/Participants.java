@@ -15,8 +15,8 @@ import java.util.function.IntConsumer;
 final class Participants {
     private static final long GATE_NANOS = TimeUnit.SECONDS.toNanos(5);
     /**
-     * How long a joining process waits for the gate. Several processes may start at once on a busy host; each holds the gate while it frees what the dead
-     * have left, and the kernel gives it to any of those that wait.
+     * How long a joining process waits for the gate. Several processes may start at once on a busy host. Each holds the
+     * gate while it frees the memory of dead participants, and waiting processes get it in no particular order.
      */
     private static final long JOIN_NANOS = TimeUnit.SECONDS.toNanos(30);
 

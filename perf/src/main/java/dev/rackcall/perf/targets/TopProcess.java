@@ -14,7 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * {@code rackcall top} as it draws on an invisible terminal made by {@code script}. It has the flags of this JVM. It ends when it is closed, and when this JVM ends.
+ * {@code rackcall top} as it draws on an invisible terminal made by {@code script}. It has the flags of this JVM. It
+ * ends when it is closed, and when this JVM ends.
  */
 final class TopProcess implements AutoCloseable {
     /** This module cannot use the command's classes; the command that runs it has them on its class path. */
