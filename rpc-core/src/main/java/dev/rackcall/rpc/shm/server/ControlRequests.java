@@ -21,6 +21,14 @@ final class ControlRequests {
     private ControlRequests() {}
 
     /**
+     * Whether serving the request changes what only the thread on duty may change, such as the calls in other slots. It
+     * runs no users' code, so it takes no longer than that thread is kept from its processor.
+     */
+    static boolean needsDuty(int op) {
+        return op == ControlOp.CANCEL || op == ControlOp.READ || op == ControlOp.LAST_CALL;
+    }
+
+    /**
      * Serves a request and answers it, or defers the answer if a stream has no element ready. Poller only.
      *
      * @throws ProtocolBreachException if no client of this version sends such a request

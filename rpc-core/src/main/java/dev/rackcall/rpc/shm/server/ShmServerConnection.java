@@ -328,10 +328,15 @@ public final class ShmServerConnection implements Relief.Served {
 
     /**
      * Runs on the poller for every dispatch, and is relieved like a handler: a pull may encode elements, which runs
-     * users' code.
+     * users' code. A request that needs duty is not: a thread that was relieved would change calls that its successor
+     * has begun in the meantime.
      */
     private static void serveControl(Relief<ShmServerConnection> duty, ShmServerCall call)
             throws ProtocolBreachException {
+        if (ControlRequests.needsDuty(call.request.methodIndex())) {
+            ControlRequests.serve(call);
+            return;
+        }
         Relief.Marks<ShmServerConnection> entered = duty.enter(call.connection);
         try {
             ControlRequests.serve(call);
