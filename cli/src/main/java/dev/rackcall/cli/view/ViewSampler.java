@@ -50,7 +50,10 @@ final class ViewSampler implements AutoCloseable {
     private final ViewHistory history;
 
     private ViewState state;
-    private Optional<Long> askedNanos = Optional.empty();
+    /** Viewers that wait for the next moment. */
+    private int waiting;
+    /** When a viewer last got its answer. */
+    private Optional<Long> answeredNanos = Optional.empty();
     private boolean closed;
 
     private ViewSampler(ViewHistory history, WatchStart watches, Duration patience) {
@@ -79,21 +82,18 @@ final class ViewSampler implements AutoCloseable {
         try {
             // What was seen before a pause is not news.
             long last = hasViewer() ? sequence : Math.max(sequence, state.sequence());
-            noteViewer();
+            waiting++;
+            changed.signalAll();
             long left = ANSWER_NANOS;
             while (state.sequence() <= last && left > 0 && !closed) {
                 left = changed.awaitNanos(left);
             }
-            noteViewer();
             return state;
         } finally {
+            waiting--;
+            answeredNanos = Optional.of(System.nanoTime());
             lock.unlock();
         }
-    }
-
-    private void noteViewer() {
-        askedNanos = Optional.of(System.nanoTime());
-        changed.signalAll();
     }
 
     /** The last minutes. */
@@ -183,7 +183,7 @@ final class ViewSampler implements AutoCloseable {
     }
 
     private boolean hasViewer() {
-        return askedNanos.isPresent() && System.nanoTime() - askedNanos.get() < patienceNanos;
+        return waiting > 0 || (answeredNanos.isPresent() && System.nanoTime() - answeredNanos.get() < patienceNanos);
     }
 
     /** Ends its thread; viewers that wait get the last moment. */
