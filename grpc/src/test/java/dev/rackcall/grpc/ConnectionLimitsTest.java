@@ -112,14 +112,16 @@ class ConnectionLimitsTest {
 
     @Test
     void shouldCloseIdleConnectionsOnly() throws Exception {
-        start(builder().maxConnectionIdle(50, TimeUnit.MILLISECONDS));
+        // Longer than a busy host keeps a thread from its processor, as below: a connection that gets its first call only
+        // when it has been idle for that long refuses it.
+        start(builder().maxConnectionIdle(500, TimeUnit.MILLISECONDS));
         // A call that outlasts that time many times, as another channel's idle connection shows.
         ListenableFuture<byte[]> held = hold();
         ManagedChannel holding = channel;
         channel = RackcallChannelBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, directory))
                 .build();
         try {
-            for (int round = 0; round < 5; round++) {
+            for (int round = 0; round < 3; round++) {
                 assertThat(echo()).isEqualTo(HELLO);
                 Await.equal("connections", 1, living::get);
             }
@@ -130,7 +132,7 @@ class ConnectionLimitsTest {
         } finally {
             holding.shutdownNow();
         }
-        assertThat(begun.get()).isGreaterThanOrEqualTo(6);
+        assertThat(begun.get()).isGreaterThanOrEqualTo(4);
     }
 
     @Test
