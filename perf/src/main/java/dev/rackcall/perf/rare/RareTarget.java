@@ -29,6 +29,10 @@ public record RareTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
     private static final int LEAST_CALLS = 100;
 
     private static final int WARM_CALLS = 20_000;
+    /** Calls between which both sides sleep: a closed loop does not warm the code that sleeps and wakes. */
+    private static final int WARM_RARE_CALLS = 10_000;
+
+    private static final long WARM_GAP_NANOS = 200_000;
     private static final String RACKCALL = "rare-rackcall-";
     /** The gaps in nanoseconds, by their part of the names: milliseconds. */
     private static final Map<String, Long> GAPS = new LinkedHashMap<>();
@@ -82,6 +86,8 @@ public record RareTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
             MeasuredProcess<MeasuredClient> client = pair.client();
             long warmUpNanos = plan.warmUpNanos();
             client.ask(warmUpNanos, side -> side.warmUp(warmUpNanos, WARM_CALLS));
+            int rareCalls = (int) Math.clamp(warmUpNanos / WARM_GAP_NANOS, 1, WARM_RARE_CALLS);
+            client.ask(WARM_GAP_NANOS * rareCalls, side -> side.rarely(WARM_GAP_NANOS, rareCalls));
             for (Subject subject : group) {
                 long gap = GAPS.get(subject.name().substring(subject.name().lastIndexOf('-') + 1));
                 int calls = (int) Math.max(LEAST_CALLS, plan.durationNanos() / gap);
