@@ -86,7 +86,7 @@ public record RareTarget(BenchPlan plan, Workspace workspace, Rounds rounds) {
             MeasuredProcess<MeasuredClient> client = pair.client();
             long warmUpNanos = plan.warmUpNanos();
             client.ask(warmUpNanos, side -> side.warmUp(warmUpNanos, WARM_CALLS));
-            int rareCalls = (int) Math.clamp(warmUpNanos / WARM_GAP_NANOS, 1, WARM_RARE_CALLS);
+            int rareCalls = Math.clamp(warmUpNanos / WARM_GAP_NANOS, 1, WARM_RARE_CALLS);
             client.ask(WARM_GAP_NANOS * rareCalls, side -> side.rarely(WARM_GAP_NANOS, rareCalls));
             for (Subject subject : group) {
                 long gap = GAPS.get(subject.name().substring(subject.name().lastIndexOf('-') + 1));
