@@ -112,9 +112,10 @@ class ConnectionLimitsTest {
 
     @Test
     void shouldCloseIdleConnectionsOnly() throws Exception {
-        // Longer than a busy host keeps a thread from its processor, as below: a connection that gets its first call only
+        // Longer than a busy host keeps a thread from its processor, as below: a connection that gets its first call
+        // only
         // when it has been idle for that long refuses it.
-        start(builder().maxConnectionIdle(500, TimeUnit.MILLISECONDS));
+        start(builder().maxConnectionIdle(1, TimeUnit.SECONDS));
         // A call that outlasts that time many times, as another channel's idle connection shows.
         ListenableFuture<byte[]> held = hold();
         ManagedChannel holding = channel;

@@ -20,18 +20,14 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.ServiceConfigurationError;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,18 +74,7 @@ class DirectoryTest {
             }
         }
         // A server that ends does not wait long for the withdrawal of its entry, which writes into this folder.
-        Await.until("the end of the directory", () -> isDeleted(Path.of(names)));
-    }
-
-    static boolean isDeleted(Path directory) {
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-            return true;
-        } catch (IOException | UncheckedIOException e) {
-            return !Files.exists(directory);
-        }
+        Await.deleted(Path.of(names));
     }
 
     @Test

@@ -168,7 +168,7 @@ class FallbackTest {
             each.server.shutdownNow();
             assertThat(each.server.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
         }
-        Await.until("the end of the directory", () -> DirectoryTest.isDeleted(folder.resolve("names")));
+        Await.deleted(folder.resolve("names"));
     }
 
     @Test

@@ -27,7 +27,7 @@ class KillsTest {
             Integer.getInteger("rackcall.grpc.kills", Math.max(3, Integer.getInteger("rackcall.kills", 0) / 10));
 
     /** More calls than this between a start and its kill would only take time. */
-    private static final int MOST_CALLS = 300;
+    private static final int MOST_CALLS = 100;
 
     @TempDir
     private Path directory;
@@ -49,7 +49,7 @@ class KillsTest {
                 ManagedChannel channel =
                         RackcallChannelBuilder.forChannel(CHANNEL).build();
                 try (Load load = load(channel)) {
-                    load.awaitAnswers(20);
+                    load.awaitAnswers(7);
                     System.out.println("ready");
                     System.in.read();
                 }

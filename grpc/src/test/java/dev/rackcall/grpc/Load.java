@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** Threads that call a {@link BytesService} with values of all sizes and check each answer, until one is wrong. */
@@ -30,7 +30,9 @@ final class Load implements AutoCloseable {
     private final ManagedChannel channel;
     private final CallOptions common;
     private final Set<Status.Code> tolerated;
-    private final AtomicLong answers = new AtomicLong();
+    /** By caller. */
+    private final AtomicLongArray answers = new AtomicLongArray(CALLERS);
+
     private final AtomicReference<Throwable> wrong = new AtomicReference<>();
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean ended;
@@ -44,12 +46,13 @@ final class Load implements AutoCloseable {
         this.common = common;
         this.tolerated = Set.of(tolerated);
         for (int i = 0; i < CALLERS; i++) {
-            Random random = new Random(SEED + i);
-            threads.add(Thread.ofPlatform().name("caller-" + i).start(() -> run(random)));
+            int caller = i;
+            threads.add(Thread.ofPlatform().name("caller-" + i).start(() -> run(caller)));
         }
     }
 
-    private void run(Random random) {
+    private void run(int caller) {
+        Random random = new Random(SEED + caller);
         while (!ended && wrong.get() == null) {
             byte[] value = new byte[random.nextInt(8) == 0 ? random.nextInt(300_000) : random.nextInt(2_000)];
             Arrays.fill(value, (byte) random.nextInt());
@@ -60,7 +63,7 @@ final class Load implements AutoCloseable {
                     case 1 -> chat(options, value);
                     default -> echo(options, value);
                 }
-                answers.incrementAndGet();
+                answers.incrementAndGet(caller);
             } catch (Throwable e) {
                 if (!(e instanceof StatusRuntimeException failed
                         && tolerated.contains(failed.getStatus().getCode()))) {
@@ -119,9 +122,16 @@ final class Load implements AutoCloseable {
         return event;
     }
 
+    /**
+     * Waits until each caller has so many more answers. All but a caller's first are to calls that began meanwhile: no
+     * call is left that an earlier server has refused, and that would be repeated only once.
+     */
     void awaitAnswers(long more) {
-        long enough = answers.get() + more;
-        Await.until("answers", () -> answers.get() >= enough || wrong.get() != null);
+        for (int caller = 0; caller < CALLERS; caller++) {
+            int each = caller;
+            long enough = answers.get(caller) + more;
+            Await.until("answers", () -> answers.get(each) >= enough || wrong.get() != null);
+        }
         requireNoneWrong();
     }
 

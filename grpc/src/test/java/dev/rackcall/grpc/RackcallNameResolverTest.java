@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.runtime.ServerInstance;
 import dev.rackcall.shm.os.file.OwnerLock;
+import dev.rackcall.testkit.Await;
 import io.grpc.EquivalentAddressGroup;
 import io.grpc.NameResolver;
 import io.grpc.Status;
@@ -108,6 +109,8 @@ class RackcallNameResolverTest {
         } finally {
             context.execute(resolver::shutdown);
             timers.shutdownNow();
+            // The resolver leaves the directory on a thread of its own.
+            Await.deleted(directory.resolve("names"));
         }
         assertThat(panic.get()).isNull();
     }

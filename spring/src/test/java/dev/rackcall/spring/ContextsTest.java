@@ -7,6 +7,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.spring.shop.Cart;
 import dev.rackcall.spring.shop.server.Basket;
+import dev.rackcall.testkit.Await;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.io.InputStream;
@@ -252,6 +253,8 @@ class ContextsTest {
                         .run(calling -> assertThat(
                                         calling.getBean(Caller.class).cart.put("tea"))
                                 .isEqualTo(1)));
+        // A server that closes waits for its withdrawal for a second at most.
+        Await.deleted(folder.resolve("directory"));
     }
 
     /** Not a service. */

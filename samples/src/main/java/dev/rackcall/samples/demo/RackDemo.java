@@ -24,6 +24,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Three hosts in two racks. The memory of rack 1 is host-a's runtime folder, to which host-b has its own link.
@@ -179,7 +180,7 @@ public final class RackDemo {
         }
     }
 
-    /** One part: prints samples for its duration, and until host-b uses the expected route. */
+    /** One part: prints samples for its duration, and until both hosts use the expected routes. */
     private void watch(RackSeat near, RackSeat far, String what, Predicate<Sample> expected) {
         if (!what.isEmpty()) {
             out.printf("%n         %s%n", what);
@@ -189,8 +190,9 @@ public final class RackDemo {
             Sample nearby = print(near.sample());
             Sample remote = print(far.sample());
             long nanos = System.nanoTime() - begin;
-            boolean asExpected =
-                    expected.test(nearby) && !remote.memory() && nearby.searches() > 0 && remote.searches() > 0;
+            boolean asExpected = expected.test(nearby)
+                    && !remote.memory()
+                    && Stream.of(nearby, remote).allMatch(sample -> sample.isSettled() && sample.searches() > 0);
             if (asExpected && nanos >= plan.part().toNanos()) {
                 return;
             }

@@ -179,6 +179,7 @@ final class RackHost {
                 used.map(Route::host).orElse("none"),
                 used.map(route -> route.kind().toString()).orElse("none"),
                 used.filter(route -> route.kind().isMemory()).isPresent(),
+                used.filter(route -> route.kind().isQueue()).isPresent(),
                 latencies.count(),
                 failed,
                 problem,

@@ -70,6 +70,7 @@ public final class RackSeat implements AutoCloseable {
      * @param server the host that serves this one
      * @param over the route's kind
      * @param memory whether that route is memory
+     * @param queues whether it is virtual queues
      * @param searches with the expected result
      * @param failed searches that failed or found nothing
      * @param problem how the last failed search ended
@@ -79,12 +80,18 @@ public final class RackSeat implements AutoCloseable {
             String server,
             String over,
             boolean memory,
+            boolean queues,
             long searches,
             long failed,
             String problem,
             long p50Nanos,
             long p99Nanos,
             double seconds) {
+        /** Whether the channel has found its best route: every host of the demo has an agent with virtual queues. */
+        boolean isSettled() {
+            return memory || queues;
+        }
+
         /** A row of a table. */
         public String row() {
             return String.format(

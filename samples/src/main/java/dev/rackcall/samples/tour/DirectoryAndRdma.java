@@ -22,6 +22,7 @@ public interface DirectoryAndRdma {
 
     static void main(String[] args) throws IOException {
         Path folder = Files.createTempDirectory("rackcall-sample-");
+        folder.toFile().deleteOnExit();
         URI directory = folder.resolve("names").toUri(); // zk://host:2181,host:2181 for a cluster
         try (RpcServer server = RpcServer.builder()
                 .runtimeFolder(folder.resolve("runtime"))
@@ -44,8 +45,6 @@ public interface DirectoryAndRdma {
                     .open()) {
                 System.out.println(channel.stub(DirectoryAndRdma.class).greet("RDMA"));
             }
-        } finally {
-            Files.deleteIfExists(folder);
         }
     }
 }

@@ -137,5 +137,7 @@ class RdmaPageTest {
             assertThat(channel.stub(Cart.class).put("tea")).isEqualTo(1);
             assertThat(channel.routes()).extracting(Route::kind).contains(Route.Kind.TCP);
         }
+        // A server that closes waits for its withdrawal for a second at most.
+        Await.deleted(folder.resolve("names"));
     }
 }

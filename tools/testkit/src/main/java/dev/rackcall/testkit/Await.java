@@ -1,12 +1,18 @@
 package dev.rackcall.testkit;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** Waits for conditions, with a bound that only a hang exceeds. */
 public final class Await {
@@ -62,6 +68,22 @@ public final class Await {
             } else {
                 LockSupport.parkNanos(Math.max(PAUSE_NANOS, PAUSES_A_LOOK * (ended - began)));
             }
+        }
+    }
+
+    /** Deletes the folder, into which a thread that is about to end may still write. */
+    public static void deleted(Path folder) {
+        until("the deletion of " + folder, () -> isDeleted(folder));
+    }
+
+    private static boolean isDeleted(Path folder) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+            return true;
+        } catch (IOException | UncheckedIOException e) {
+            return !Files.exists(folder);
         }
     }
 }

@@ -9,6 +9,7 @@ import dev.rackcall.rdma.RdmaSettings;
 import dev.rackcall.samples.grpc.helloworld.HelloWorldServer.Greeter;
 import dev.rackcall.samples.grpc.helloworld.proto.GreeterGrpc;
 import dev.rackcall.samples.grpc.helloworld.proto.HelloRequest;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.TestCertificate;
 import dev.rackcall.verbs.soft.SoftOptions;
 import io.grpc.ManagedChannel;
@@ -125,5 +126,7 @@ class GrpcPageTest {
         ManagedChannel channel = openByName(directory);
         requireThatItGreets(GreeterGrpc.newBlockingStub(channel));
         end(server, channel);
+        // Server and channel may still be leaving the directory.
+        Await.deleted(folder.resolve("names"));
     }
 }
