@@ -102,7 +102,7 @@ final class Converters {
 
     private Converter build(TypeName here, TypeName there) throws UnknownFormException {
         if (here.isArray()) {
-            return elements(List.of(of(here.argument(0), there.argument(0))));
+            return elements(arguments(here, there, 1));
         }
         Described described = from.types().get(here.toString());
         if (described != null) {
@@ -123,12 +123,24 @@ final class Converters {
                     "java.util.Locale" -> TEXT;
             case "java.math.BigDecimal" -> textBehind("BigDecimal", Integer.BYTES);
             case "java.time.ZonedDateTime" -> textBehind("ZonedDateTime", FIXED.get("java.time.OffsetDateTime"));
-            case "java.util.Optional" -> new Converter.Maybe(of(here.argument(0), there.argument(0)));
-            case "java.util.List", "java.util.Set" -> elements(List.of(of(here.argument(0), there.argument(0))));
-            case "java.util.Map" ->
-                elements(List.of(of(here.argument(0), there.argument(0)), of(here.argument(1), there.argument(1))));
+            case "java.util.Optional" ->
+                new Converter.Maybe(arguments(here, there, 1).getFirst());
+            case "java.util.List", "java.util.Set" -> elements(arguments(here, there, 1));
+            case "java.util.Map" -> elements(arguments(here, there, 2));
             default -> registered(here);
         };
+    }
+
+    /** The converters of the type arguments. A peer's description may give a type any number of them. */
+    private List<Converter> arguments(TypeName here, TypeName there, int count) throws UnknownFormException {
+        if (here.arguments().size() != count || there.arguments().size() != count) {
+            throw new UnknownFormException("the type " + here.simple() + " has other type arguments than it should");
+        }
+        List<Converter> converters = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            converters.add(of(here.argument(i), there.argument(i)));
+        }
+        return converters;
     }
 
     private static Converter elements(List<Converter> parts) {

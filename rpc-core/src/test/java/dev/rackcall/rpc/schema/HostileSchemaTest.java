@@ -110,6 +110,24 @@ class HostileSchemaTest {
         }
     }
 
+    /** The client has to step over a component whose type it cannot know. */
+    @Test
+    void shouldRefuseTypesWithoutTheirArguments() {
+        for (String type : new String[] {
+            "java.util.List",
+            "java.util.Set<int, int>",
+            "java.util.Optional",
+            "java.util.Map<java.lang.String>",
+            "java.util.Map<int, java.util.List>"
+        }) {
+            assertThat(compare(HONEST.replace(
+                                    "java.util.List<s.Item> items", "java.util.List<s.Item> items, " + type + " more"))
+                            .holds())
+                    .as(type)
+                    .isFalse();
+        }
+    }
+
     @Test
     void shouldConvertAllJdkTypesOfTheProcessor() {
         for (String type : new String[] {
