@@ -54,11 +54,12 @@ class ServerSearchTest extends RpcFixture {
         public boolean adopt(HostServers.Reached reached) {
             offers.incrementAndGet();
             gate.join();
-            if (adopts) {
+            boolean wanted = adopts;
+            if (wanted) {
                 keep(reached.connection());
                 adopted.put(reached.server().id(), reached);
             }
-            return adopts;
+            return wanted;
         }
 
         @Override
@@ -152,6 +153,7 @@ class ServerSearchTest extends RpcFixture {
         ServerSearch search = search();
         search.start();
         serve(Echo.class, new EchoService());
+        Await.until("an offer", () -> offers.get() > 0);
         Await.equal("connections under way", 0, search::tried);
         adopts = true;
         search.soon();

@@ -18,6 +18,7 @@ import dev.rackcall.rpc.contract.MeterService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -187,7 +188,8 @@ class DisabledInterceptorTest extends RpcFixture {
     @Test
     void shouldNameTheServerInterceptorThatThrowsWhenItIsAsked() {
         Broken broken = new Broken();
-        serve(server().interceptor(broken).interceptor((_, next) -> next.run()));
+        // One polling thread: its successor would serve later calls beside a one-way call that it has not begun yet.
+        serve(server().interceptor(broken).interceptor((_, next) -> next.run()).stuckAfter(Duration.ofMinutes(5)));
         Echo echo = connect(Echo.class);
         String[] words = {Broken.class.getName(), "IllegalStateException"};
         broken.thrown = new IllegalStateException("a mistake in the question");

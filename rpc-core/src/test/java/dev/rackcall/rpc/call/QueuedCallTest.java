@@ -100,8 +100,8 @@ class QueuedCallTest extends RpcFixture {
     void shouldSendOneWayCallsThatWaitBeforeTheChannelIsClosed() {
         List<CompletableFuture<Integer>> futures = call(SLOTS);
         List<String> notes = new ArrayList<>();
-        // Few calls, because closing waits a second for them, in which a busy machine must get them all sent.
-        for (int i = 0; i < 3; i++) {
+        // One round of the slots, because closing waits a second, in which a busy machine must get all of them sent.
+        for (int i = 0; i < SLOTS; i++) {
             notes.add("note " + i);
             echo.note(notes.getLast());
         }

@@ -8,6 +8,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.isolation.SealedVault;
+import dev.rackcall.testkit.Await;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -88,7 +89,7 @@ class VersionTest extends RpcFixture {
             }
         });
         assertThat(channel.stub(FeedOfTomorrow.class).multiply(2, 3)).isEqualTo(6);
-        assertThat(second.connections()).isEqualTo(1);
+        Await.equal("connections", 1, second::connections);
     }
 
     /** Chance decides which server a channel reaches first, so there are many channels. */

@@ -68,8 +68,8 @@ class ServerDeathTest extends RpcFixture {
                 awaitProgress();
                 LockSupport.parkNanos((long) (random.nextDouble() * LONGEST_LIFE_NANOS));
                 hiccups.takeLongest();
-                long death = System.nanoTime();
                 server.kill();
+                long death = System.nanoTime();
                 survivors.forEach(Survivor::awaitFailure);
                 // The machine may delay each thread by all of that time.
                 long waited = LINKS * hiccups.takeLongest();

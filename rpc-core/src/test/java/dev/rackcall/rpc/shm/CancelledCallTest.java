@@ -12,6 +12,7 @@ import dev.rackcall.rpc.shm.server.HeldPoller;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +28,7 @@ class CancelledCallTest extends RpcFixture {
                 List.of(new ServerSpec.Service<>(echo, echo.dispatcher(new EchoService()))),
                 List.of(),
                 new ServerSpec.Threads(
-                        Dispatch.direct(), WaitStrategy.adaptive(), OptionalInt.of(1), Duration.ofMillis(20)),
+                        Dispatch.direct(), WaitStrategy.adaptive(), OptionalInt.of(1), Duration.ofMinutes(5)),
                 new ServerSpec.Limits(100, 1 << 20, 1 << 20),
                 new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT, Map.of()),
                 ServerSpec.Place.here(directory))));
@@ -42,6 +43,7 @@ class CancelledCallTest extends RpcFixture {
         ShmServer server = serve();
         Echo stub = connect(Echo.class);
         CompletableFuture<Integer> cancelled = stub.later(1, 60_000);
+        Await.equal("calls under way", 1, server::callsUnderWay);
         List<Thread> threads = HeldPoller.holdAndCheck(server, () -> cancelled.cancel(true));
         assertThat(threads.getLast()).isSameAs(threads.getFirst());
         assertThat(stub.add(1, 2)).isEqualTo(3);

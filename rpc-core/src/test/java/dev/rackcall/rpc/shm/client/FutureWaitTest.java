@@ -51,6 +51,12 @@ class FutureWaitTest {
         });
     }
 
+    /** The reactor and threads of earlier tests may spin for a moment. */
+    private static void awaitNoSpinning() {
+        Await.until("no thread to count as one that spins", () -> SpinLimit.enter(1));
+        SpinLimit.leave();
+    }
+
     @Test
     void shouldPollOnceOnTheServersProcessor() throws Exception {
         assumeThat(Spinning.alwaysShares()).isFalse();
@@ -59,6 +65,7 @@ class FutureWaitTest {
             int processor = Processor.current();
             Affinity.pin(processor);
             ControlLayout.processor(connection.memory, processor);
+            awaitNoSpinning();
             assertThat(polls(connection, future)).isOne();
             assertThat(ControlLayout.caller(connection.memory))
                     .as("the server knows")
@@ -107,9 +114,7 @@ class FutureWaitTest {
 
         @Override
         void finishTaken() {
-            // The reactor and threads of earlier tests may spin for a moment.
-            Await.until("no thread to count as one that spins", () -> SpinLimit.enter(1));
-            SpinLimit.leave();
+            awaitNoSpinning();
             finished = true;
         }
 

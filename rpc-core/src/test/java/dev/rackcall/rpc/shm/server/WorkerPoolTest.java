@@ -120,6 +120,9 @@ class WorkerPoolTest {
 
     /** A worker that spins counts among the spinning threads of the process; the test has no other ones. */
     private static boolean isSeenSpinning(WaitStrategy waiting, Duration bound) {
+        // A pool that was closed does not wait for its workers.
+        Await.until("no thread to count as one that spins", () -> SpinLimit.enter(1));
+        SpinLimit.leave();
         Duration most = Spinning.alwaysShares() ? Duration.ofMillis(200) : bound;
         try (WorkerPool<Runnable> pool = pool(1, waiting, new AtomicInteger())) {
             long begin = System.nanoTime();
