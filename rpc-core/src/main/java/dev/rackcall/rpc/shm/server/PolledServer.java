@@ -79,6 +79,7 @@ public abstract class PolledServer implements ServerEndpoint {
     public final boolean awaitDrained(Duration bound) {
         long end = System.nanoTime() + bound.toNanos();
         try (Uninterrupted waits = new Uninterrupted()) {
+            awaitArrivals(end, waits);
             // Again at the end: a client may have begun a call before it noticed, and a connection may have moved from
             // one poller to another.
             boolean once = areAll(ShmServerConnection::isIdle, end, waits);
@@ -88,6 +89,19 @@ public abstract class PolledServer implements ServerEndpoint {
             }
             return once && areAll(ShmServerConnection::isIdle, end, waits);
         }
+    }
+
+    /** A remote client may know that it is connected, and open scopes, before a poller has its connection. */
+    private void awaitArrivals(long end, Uninterrupted waits) {
+        long now = System.nanoTime();
+        long last = now + Math.min((end - now) / 2, NOTICE_NANOS);
+        while (connections.connected() > connectionsOfPollers() && System.nanoTime() - last < 0) {
+            waits.rest(DRAIN_POLL_NANOS);
+        }
+    }
+
+    private int connectionsOfPollers() {
+        return pollers().stream().mapToInt(Poller::connectionCount).sum();
     }
 
     private boolean areAll(Predicate<ShmServerConnection> state, long end, Uninterrupted waits) {

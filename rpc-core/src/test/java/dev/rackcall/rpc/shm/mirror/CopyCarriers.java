@@ -5,6 +5,7 @@ import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.testkit.Await;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -34,8 +35,15 @@ public final class CopyCarriers implements CarrierProvider {
 
     private static final Map<URI, CopyCarrier> CLIENTS = new ConcurrentHashMap<>();
 
+    private static final Map<URI, CountDownLatch> GATES = new ConcurrentHashMap<>();
+
     /** For the service loader. */
     public CopyCarriers() {}
+
+    /** The server of that address takes its next connections only when the latch is open; their clients do not wait. */
+    public static void holdConnections(URI address, CountDownLatch mayTake) {
+        GATES.put(address, mayTake);
+    }
 
     /** How often the calling thread has looked for what may have arrived. */
     public static long looksOfThisThread() {
@@ -79,7 +87,15 @@ public final class CopyCarriers implements CarrierProvider {
         CLIENTS.put(address, client);
         client.peer = server;
         server.peer = client;
-        seat.take(server);
+        CountDownLatch gate = GATES.get(address);
+        if (gate == null) {
+            seat.take(server);
+        } else {
+            Thread.ofPlatform().daemon().start(() -> {
+                Await.latch(gate);
+                seat.take(server);
+            });
+        }
         return new Greeted(answer.welcome(), Optional.of(client));
     }
 
