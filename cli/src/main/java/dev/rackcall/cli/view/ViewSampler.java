@@ -54,6 +54,7 @@ final class ViewSampler implements AutoCloseable {
     private int waiting;
     /** When a viewer last got its answer. */
     private Optional<Long> answeredNanos = Optional.empty();
+
     private boolean closed;
 
     private ViewSampler(ViewHistory history, WatchStart watches, Duration patience) {

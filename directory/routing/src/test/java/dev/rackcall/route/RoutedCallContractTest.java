@@ -8,6 +8,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.CallContractTest;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -35,6 +36,12 @@ class RoutedCallContractTest extends CallContractTest {
     @Override
     protected String whereToLook() {
         return "members";
+    }
+
+    /** A call waits for news of the directory for a moment only. */
+    @Override
+    protected void awaitNextServer(RpcChannel channel) {
+        Await.equal("the channel's state", RpcChannel.State.READY, channel::state);
     }
 
     @Test

@@ -17,6 +17,7 @@ import dev.rackcall.rpc.contract.EvolutionTest;
 import dev.rackcall.rpc.contract.Generation;
 import dev.rackcall.rpc.contract.GenerationChild;
 import dev.rackcall.shm.pool.TwoHosts;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
@@ -119,22 +120,35 @@ class RoutedEvolutionTest extends EvolutionTest {
         RpcServer first = startOn("host-b", older());
         RpcServer second = startOn("host-c", older());
         Load load = Load.ofRepeatableCalls();
-        load.start(older(), openChannel());
-        load.start(newer(), openChannel());
+        List<RpcChannel> channels = List.of(openChannel(), openChannel());
+        load.start(older(), channels.getFirst());
+        load.start(newer(), channels.getLast());
         load.awaitMore();
         first.close();
         load.awaitMore();
         first = startOn("host-d", newer());
+        awaitUse(channels, "host-d");
         load.awaitMore();
         second.close();
         load.awaitMore();
         startOn("host-e", newer());
+        awaitUse(channels, "host-e");
         load.awaitMore();
         first.close();
         load.awaitMore();
         startOn("host-f", older());
         load.awaitMore();
         load.end();
+    }
+
+    /** Calls may use the host's server, and so go on without the others. */
+    private static void awaitUse(List<RpcChannel> channels, String host) {
+        Await.until(
+                host + " to be used",
+                () -> channels.stream()
+                        .allMatch(channel -> channel.routes().stream()
+                                .anyMatch(route -> route.state() == Route.State.USED
+                                        && route.host().equals(host))));
     }
 
     /** A server on another host, which is reached over the network. */

@@ -124,7 +124,9 @@ class MetaDirectoryTest {
                     }
                 }
             }
-            assertThat(waiting.problem()).isEmpty();
+            // The entry of the second one comes first.
+            Hosts.waitUntil(
+                    "it to know that it is named", () -> waiting.problem().isEmpty());
             assertThat(names.current()).contains(second.address());
         }
     }

@@ -700,7 +700,8 @@ public class CallContractTest extends ContextContract {
     @MethodSource("modes")
     void shouldFinishCallsUnderWayWhenShutDownAndReconnectToTheNextServer(Mode mode) {
         RpcServer first = serve(mode);
-        Echo echo = stub(channel(mode).open());
+        RpcChannel channel = channel(mode).open();
+        Echo echo = stub(channel);
         assertThat(echo.add(1, 1)).isEqualTo(2);
         CompletableFuture<Integer> underWay = echo.later(5, 100);
         // The server takes requests in order, so it has now seen that one, also without shared memory.
@@ -709,8 +710,12 @@ public class CallContractTest extends ContextContract {
         assertThat(underWay.join()).isEqualTo(5);
         assertThat(codeOf(() -> echo.add(1, 1))).isEqualTo(Status.Code.UNAVAILABLE);
         serve(mode);
+        awaitNextServer(channel);
         assertThat(echo.add(2, 2)).isEqualTo(4);
     }
+
+    /** Waits until the channel can know of a server that has started, unless a call finds it. */
+    protected void awaitNextServer(RpcChannel channel) {}
 
     /** Between two requests of its reader, a stream is under way as well. */
     @Test
