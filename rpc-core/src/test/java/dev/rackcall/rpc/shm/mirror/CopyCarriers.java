@@ -110,7 +110,7 @@ public final class CopyCarriers implements CarrierProvider {
 
             @Override
             public void close() {
-                LISTENERS.remove(address);
+                LISTENERS.remove(address, reception);
             }
         };
     }

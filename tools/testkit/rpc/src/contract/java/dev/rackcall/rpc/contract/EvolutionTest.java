@@ -575,10 +575,15 @@ public abstract class EvolutionTest extends RpcFixture {
     protected static final class Load {
         private static final long REST = TimeUnit.MILLISECONDS.toNanos(5);
 
-        /** Makes some calls and returns whether they were answered. */
+        /**
+         * Makes some calls and returns whether they were answered.
+         *
+         * <p>{@code refused} does not wait for a server: a call that passes objects of a draining server would wait for
+         * the next one, while the draining one waits for their scope.
+         */
         @FunctionalInterface
         public interface Round {
-            boolean call(Generation generation, Generation.Client client, int number);
+            boolean call(Generation generation, Generation.Client client, Generation.Client refused, int number);
         }
 
         private final Round round;
@@ -599,13 +604,13 @@ public abstract class EvolutionTest extends RpcFixture {
 
         /** Any calls, none of which may fail, except that a server of the other version may lack a method. */
         public static Load withoutFailure() {
-            return new Load(true, (generation, client, number) -> {
+            return new Load(true, (generation, client, refused, number) -> {
                 assertCommonCalls(client, number);
                 isOwnMethodAnswered(generation, client, number);
                 assertThat(client.call("written", number)).isEqualTo(number + "writtenRED");
                 assertTypes(client);
                 assertThat(client.call("fills", number)).isEqualTo("" + 20.0 * number);
-                Await.until("a server that reads a shared object", () -> isRead(client, number));
+                Await.until("a server that reads a shared object", () -> isRead(refused, number));
                 return true;
             });
         }
@@ -623,7 +628,7 @@ public abstract class EvolutionTest extends RpcFixture {
 
         /** Calls that a channel with several servers repeats if a server ends; none of them may fail. */
         public static Load ofRepeatableCalls() {
-            return new Load(false, (_, client, number) -> {
+            return new Load(false, (_, client, _, number) -> {
                 assertThat(client.call("plain", number)).isEqualTo("" + (number + 1));
                 assertThat(client.call("fill", number)).isEqualTo("a" + number + "2[" + number + "][1.5, 2.5]");
                 return true;
@@ -636,11 +641,12 @@ public abstract class EvolutionTest extends RpcFixture {
 
         private void start(Generation generation, RpcChannel channel, CallOptions options) {
             Generation.Client client = generation.client(channel, options);
+            Generation.Client refused = generation.client(channel);
             Generation.Client oneWay =
                     generation.client(channel, options.withObserver((status, _) -> ends.add(status.code())));
             callers.add(Concurrently.start(() -> {
                 for (int number = 0; !over.get(); number++) {
-                    if (round.call(generation, client, number)) {
+                    if (round.call(generation, client, refused, number)) {
                         answered.incrementAndGet();
                     }
                     if (isOneWay) {
