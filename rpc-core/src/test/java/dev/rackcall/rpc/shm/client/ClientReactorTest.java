@@ -70,8 +70,8 @@ class ClientReactorTest {
             ShmClientConnection helped = connect("helped");
             ClientReactor reactor = new ClientReactor();
             Awaited polledByCallers = new Awaited(true);
-            long helpedTag = reactor.add(helped.end, polledByCallers);
-            long leftTag = reactor.add(left.end, new Awaited(false));
+            long helpedTag = add(reactor, helped, polledByCallers);
+            long leftTag = add(reactor, left, new Awaited(false));
             try {
                 Await.until(
                         "the reactor to sleep until the idle connection's server rings",
@@ -98,7 +98,7 @@ class ClientReactorTest {
             ShmClientConnection connection = connect("one");
             ClientReactor reactor = new ClientReactor();
             Awaited calls = new Awaited(false);
-            long tag = reactor.add(connection.end, calls);
+            long tag = add(reactor, connection, calls);
             try {
                 Await.until("the reactor to sleep some times", () -> calls.sleeps.get() > 5);
                 int polls = calls.polls.get();
@@ -168,7 +168,7 @@ class ClientReactorTest {
             ClientReactor reactor = new ClientReactor();
             SentMeanwhile calls = new SentMeanwhile(reactor);
             long rescued = WaitCounts.of(WaitCounts.Kind.RESCUED);
-            long tag = reactor.add(connection.end, calls);
+            long tag = add(reactor, connection, calls);
             try {
                 Await.until("the reactor to be about to sleep some times", () -> calls.sleeps.get() > 5);
                 assertThat(WaitCounts.of(WaitCounts.Kind.RESCUED)).isEqualTo(rescued);
@@ -179,6 +179,13 @@ class ClientReactorTest {
         } finally {
             takeAllSpinning(false);
         }
+    }
+
+    /** Also wakes the reactor, as a call does: it may have begun to sleep before it had the connection. */
+    private static long add(ClientReactor reactor, ShmClientConnection connection, ClientReactor.Polled calls) {
+        long tag = reactor.add(connection.end, calls);
+        reactor.wakeIfIdle();
+        return tag;
     }
 
     /** Lets no other thread spin, or lets them again. */
