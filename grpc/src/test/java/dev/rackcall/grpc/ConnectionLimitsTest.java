@@ -112,11 +112,10 @@ class ConnectionLimitsTest {
 
     @Test
     void shouldCloseIdleConnectionsOnly() throws Exception {
-        // Longer than a busy host keeps a thread from its processor, as below: a connection that gets its first call
-        // only
-        // when it has been idle for that long refuses it.
+        // Longer than a busy host keeps a thread from its processor: a connection whose first call comes later refuses
+        // it.
         start(builder().maxConnectionIdle(1, TimeUnit.SECONDS));
-        // A call that outlasts that time many times, as another channel's idle connection shows.
+        // A call that outlasts that time, as another channel's idle connection shows.
         ListenableFuture<byte[]> held = hold();
         ManagedChannel holding = channel;
         channel = RackcallChannelBuilder.forAddress(RackcallSocketAddress.of(CHANNEL, directory))

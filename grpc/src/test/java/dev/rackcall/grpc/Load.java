@@ -20,6 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 
 /** Threads that call a {@link BytesService} with values of all sizes and check each answer, until one is wrong. */
 final class Load implements AutoCloseable {
@@ -123,15 +124,17 @@ final class Load implements AutoCloseable {
     }
 
     /**
-     * Waits until each caller has so many more answers. All but a caller's first are to calls that began meanwhile: no
+     * Waits until each caller has this many more answers. All but a caller's first are to calls that began meanwhile: no
      * call is left that an earlier server has refused, and that would be repeated only once.
      */
     void awaitAnswers(long more) {
-        for (int caller = 0; caller < CALLERS; caller++) {
-            int each = caller;
-            long enough = answers.get(caller) + more;
-            Await.until("answers", () -> answers.get(each) >= enough || wrong.get() != null);
-        }
+        long[] enough = IntStream.range(0, CALLERS)
+                .mapToLong(caller -> answers.get(caller) + more)
+                .toArray();
+        Await.until(
+                "answers",
+                () -> wrong.get() != null
+                        || IntStream.range(0, CALLERS).allMatch(caller -> answers.get(caller) >= enough[caller]));
         requireNoneWrong();
     }
 

@@ -9,13 +9,12 @@ import java.util.function.BooleanSupplier;
 
 /** A host as a test wants it, whose seconds are short. */
 final class FakeWatch implements ViewSampler.Watch {
-    private static final long INTERVAL_NANOS = 1_000_000;
-
     final AtomicInteger starts = new AtomicInteger();
     final AtomicInteger intervals = new AtomicInteger();
     final AtomicInteger ends = new AtomicInteger();
     volatile TopReport report = new TopReport(List.of(), List.of(), 0);
     volatile boolean fails;
+    volatile long intervalNanos = 1_000_000;
 
     ViewSampler.Watch start() {
         starts.incrementAndGet();
@@ -24,7 +23,7 @@ final class FakeWatch implements ViewSampler.Watch {
 
     @Override
     public boolean watch(BooleanSupplier isLeft) throws IOException {
-        LockSupport.parkNanos(INTERVAL_NANOS);
+        LockSupport.parkNanos(intervalNanos);
         if (fails) {
             throw new IOException("no /proc");
         }

@@ -36,6 +36,15 @@ class ViewSamplerTest {
     }
 
     @Test
+    void shouldWatchForAViewerThatWaitsLongerThanItsPatience() throws InterruptedException {
+        watch.intervalNanos = 5 * SHORT.toNanos();
+        try (ViewSampler sampler =
+                ViewSampler.start(new ViewHistory("here", "", _ -> Optional.empty()), watch::start, SHORT)) {
+            assertThat(sampler.awaitAfter(0).problem()).isEmpty();
+        }
+    }
+
+    @Test
     void shouldShareOneWatchBetweenViewers() throws InterruptedException {
         try (ViewSampler sampler = ViewSampler.start(
                 new ViewHistory("here", "", _ -> Optional.empty()), watch::start, ViewSampler.PATIENCE)) {

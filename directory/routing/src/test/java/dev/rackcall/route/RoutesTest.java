@@ -632,7 +632,7 @@ class RoutesTest extends RoutesFixture {
         serve("c", new NumbersService("two"));
         Await.equal("the state with another server", RpcChannel.State.READY, channel::state);
         assertThat(channel.stub(Numbers.class).who()).isEqualTo("two");
-        // One that changes at once is not reported.
+        // A state that changes at once is not reported.
         Await.equal(
                 "the states before the end",
                 List.of(RpcChannel.State.TRANSIENT_FAILURE, RpcChannel.State.READY),

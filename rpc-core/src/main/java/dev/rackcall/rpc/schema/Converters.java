@@ -173,6 +173,10 @@ final class Converters {
 
     private Converter described(TypeName here, Described mine, TypeName there, Described theirs)
             throws UnknownFormException {
+        if (theirs == null || theirs.getClass() != mine.getClass()) {
+            // A peer may describe anything, also a type of the JDK.
+            throw new UnknownFormException("only one side describes the type " + here.simple() + " in this way");
+        }
         return switch (mine) {
             case SharedLayout shared -> REF;
             case EnumType constants -> constants(here, constants, (EnumType) theirs);

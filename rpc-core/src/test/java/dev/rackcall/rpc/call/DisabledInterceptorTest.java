@@ -188,7 +188,8 @@ class DisabledInterceptorTest extends RpcFixture {
     @Test
     void shouldNameTheServerInterceptorThatThrowsWhenItIsAsked() {
         Broken broken = new Broken();
-        // One polling thread: its successor would serve later calls beside a one-way call that it has not begun yet.
+        // One polling thread: its successor would serve later calls beside a one-way call that the relieved thread has
+        // not begun yet.
         serve(server().interceptor(broken).interceptor((_, next) -> next.run()).stuckAfter(Duration.ofMinutes(5)));
         Echo echo = connect(Echo.class);
         String[] words = {Broken.class.getName(), "IllegalStateException"};

@@ -110,6 +110,15 @@ class HostileSchemaTest {
         }
     }
 
+    /** As an int and a long are, whose width alone differs. */
+    @Test
+    void shouldRefuseDescriptionsOfTypesThatNeedNone() {
+        String wider = HONEST.replace("get(int id)", "get(long id)");
+        for (String line : new String[] {"enum long{A}", "record long(int a)", "oneof long{s.Item}"}) {
+            assertThat(compare(wider + "\n" + line).holds()).as(line).isFalse();
+        }
+    }
+
     /** The client has to step over a component whose type it cannot know. */
     @Test
     void shouldRefuseTypesWithoutTheirArguments() {

@@ -34,6 +34,7 @@ class ArrivingClientTest extends RpcFixture {
         CompletableFuture<Boolean> ended;
         try (Scope _ = channel.newScope()) {
             ended = Concurrently.start(() -> server.shutdown(Await.BOUND));
+            Await.until("the shutdown to begin", () -> server.state() == RpcServer.State.DRAINING);
             assertThat(server.awaitTermination(Duration.ofMillis(300))).isFalse();
             mayArrive.countDown();
             Await.until("the channel has seen it", () -> channel.state() != RpcChannel.State.READY);

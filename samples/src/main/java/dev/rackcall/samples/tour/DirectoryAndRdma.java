@@ -22,7 +22,7 @@ public interface DirectoryAndRdma {
 
     static void main(String[] args) throws IOException {
         Path folder = Files.createTempDirectory("rackcall-sample-");
-        folder.toFile().deleteOnExit();
+        folder.toFile().deleteOnExit(); // if it is empty: a server that closes does not wait long for the directory
         URI directory = folder.resolve("names").toUri(); // zk://host:2181,host:2181 for a cluster
         try (RpcServer server = RpcServer.builder()
                 .runtimeFolder(folder.resolve("runtime"))

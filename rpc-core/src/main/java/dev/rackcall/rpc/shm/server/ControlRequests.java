@@ -21,15 +21,17 @@ final class ControlRequests {
     private ControlRequests() {}
 
     /**
-     * Whether serving the request changes what only the thread on duty may change, such as the calls in other slots. It
-     * runs no users' code, so it takes no longer than that thread is kept from its processor.
+     * Whether serving the request changes what only the thread on duty may change, such as the calls in other slots. Such
+     * a request runs no users' code and waits for nothing: it is slow only while its thread gets no processor.
      */
     static boolean needsDuty(int op) {
         return op == ControlOp.CANCEL || op == ControlOp.READ || op == ControlOp.LAST_CALL;
     }
 
     /**
-     * Serves a request and answers it, or defers the answer if a stream has no element ready. Poller only.
+     * Serves a request and answers it, or defers the answer if a stream has no element ready. Called by the
+     * thread that took the request, which may be relieved meanwhile unless the request {@linkplain #needsDuty needs
+     * duty}.
      *
      * @throws ProtocolBreachException if no client of this version sends such a request
      */

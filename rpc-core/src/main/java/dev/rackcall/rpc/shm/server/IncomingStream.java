@@ -72,7 +72,7 @@ final class IncomingStream {
         return service;
     }
 
-    /** Receives the deferred {@code call}, which has sent elements. Poller only. */
+    /** Receives the deferred {@code call}, which has sent elements. Called by the thread that took its request. */
     void push(DeferrableCall call, PayloadReader operands, long length) {
         boolean taken;
         boolean wanted;

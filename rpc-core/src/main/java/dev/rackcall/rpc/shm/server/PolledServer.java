@@ -24,6 +24,8 @@ public abstract class PolledServer implements ServerEndpoint {
      * that lost a completion looks once a second, and its host may be busy.
      */
     private static final long NOTICE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** Maximum wait for a client that was greeted and has not taken its connection; it may never do so. */
+    private static final long ARRIVAL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final long JOIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -69,7 +71,10 @@ public abstract class PolledServer implements ServerEndpoint {
 
     @Override
     public final void drain() {
-        draining = true;
+        // A listener checks this, and counts its new connection, under the same lock.
+        synchronized (this) {
+            draining = true;
+        }
         for (Poller poller : pollers()) {
             poller.post(() -> poller.connections().forEach(ShmServerConnection::drain));
         }
@@ -94,7 +99,7 @@ public abstract class PolledServer implements ServerEndpoint {
     /** A remote client may know that it is connected, and open scopes, before a poller has its connection. */
     private void awaitArrivals(long end, Uninterrupted waits) {
         long now = System.nanoTime();
-        long last = now + Math.min((end - now) / 2, NOTICE_NANOS);
+        long last = now + Math.min((end - now) / 4, ARRIVAL_NANOS);
         while (connections.connected() > connectionsOfPollers() && System.nanoTime() - last < 0) {
             waits.rest(DRAIN_POLL_NANOS);
         }

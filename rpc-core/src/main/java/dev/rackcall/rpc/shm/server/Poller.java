@@ -113,9 +113,10 @@ public final class Poller {
 
     /** Hands over a connection that has been agreed with its client. Any thread. */
     void add(ShmServerConnection connection) {
-        connectionCount.incrementAndGet();
         connection.handOverTo(this);
         post(() -> adopt(connection));
+        // Afterwards: an action that is posted once the connection counts finds it.
+        connectionCount.incrementAndGet();
     }
 
     /** Ends a connection that was handed over. Any thread. */
@@ -280,6 +281,7 @@ public final class Poller {
             PollerLog.guarded("ending a poller's connection", () -> leave(connection));
         }
         connections.clear();
+        connectionCount.set(0);
         events.close();
         mail.runAll();
     }

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.Observers;
 import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.rpc.spi.ServerCall.ResultWriter;
 import dev.rackcall.shm.codec.PayloadWriter;
@@ -434,7 +435,8 @@ final class ServerStream<T> {
             incoming.close(Status.Code.CANCELLED.with("%s: its caller has closed the returned stream", method));
         }
         if (running != null) {
-            running.interrupt();
+            // Aside: an interrupt also closes the channel that the thread reads, which may take long.
+            Observers.cancelledAside(List.of(running::interrupt));
         }
     }
 }

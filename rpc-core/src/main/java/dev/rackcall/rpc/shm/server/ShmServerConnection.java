@@ -328,7 +328,7 @@ public final class ShmServerConnection implements Relief.Served {
 
     /**
      * Runs on the poller for every dispatch, and is relieved like a handler: a pull may encode elements, which runs
-     * users' code. A request that needs duty is not: a thread that was relieved would change calls that its successor
+     * users' code. A request that needs duty is not relieved: a relieved thread would change calls that its successor
      * has begun in the meantime.
      */
     private static void serveControl(Relief<ShmServerConnection> duty, ShmServerCall call)

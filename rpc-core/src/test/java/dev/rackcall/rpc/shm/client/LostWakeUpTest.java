@@ -155,6 +155,7 @@ class LostWakeUpTest extends RpcFixture {
         Await.until(
                 "a caller that sleeps in the queue",
                 () -> connection.slots.queue.hasWaiters() && waiting.getState() == Thread.State.TIMED_WAITING);
+        takeRescued();
         held.getFirst().setState(ClientSlot.FREE);
         Await.until("the end of its call", () -> !waiting.isAlive());
         connection.close();

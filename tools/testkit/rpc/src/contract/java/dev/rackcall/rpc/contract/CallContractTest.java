@@ -714,7 +714,7 @@ public class CallContractTest extends ContextContract {
         assertThat(echo.add(2, 2)).isEqualTo(4);
     }
 
-    /** Waits until the channel can know of a server that has started, unless a call finds it. */
+    /** Waits until the channel knows of a server that has started, where a call does not find it by itself. */
     protected void awaitNextServer(RpcChannel channel) {}
 
     /** Between two requests of its reader, a stream is under way as well. */
