@@ -3,6 +3,7 @@ package dev.rackcall.grpc;
 import dev.rackcall.grpc.wire.Frame;
 import dev.rackcall.grpc.wire.OutboundStream;
 import dev.rackcall.grpc.wire.PipeSender;
+import dev.rackcall.rpc.spi.LimitedLog;
 import io.grpc.Attributes;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -17,16 +18,21 @@ import java.nio.charset.StandardCharsets;
 
 /** A call at the server; see {@link RackcallClientStream} about its threads. */
 final class RackcallServerStream extends AbstractServerStream {
+    private static final LimitedLog LOG = LimitedLog.of(RackcallServerStream.class);
     private static final int MOST_DESCRIPTION = 1024;
 
     private final RackcallServerTransport transport;
     private final int number;
     private final String authority;
+    private final StatsTraceContext stats;
     private final State state;
     private final Out out = new Out();
     private final Sending sink = new Sending();
     private final InboundBytes inbound = new InboundBytes();
     private final SynchronizationContext tasks = new SynchronizationContext((thread, failure) -> failed(failure));
+
+    /** What the last frame says of the call. Written before the frame is added, read once it is written. */
+    private Status end = Status.UNKNOWN;
 
     RackcallServerStream(
             RackcallServerTransport transport,
@@ -39,6 +45,7 @@ final class RackcallServerStream extends AbstractServerStream {
         this.transport = transport;
         this.number = number;
         this.authority = authority;
+        this.stats = stats;
         this.state = new State(stats, tracer, maxInboundMessageSize);
         transport.connection().sender().adopt(out, number);
     }
@@ -81,6 +88,15 @@ final class RackcallServerStream extends AbstractServerStream {
         });
     }
 
+    /** Ends the call before gRPC's server hears of it. */
+    void refuse(Status failure) {
+        tasks.execute(() -> {
+            reset(failure, failure);
+            state.end();
+            transport.ended(number);
+        });
+    }
+
     void data(byte[] bytes, boolean end) {
         inbound.came(bytes.length);
         if (!transport.budget().take(bytes.length)) {
@@ -105,13 +121,28 @@ final class RackcallServerStream extends AbstractServerStream {
     private void fail(Status status, Status toClient) {
         tasks.execute(() -> {
             if (!state.done) {
-                String text = toClient.getDescription() == null ? "" : toClient.getDescription();
-                byte[] description = text.substring(0, Math.min(text.length(), MOST_DESCRIPTION))
-                        .getBytes(StandardCharsets.UTF_8);
-                transport.connection().sender().reset(out, toClient.getCode().value(), false, description);
+                reset(status, toClient);
                 state.abort(status);
             }
         });
+    }
+
+    private void reset(Status status, Status toClient) {
+        String text = toClient.getDescription() == null ? "" : toClient.getDescription();
+        byte[] description =
+                text.substring(0, Math.min(text.length(), MOST_DESCRIPTION)).getBytes(StandardCharsets.UTF_8);
+        end = status;
+        transport.connection().sender().reset(out, toClient.getCode().value(), false, description);
+        closeStats(status);
+    }
+
+    /** Only the first call counts. */
+    private void closeStats(Status status) {
+        try {
+            stats.streamClosed(status);
+        } catch (RuntimeException | Error e) {
+            LOG.warn("{}: the tracer of call {} failed at its end", transport, number, e);
+        }
     }
 
     // ---- to the client
@@ -130,6 +161,12 @@ final class RackcallServerStream extends AbstractServerStream {
         @Override
         protected void left(int bytes) {
             tasks.execute(() -> state.onSentBytes(bytes));
+        }
+
+        /** A tracer hears of the end before the client does: before it hears of the client's next call. */
+        @Override
+        protected void endIsWritten() {
+            closeStats(end);
         }
 
         @Override
@@ -159,6 +196,7 @@ final class RackcallServerStream extends AbstractServerStream {
 
         @Override
         public void writeTrailers(Metadata trailers, boolean headersSent, Status status) {
+            end = status;
             send(Frame.TRAILERS, trailers);
             transport.connection().sender().flush(out);
         }

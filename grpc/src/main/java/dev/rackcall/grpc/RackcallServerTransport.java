@@ -181,10 +181,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
             stream.begin(listener, method, headers);
             return;
         }
-        byte[] description = failure.getDescription().getBytes(StandardCharsets.UTF_8);
-        connection.sender().reset(stream.out(), failure.getCode().value(), false, description);
-        stats.streamClosed(failure);
-        ended(number);
+        stream.refuse(failure);
     }
 
     /** The sending half of a stream that is refused. */

@@ -13,11 +13,13 @@ import io.grpc.ChannelCredentials;
 import io.grpc.ClientTransportFilter;
 import io.grpc.CompositeChannelCredentials;
 import io.grpc.Context;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.SecurityLevel;
 import io.grpc.Server;
 import io.grpc.ServerCall;
@@ -47,13 +49,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -329,6 +335,76 @@ class RackcallChannelTest {
         assertThatThrownBy(() -> echo(channel, HELLO)).hasMessageContaining("INTERNAL");
         service.letGo.release();
         assertThat(held.get(100, TimeUnit.SECONDS)).isEqualTo(HELLO);
+    }
+
+    @Test
+    void shouldTraceTheEndOfACallBeforeTheNextOne() throws Exception {
+        Queue<String> traced = new ConcurrentLinkedQueue<>();
+        server = serverBuilder()
+                .addStreamTracerFactory(new ServerStreamTracer.Factory() {
+                    @Override
+                    public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+                        traced.add("begins");
+                        return new ServerStreamTracer() {
+                            @Override
+                            public void streamClosed(Status status) {
+                                // A client that has its answer makes its next call meanwhile.
+                                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+                                traced.add(status.getCode().name());
+                            }
+                        };
+                    }
+                })
+                .build()
+                .start();
+        channel = connect();
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            assertThat(echo(channel, HELLO)).isEqualTo(HELLO);
+            expected.addAll(List.of("begins", "OK"));
+            MethodDescriptor<byte[], byte[]> unknown = BytesService.ECHO.toBuilder()
+                    .setFullMethodName("test.Bytes/Unknown")
+                    .build();
+            assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(channel, unknown, CallOptions.DEFAULT, HELLO))
+                    .hasMessageContaining("UNIMPLEMENTED");
+            expected.addAll(List.of("begins", "UNIMPLEMENTED"));
+        }
+        assertThat(traced).containsExactlyElementsOf(expected);
+    }
+
+    @Test
+    void shouldAnswerACallWhoseTracerFailsAtItsEnd() throws Exception {
+        CountDownLatch completed = new CountDownLatch(1);
+        server = serverBuilder()
+                .intercept(new ServerInterceptor() {
+                    @Override
+                    public <Q, R> ServerCall.Listener<Q> interceptCall(
+                            ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+                        return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
+                            @Override
+                            public void onComplete() {
+                                completed.countDown();
+                                super.onComplete();
+                            }
+                        };
+                    }
+                })
+                .addStreamTracerFactory(new ServerStreamTracer.Factory() {
+                    @Override
+                    public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+                        return new ServerStreamTracer() {
+                            @Override
+                            public void streamClosed(Status status) {
+                                throw new IllegalStateException("planted");
+                            }
+                        };
+                    }
+                })
+                .build()
+                .start();
+        channel = connect();
+        assertThat(echo(channel, HELLO)).isEqualTo(HELLO);
+        assertThat(completed.await(100, TimeUnit.SECONDS)).isTrue();
     }
 
     // ---- names and attributes

@@ -82,6 +82,12 @@ public abstract class OutboundStream {
     /** That many waiting bytes are in the pipe now. Called without a lock, by any thread. */
     protected abstract void left(int bytes);
 
+    /**
+     * The last frame of this stream is written, and is about to be shown to the peer. Called once, without a lock, by
+     * any thread; must not throw. If other streams send at the same time, the peer may see the frame already.
+     */
+    protected void endIsWritten() {}
+
     /** The last frame of this stream is in the pipe. Called once, without a lock, by any thread. */
     protected abstract void ended();
 }

@@ -115,7 +115,11 @@ public final class PipeSender {
             }
             left = stream.settle();
             over = stream.endsNow();
-            ring = publish();
+            ring = !over && publish();
+        }
+        if (over) {
+            stream.endIsWritten();
+            ring = publishLater();
         }
         finish(stream, left, over, ring);
     }
@@ -301,8 +305,13 @@ public final class PipeSender {
             if (!writer.hasUnpublished()) {
                 return false;
             }
-            ring = publish();
         }
+        for (int i = 0; i < moved.size(); i++) {
+            if (over[i]) {
+                moved.get(i).endIsWritten();
+            }
+        }
+        ring = publishLater();
         for (int i = 0; i < moved.size(); i++) {
             finish(moved.get(i), left[i], over[i], false);
         }
@@ -403,6 +412,13 @@ public final class PipeSender {
         }
         long from = writer.published();
         return other.published(from, writer.publish());
+    }
+
+    /** As {@link #publish}, by a thread that has left the lock since it wrote. Another one may have published all of it. */
+    private boolean publishLater() {
+        synchronized (lock) {
+            return !closed && publish();
+        }
     }
 
     private void finish(OutboundStream stream, long left, boolean over, boolean ring) {
