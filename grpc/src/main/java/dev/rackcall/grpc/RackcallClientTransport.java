@@ -27,7 +27,6 @@ import io.grpc.internal.ClientStream;
 import io.grpc.internal.ClientStreamListener.RpcProgress;
 import io.grpc.internal.ConnectionClientTransport;
 import io.grpc.internal.DisconnectError;
-import io.grpc.internal.FailingClientStream;
 import io.grpc.internal.GoAwayDisconnectError;
 import io.grpc.internal.GrpcAttributes;
 import io.grpc.internal.GrpcUtil;
@@ -289,7 +288,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
                             : null;
         }
         if (refused != null) {
-            return new FailingClientStream(refused, RpcProgress.MISCARRIED, tracers);
+            return new RefusedClientStream(refused, tracers);
         }
         headers.discardAll(GrpcUtil.USER_AGENT_KEY);
         headers.put(GrpcUtil.USER_AGENT_KEY, userAgent);

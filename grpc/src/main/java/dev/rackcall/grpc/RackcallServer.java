@@ -14,6 +14,7 @@ import io.grpc.internal.InternalServer;
 import io.grpc.internal.ObjectPool;
 import io.grpc.internal.ServerListener;
 import io.grpc.internal.ServerTransportListener;
+import io.grpc.internal.SharedResourceHolder;
 import io.grpc.internal.SharedResourcePool;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** The listening side: a socket, and one thread that receives the frames of all clients; another for all devices. */
@@ -33,6 +35,28 @@ final class RackcallServer implements InternalServer {
 
     private static final long FILTER_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+    /** A thread for the deadlines of all servers, so that they do not wait for what clients do at theirs. */
+    private static final SharedResourceHolder.Resource<ScheduledExecutorService> TIMERS =
+            new SharedResourceHolder.Resource<>() {
+                @Override
+                public ScheduledExecutorService create() {
+                    ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(
+                            1, GrpcUtil.getThreadFactory("rackcall-grpc-timer-%d", true));
+                    timers.setRemoveOnCancelPolicy(true);
+                    return timers;
+                }
+
+                @Override
+                public void close(ScheduledExecutorService timers) {
+                    timers.shutdown();
+                }
+
+                @Override
+                public String toString() {
+                    return "rackcall-grpc-timer";
+                }
+            };
+
     private final RackcallSocketAddress address;
     private final List<URI> listens;
     private final boolean insecure;
@@ -41,8 +65,7 @@ final class RackcallServer implements InternalServer {
     private final int maxInboundMessageSize;
     private final int maxInboundMetadataSize;
     private final List<? extends ServerStreamTracer.Factory> tracerFactories;
-    private final ObjectPool<ScheduledExecutorService> schedulers =
-            SharedResourcePool.forResource(GrpcUtil.TIMER_SERVICE);
+    private final ObjectPool<ScheduledExecutorService> schedulers = SharedResourcePool.forResource(TIMERS);
 
     private ScheduledExecutorService scheduler;
     private PipeLoop loop;

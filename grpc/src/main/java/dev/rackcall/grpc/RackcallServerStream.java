@@ -31,8 +31,8 @@ final class RackcallServerStream extends AbstractServerStream {
     private final InboundBytes inbound = new InboundBytes();
     private final SynchronizationContext tasks = new SynchronizationContext((thread, failure) -> failed(failure));
 
-    /** What the last frame says of the call. Written before the frame is added, read once it is written. */
-    private Status end = Status.UNKNOWN;
+    /** The application's. Written before the trailers are added, read once they are written. */
+    private Status status = Status.UNKNOWN;
 
     RackcallServerStream(
             RackcallServerTransport transport,
@@ -109,6 +109,8 @@ final class RackcallServerStream extends AbstractServerStream {
 
     /** The client has cancelled the call, or its connection is gone. */
     void ended(Status status) {
+        // Not as a task: those of this stream may run on another thread, and the client's next call is traced here.
+        closeStats(status);
         tasks.execute(() -> state.abort(status));
     }
 
@@ -131,9 +133,8 @@ final class RackcallServerStream extends AbstractServerStream {
         String text = toClient.getDescription() == null ? "" : toClient.getDescription();
         byte[] description =
                 text.substring(0, Math.min(text.length(), MOST_DESCRIPTION)).getBytes(StandardCharsets.UTF_8);
-        end = status;
-        transport.connection().sender().reset(out, toClient.getCode().value(), false, description);
         closeStats(status);
+        transport.connection().sender().reset(out, toClient.getCode().value(), false, description);
     }
 
     /** Only the first call counts. */
@@ -166,7 +167,7 @@ final class RackcallServerStream extends AbstractServerStream {
         /** A tracer hears of the end before the client does: before it hears of the client's next call. */
         @Override
         protected void endIsWritten() {
-            closeStats(end);
+            closeStats(status);
         }
 
         @Override
@@ -195,8 +196,8 @@ final class RackcallServerStream extends AbstractServerStream {
         }
 
         @Override
-        public void writeTrailers(Metadata trailers, boolean headersSent, Status status) {
-            end = status;
+        public void writeTrailers(Metadata trailers, boolean headersSent, Status given) {
+            status = given;
             send(Frame.TRAILERS, trailers);
             transport.connection().sender().flush(out);
         }

@@ -9,7 +9,9 @@ import dev.rackcall.testkit.ChildJvm;
 import io.grpc.Attributes;
 import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
+import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
+import io.grpc.ClientInterceptors;
 import io.grpc.ClientTransportFilter;
 import io.grpc.CompositeChannelCredentials;
 import io.grpc.Context;
@@ -34,12 +36,14 @@ import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.internal.GrpcAttributes;
+import io.grpc.internal.GrpcUtil;
 import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.ClientCalls;
+import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -359,15 +363,22 @@ class RackcallChannelTest {
                 .start();
         channel = connect();
         List<String> expected = new ArrayList<>();
+        Metadata large = new Metadata();
+        large.put(WORDS, "x".repeat(2 * GrpcUtil.DEFAULT_MAX_HEADER_LIST_SIZE));
+        Channel refused = ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(large));
+        MethodDescriptor<byte[], byte[]> unknown = BytesService.ECHO.toBuilder()
+                .setFullMethodName("test.Bytes/Unknown")
+                .build();
         for (int i = 0; i < 100; i++) {
             assertThat(echo(channel, HELLO)).isEqualTo(HELLO);
             expected.addAll(List.of("begins", "OK"));
-            MethodDescriptor<byte[], byte[]> unknown = BytesService.ECHO.toBuilder()
-                    .setFullMethodName("test.Bytes/Unknown")
-                    .build();
             assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(channel, unknown, CallOptions.DEFAULT, HELLO))
                     .hasMessageContaining("UNIMPLEMENTED");
             expected.addAll(List.of("begins", "UNIMPLEMENTED"));
+            assertThatThrownBy(
+                            () -> ClientCalls.blockingUnaryCall(refused, BytesService.ECHO, CallOptions.DEFAULT, HELLO))
+                    .hasMessageContaining("Request metadata larger than");
+            expected.addAll(List.of("begins", "RESOURCE_EXHAUSTED"));
         }
         assertThat(traced).containsExactlyElementsOf(expected);
     }

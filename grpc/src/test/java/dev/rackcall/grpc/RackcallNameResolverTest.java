@@ -18,6 +18,7 @@ import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
@@ -84,6 +85,17 @@ class RackcallNameResolverTest {
                 .build();
     }
 
+    /** The timers' thread may be in a look, and run the shutdown after it. */
+    private void end(NameResolver resolver, ScheduledExecutorService timers) throws InterruptedException {
+        CountDownLatch ended = new CountDownLatch(1);
+        context.execute(() -> {
+            resolver.shutdown();
+            ended.countDown();
+        });
+        assertThat(ended.await(100, TimeUnit.SECONDS)).isTrue();
+        timers.shutdownNow();
+    }
+
     /** An exception that escapes a resolver makes gRPC panic, which ends the channel for good. */
     @Test
     void shouldGoOnAfterAnErrorInALookAtTheDirectory() throws Exception {
@@ -107,8 +119,7 @@ class RackcallNameResolverTest {
             context.execute(resolver::refresh);
             assertThat(failures.poll(100, TimeUnit.SECONDS).getDescription()).contains("no gRPC server of channel");
         } finally {
-            context.execute(resolver::shutdown);
-            timers.shutdownNow();
+            end(resolver, timers);
             // The resolver leaves the directory on a thread of its own.
             Await.deleted(directory.resolve("names"));
         }
@@ -135,8 +146,7 @@ class RackcallNameResolverTest {
                 assertThat(nextTold()).containsExactlyInAnyOrder(group("grpcaa"), group("grpccc"));
             }
         } finally {
-            context.execute(resolver::shutdown);
-            timers.shutdownNow();
+            end(resolver, timers);
         }
         assertThat(panic.get()).isNull();
     }
@@ -170,8 +180,7 @@ class RackcallNameResolverTest {
                     .contains(CHANNEL)
                     .doesNotContain("the last look failed");
         } finally {
-            context.execute(resolver::shutdown);
-            timers.shutdownNow();
+            end(resolver, timers);
         }
         assertThat(panic.get()).isNull();
     }

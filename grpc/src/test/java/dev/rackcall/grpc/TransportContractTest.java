@@ -19,6 +19,7 @@ import io.grpc.internal.ServerStream;
 import io.grpc.internal.ServerTransport;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -84,6 +85,18 @@ class TransportContractTest extends TransportFixture {
         assertThat(clientEvents.next()).isEqualTo("terminated");
         open(new Metadata());
         assertThat(answers.nextButReady()).isEqualTo("closed UNAVAILABLE MISCARRIED");
+    }
+
+    /** gRPC repeats such a call at once, 1,000 times, while a late thread has not told it of the connection's end. */
+    @Test
+    void shouldEndARefusedStreamOnlyLater() throws Exception {
+        connect();
+        client.shutdown(Status.UNAVAILABLE);
+        AtomicReference<Thread> ending = new AtomicReference<>();
+        answers.reaction = () -> ending.set(Thread.currentThread());
+        open(new Metadata());
+        Await.until("its end", () -> ending.get() != null);
+        assertThat(ending.get()).isNotSameAs(Thread.currentThread());
     }
 
     @Test

@@ -6,10 +6,12 @@ import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.rdma.queue.QueueSettings;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
@@ -31,6 +33,10 @@ final class TwoAgents implements AfterAllCallback, AutoCloseable {
     TwoAgents() {
         QueueSettings.use(clients);
         QueueSettings.use(SERVER, servers);
+        // Before that, a connection finds no server: on a busy host, the first registration may need another turn.
+        for (Agent agent : List.of(near, far)) {
+            Await.until("the registration", () -> agent.registrationProblem().isEmpty());
+        }
     }
 
     private Agent agent(String name) {

@@ -38,6 +38,8 @@ public abstract class OutboundStream {
     boolean over;
 
     boolean overReported;
+    /** Whether {@link #endIsWritten} has to return before this stream publishes. */
+    boolean telling;
     /** Whether its last frame is in the queue or was sent. */
     boolean ending;
     /** Bytes of messages sent, and how many the peer's credit allows. */
@@ -67,6 +69,7 @@ public abstract class OutboundStream {
             return false;
         }
         overReported = true;
+        telling = true;
         return true;
     }
 

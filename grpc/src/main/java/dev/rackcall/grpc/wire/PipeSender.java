@@ -115,11 +115,11 @@ public final class PipeSender {
             }
             left = stream.settle();
             over = stream.endsNow();
-            ring = !over && publish();
+            ring = !stream.telling && publish();
         }
         if (over) {
             stream.endIsWritten();
-            ring = publishLater();
+            ring = publishEnds(List.of(stream));
         }
         finish(stream, left, over, ring);
     }
@@ -306,12 +306,14 @@ public final class PipeSender {
                 return false;
             }
         }
+        List<OutboundStream> ends = new ArrayList<>();
         for (int i = 0; i < moved.size(); i++) {
             if (over[i]) {
                 moved.get(i).endIsWritten();
+                ends.add(moved.get(i));
             }
         }
-        ring = publishLater();
+        ring = publishEnds(ends);
         for (int i = 0; i < moved.size(); i++) {
             finish(moved.get(i), left[i], over[i], false);
         }
@@ -414,9 +416,12 @@ public final class PipeSender {
         return other.published(from, writer.publish());
     }
 
-    /** As {@link #publish}, by a thread that has left the lock since it wrote. Another one may have published all of it. */
-    private boolean publishLater() {
+    /** As {@link #publish}, after the lock was left to tell these streams. Another stream may have published theirs. */
+    private boolean publishEnds(List<OutboundStream> told) {
         synchronized (lock) {
+            for (OutboundStream stream : told) {
+                stream.telling = false;
+            }
             return !closed && publish();
         }
     }

@@ -1,0 +1,38 @@
+package dev.rackcall.grpc;
+
+import io.grpc.ClientStreamTracer;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.internal.ClientStreamListener;
+import io.grpc.internal.ClientStreamListener.RpcProgress;
+import io.grpc.internal.NoopClientStream;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A call that its connection does not take any more, and that was sent nowhere. gRPC repeats it at once, up to 1,000
+ * times, until it has heard of the connection's end; then the call fails. So the call ends only after a millisecond,
+ * because the thread that tells gRPC may lose its processor.
+ */
+final class RefusedClientStream extends NoopClientStream {
+    private static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS);
+
+    private final Status reason;
+    private final ClientStreamTracer[] tracers;
+
+    RefusedClientStream(Status reason, ClientStreamTracer[] tracers) {
+        this.reason = reason;
+        this.tracers = tracers;
+    }
+
+    @Override
+    public void start(ClientStreamListener listener) {
+        LATER.execute(() -> {
+            for (ClientStreamTracer tracer : tracers) {
+                tracer.streamClosed(reason);
+            }
+            listener.closed(reason, RpcProgress.MISCARRIED, new Metadata());
+        });
+    }
+}
