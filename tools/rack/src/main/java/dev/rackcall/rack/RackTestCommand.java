@@ -158,9 +158,18 @@ public final class RackTestCommand implements Callable<Integer> {
         HostTools tools = HostTools.ofThisHost();
         if (install && !tools.missing().isEmpty()) {
             say("installing " + String.join(" ", tools.missingPackages()));
-            Program.run(List.of("apt-get", "update", "-q"), root, line -> {});
+            Program.run(List.of("apt-get", "update", "-q", "-o", "Acquire::Retries=3"), root, line -> {});
             List<String> command = new ArrayList<>(List.of("env", "DEBIAN_FRONTEND=noninteractive"));
-            command.addAll(List.of("apt-get", "install", "-q", "-y", "--no-install-recommends"));
+            command.addAll(List.of(
+                    "apt-get",
+                    "install",
+                    "-q",
+                    "-y",
+                    "-o",
+                    "Acquire::Retries=3",
+                    "-o",
+                    "DPkg::Lock::Timeout=300",
+                    "--no-install-recommends"));
             command.addAll(tools.missingPackages());
             Program.run(command, root, line -> {});
         }

@@ -78,7 +78,8 @@ final class RunningGuest implements AutoCloseable {
 
     private void kill() {
         killed = true;
-        process.destroyForcibly();
+        // Process.destroyForcibly() would close the console, even one that has lines to read.
+        process.toHandle().destroyForcibly();
     }
 
     boolean isRunning() {

@@ -34,10 +34,14 @@ final class CallsStep implements Guest.Work {
         guest.get(STEP, "serving");
         long before = pool.arena().usedBytes();
         StringBuilder summary = new StringBuilder();
-        try (RpcChannel channel = RpcChannel.builder(CHANNEL).pool(pool).open();
+        try (RpcChannel channel = RpcChannel.builder(CHANNEL)
+                        .pool(pool)
+                        .connectTimeout(Guest.BOUND)
+                        .open();
                 RpcChannel sleeping = RpcChannel.builder(CHANNEL)
                         .pool(pool)
                         .waiting(WaitStrategy.blocking())
+                        .connectTimeout(Guest.BOUND)
                         .open()) {
             Yard yard = channel.stub(Yard.class);
             guest.note("connected twice");

@@ -131,7 +131,7 @@ final class DeathStep implements Guest.Work {
     private static String callUntilKilled(Guest guest, Pool pool) {
         try (RpcChannel channel = RpcChannel.builder(CallsStep.CHANNEL)
                 .pool(pool)
-                .connectTimeout(Duration.ofSeconds(10))
+                .connectTimeout(DEADLINE.dividedBy(4))
                 .open()) {
             return callUntilKilled(guest, channel);
         }
@@ -183,8 +183,10 @@ final class DeathStep implements Guest.Work {
 
     private static void serveOn(Pool pool) {
         try (RpcServer server = CallsStep.server(pool);
-                RpcChannel channel =
-                        RpcChannel.builder(CallsStep.CHANNEL).pool(pool).open()) {
+                RpcChannel channel = RpcChannel.builder(CallsStep.CHANNEL)
+                        .pool(pool)
+                        .connectTimeout(Guest.BOUND)
+                        .open()) {
             Guest.require(
                     channel.stub(Yard.class).add(2, 3) == 5,
                     "the channel's next server " + server.channels() + " is wrong");

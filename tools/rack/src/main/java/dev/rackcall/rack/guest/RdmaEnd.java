@@ -86,7 +86,8 @@ final class RdmaEnd implements AutoCloseable {
         queuePair.toInit(InitAttributes.connected());
         queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(peer.gid(), gidIndex), peer.queuePair())
                 .withFirstPacket(peer.firstPacket()));
-        queuePair.toReadyToSend(ReadyToSend.defaults().withFirstPacket(firstPacket));
+        queuePair.toReadyToSend(
+                ReadyToSend.defaults().withFirstPacket(firstPacket).withRetries(18, 6));
     }
 
     MemoryRegion region() {
