@@ -3,6 +3,7 @@ package dev.rackcall.cp;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.cp.server.AgentServer;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.MemoryRegion;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,6 +26,8 @@ public final class MortalAgent {
         if (arguments.length > 2) {
             AgentServer.open(agent, Path.of(arguments[2]));
         }
+        // On a busy host, the first attempt may get no answer in time.
+        Await.until("the registration", () -> agent.registrationProblem().isEmpty());
         System.out.println(region.address() + " " + region.remoteKey());
         System.out.flush();
         // Ends by itself if it is not killed.

@@ -68,7 +68,9 @@ class HostBalancerTest extends RpcFixture {
         HostServers.Reached first = HostServers.connectAny(spec());
         HostBalancer balancer = balancer(first);
         balancer.retire();
-        assertThat(first.connection().hasEnded()).as("it had no calls").isTrue();
+        Await.until(
+                "the end of a connection without calls",
+                () -> first.connection().hasEnded());
         assertThat(balancer.isOver()).isTrue();
         assertThat(balancer.isClosed()).isFalse();
         ClientConnection second = keep(HostServers.connect(spec(), first.server()));

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedBytes;
+import dev.rackcall.testkit.Await;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -28,6 +29,7 @@ final class FillingClient {
             try (RpcChannel channel = RpcChannel.builder("/test/echo")
                             .runtimeFolder(Path.of(arguments[0]))
                             .arenaQuota(QUOTA)
+                            .connectTimeout(Await.BOUND)
                             .open();
                     Scope scope = channel.newScope()) {
                 System.out.println(
