@@ -108,7 +108,7 @@ class QueuedCallTest extends RpcFixture {
         Await.equal("calls in the server", SLOTS, service.called::size);
         service.letGo();
         channel.close();
-        assertThat(futures).allSatisfy(future -> assertThat(future).isDone());
+        assertThat(futures).allSatisfy(future -> assertThat(future).succeedsWithin(Await.BOUND));
         Echo later = open(Echo.class).stub(Echo.class);
         Await.equal("notes", notes, later::notes);
     }

@@ -83,6 +83,7 @@ final class CountedCalls {
         try (RpcChannel channel = RpcChannel.builder(
                         ServiceDefinition.of(Echo.class).channel())
                 .defaultTimeout(Await.BOUND)
+                .connectTimeout(Await.BOUND)
                 .waiting(waiting)
                 .runtimeFolder(folder)
                 .open()) {

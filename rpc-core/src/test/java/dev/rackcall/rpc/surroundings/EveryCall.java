@@ -93,6 +93,7 @@ final class EveryCall {
     private static RpcChannel channel(Class<?> service, Path folder) {
         return RpcChannel.builder(ServiceDefinition.of(service).channel())
                 .defaultTimeout(Await.BOUND)
+                .connectTimeout(Await.BOUND)
                 .runtimeFolder(folder)
                 .open();
     }

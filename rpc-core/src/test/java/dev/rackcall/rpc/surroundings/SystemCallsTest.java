@@ -31,8 +31,8 @@ class SystemCallsTest extends RpcFixture {
 
     private static final int GAP_MILLIS = 20;
 
-    private static final int BURSTS = 10;
-    private static final int CALLS_PER_BURST = 1_000;
+    private static final int BURSTS = 100;
+    private static final int CALLS_PER_BURST = 200;
 
     /** Part of the calls in which a thread may make a system call again: its sleep has a bound, and its turn may end. */
     private static final double MARGIN = 0.15;

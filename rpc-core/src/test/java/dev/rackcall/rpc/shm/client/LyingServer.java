@@ -9,7 +9,9 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.Futex;
+import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.Message;
@@ -147,13 +149,24 @@ final class LyingServer implements AutoCloseable {
             lie.tell(offer, socket);
             byte[] message = offer.message != null ? offer.message : offer.serverHello.encode();
             if (!offer.silent && message.length > 0) {
-                socket.send(message, offer.fds != null ? offer.fds : new int[] {offer.file.fd(), offer.shared.fd()});
+                send(socket, message, offer.fds != null ? offer.fds : new int[] {offer.file.fd(), offer.shared.fd()});
             }
             if (offer.silent || message.length > 0) {
                 serve(socket, mapping.memory());
             }
         } finally {
             offer.close();
+        }
+    }
+
+    /** The guest may have stopped waiting for its offer. */
+    private static void send(UnixSocket socket, byte[] message, int[] fds) {
+        try {
+            socket.send(message, fds);
+        } catch (OsException e) {
+            if (e.errno() != Errno.EPIPE) {
+                throw e;
+            }
         }
     }
 
