@@ -8,6 +8,7 @@ import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.rdma.queue.QueueHosts;
 import dev.rackcall.rdma.queue.QueueSettings;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
 import java.net.URI;
@@ -68,8 +69,11 @@ final class QueueChild {
     }
 
     private static Agent agent(String host, ControlAddress meta) {
-        return Agent.open(
+        Agent agent = Agent.open(
                 QueueHosts.device(host, SoftOptions.local()),
                 AgentOptions.of(HostId.named(host)).withMeta(() -> meta));
+        // On a busy host, the first attempt may get no answer in time.
+        Await.until("the registration", () -> agent.registrationProblem().isEmpty());
+        return agent;
     }
 }

@@ -7,6 +7,7 @@ import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
@@ -31,6 +32,7 @@ public final class NumbersChild {
                         AgentOptions.of(HostId.named(host)).withMeta(() -> meta));
                 Tenant tenant = agent.admit("numbers")) {
             QueueSettings.use(tenant);
+            Await.until("the registration", () -> agent.registrationProblem().isEmpty());
             serve(args, host, server(args, host).listen(URI.create("vq://" + host + ":0")));
         }
     }

@@ -186,6 +186,9 @@ class RoutedEvolutionTest extends EvolutionTest {
                     try (Agent agent = Agent.open(SoftDevice.of(host, SoftOptions.local()), options);
                             Tenant tenant = agent.admit("server")) {
                         QueueSettings.use(tenant);
+                        Await.until(
+                                "the registration",
+                                () -> agent.registrationProblem().isEmpty());
                         GenerationChild.serve(args[0], server.listen(URI.create("vq://" + host + ":0")));
                     }
                 }

@@ -135,7 +135,7 @@ public final class ConnectedCallers implements AutoCloseable {
             queuePair.toReadyToReceive(
                     ReadyToReceive.from(end.pathTo(name.gid()), name.number()).withFirstPacket(packet));
             int first = random.nextInt() & PACKET_MASK;
-            queuePair.toReadyToSend(HostDevice.PATIENCE.withFirstPacket(first));
+            queuePair.toReadyToSend(end.patience().withFirstPacket(first));
             return new Caller(caller, question, queuePair, first);
         } catch (RuntimeException e) {
             queuePair.close();

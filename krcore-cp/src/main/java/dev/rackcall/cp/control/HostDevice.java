@@ -29,8 +29,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class HostDevice implements AutoCloseable {
     /** Three attempts of 67 ms: a silent peer delays all requests on the same queue pair. */
-    static final ReadyToSend PATIENCE =
+    private static final ReadyToSend PATIENCE =
             ReadyToSend.defaults().withRetries(14, 2).withRnrRetries(3);
+    /**
+     * Three attempts of 1.07 s: the peers of a software device are processes, which a busy host may keep from their
+     * processor. The connection of one that dies ends, which fails its requests at once.
+     */
+    private static final ReadyToSend PATIENCE_WITH_PROCESSES = PATIENCE.withRetries(16, 2);
 
     private static final int PORT = 1;
 
@@ -146,10 +151,15 @@ public final class HostDevice implements AutoCloseable {
     }
 
     /** Takes an initiator from RESET to READY_TO_SEND. */
-    public static void startInitiator(QueuePair initiator) {
+    public void startInitiator(QueuePair initiator) {
         initiator.toInit(InitAttributes.connected());
         initiator.toReadyToReceive(ReadyToReceive.unconnected());
-        initiator.toReadyToSend(PATIENCE);
+        initiator.toReadyToSend(patience());
+    }
+
+    /** How long a peer may be silent before the requests to it fail. */
+    ReadyToSend patience() {
+        return isHardware() ? PATIENCE : PATIENCE_WITH_PROCESSES;
     }
 
     @Override

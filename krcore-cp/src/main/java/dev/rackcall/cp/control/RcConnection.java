@@ -113,7 +113,7 @@ public final class RcConnection implements AutoCloseable {
         }
         queuePair.toReadyToReceive(
                 ReadyToReceive.from(end.pathTo(control.gid()), number).withFirstPacket(theirPacket));
-        queuePair.toReadyToSend(HostDevice.PATIENCE.withFirstPacket(packet));
+        queuePair.toReadyToSend(end.patience().withFirstPacket(packet));
         return true;
     }
 

@@ -20,7 +20,7 @@ interface LaneQueuePair {
     void restart(Lane lane);
 
     /** A DC initiator: one queue pair to many peers. */
-    record Initiator(QueuePair queuePair) implements LaneQueuePair {
+    record Initiator(HostDevice end, QueuePair queuePair) implements LaneQueuePair {
         @Override
         public void address(WorkRequest request, PeerHost peer) {
             DcTarget target = peer.target();
@@ -30,7 +30,7 @@ interface LaneQueuePair {
         @Override
         public void restart(Lane lane) {
             queuePair.toReset();
-            HostDevice.startInitiator(queuePair);
+            end.startInitiator(queuePair);
             lane.resume();
         }
     }

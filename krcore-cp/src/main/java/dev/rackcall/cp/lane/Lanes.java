@@ -94,6 +94,7 @@ public final class Lanes {
         List<Lane> made = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             LaneQueuePair connection = new LaneQueuePair.Initiator(
+                    end,
                     end.initiator(completions.queue(), depth, CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE));
             Lane lane = new Lane(connection, completions, depth, doubted);
             lane.resume();

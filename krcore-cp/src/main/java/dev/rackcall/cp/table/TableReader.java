@@ -47,6 +47,7 @@ public final class TableReader implements AutoCloseable {
 
     private final CompletionQueue completions;
     private final QueuePair queuePair;
+    private final HostDevice end;
     private final boolean isDynamic;
     private final MemoryRegion region;
     private final MemorySegment landing;
@@ -57,6 +58,7 @@ public final class TableReader implements AutoCloseable {
     private boolean closed;
 
     private TableReader(HostDevice end, CompletionQueue completions, QueuePair queuePair, boolean isDynamic) {
+        this.end = end;
         this.completions = completions;
         this.queuePair = queuePair;
         this.isDynamic = isDynamic;
@@ -204,7 +206,7 @@ public final class TableReader implements AutoCloseable {
     private void revive() {
         if (isDynamic) {
             queuePair.toReset();
-            HostDevice.startInitiator(queuePair);
+            end.startInitiator(queuePair);
             round++;
         } else {
             useless = true;

@@ -276,8 +276,8 @@ class SoftDeviceTest {
     @Test
     void shouldNotMistakeItsOwnStopForThePeersSilence() throws Exception {
         CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
-        // Four times 268 ms.
-        ReadyToSend patience = ReadyToSend.defaults().withRetries(16, 0);
+        // Twice four times 268 ms.
+        ReadyToSend patience = ReadyToSend.defaults().withRetries(16, 1);
         try (Connected pair =
                 new Connected(new Bench(device, busy), new Bench(device), patience, InitAttributes.connected())) {
             Links links = ((SoftContext) pair.a.context).core().links();
@@ -292,7 +292,7 @@ class SoftDeviceTest {
             long begin = System.nanoTime();
             Bench.waitUntil(
                     "more than the patience is over",
-                    () -> System.nanoTime() - begin > TimeUnit.MILLISECONDS.toNanos(2_500));
+                    () -> System.nanoTime() - begin > TimeUnit.MILLISECONDS.toNanos(4_000));
             links.later(lookedAt::countDown, TimeUnit.MILLISECONDS.toNanos(300));
             still.countDown();
             awaitUninterruptibly(lookedAt);
