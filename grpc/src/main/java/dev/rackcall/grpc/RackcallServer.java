@@ -35,7 +35,7 @@ final class RackcallServer implements InternalServer {
 
     private static final long FILTER_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** A thread for the deadlines of all servers, so that they do not wait for what clients do at theirs. */
+    /** One thread for the deadlines of all servers. gRPC's shared timer thread also runs clients' work, which could delay them. */
     private static final SharedResourceHolder.Resource<ScheduledExecutorService> TIMERS =
             new SharedResourceHolder.Resource<>() {
                 @Override

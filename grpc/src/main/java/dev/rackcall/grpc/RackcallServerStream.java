@@ -31,8 +31,8 @@ final class RackcallServerStream extends AbstractServerStream {
     private final InboundBytes inbound = new InboundBytes();
     private final SynchronizationContext tasks = new SynchronizationContext((thread, failure) -> failed(failure));
 
-    /** The application's. Written before the trailers are added, read once they are written. */
-    private Status status = Status.UNKNOWN;
+    /** The status that the application gave. Written before the trailers are added, read once they are written. */
+    private Status answered = Status.UNKNOWN;
 
     RackcallServerStream(
             RackcallServerTransport transport,
@@ -109,7 +109,7 @@ final class RackcallServerStream extends AbstractServerStream {
 
     /** The client has cancelled the call, or its connection is gone. */
     void ended(Status status) {
-        // Not as a task: those of this stream may run on another thread, and the client's next call is traced here.
+        // Not as a task, which another thread may run: this thread traces the client's next call.
         closeStats(status);
         tasks.execute(() -> state.abort(status));
     }
@@ -167,7 +167,7 @@ final class RackcallServerStream extends AbstractServerStream {
         /** A tracer hears of the end before the client does: before it hears of the client's next call. */
         @Override
         protected void endIsWritten() {
-            closeStats(status);
+            closeStats(answered);
         }
 
         @Override
@@ -196,8 +196,8 @@ final class RackcallServerStream extends AbstractServerStream {
         }
 
         @Override
-        public void writeTrailers(Metadata trailers, boolean headersSent, Status given) {
-            status = given;
+        public void writeTrailers(Metadata trailers, boolean headersSent, Status status) {
+            answered = status;
             send(Frame.TRAILERS, trailers);
             transport.connection().sender().flush(out);
         }

@@ -12,11 +12,13 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A call that its connection does not take any more, and that was sent nowhere. gRPC repeats it at once, up to 1,000
- * times, until it has heard of the connection's end; then the call fails. So the call ends only after a millisecond,
- * because the thread that tells gRPC may lose its processor.
+ * times, until it has heard of the connection's end; then the call fails. So the call ends only after 10 ms, because
+ * the thread that tells gRPC may lose its processor.
  */
 final class RefusedClientStream extends NoopClientStream {
-    private static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS);
+    /** Not in the common pool, all of whose threads may wait for such calls. */
+    private static final Executor LATER =
+            CompletableFuture.delayedExecutor(10, TimeUnit.MILLISECONDS, Thread::startVirtualThread);
 
     private final Status reason;
     private final ClientStreamTracer[] tracers;
@@ -29,10 +31,14 @@ final class RefusedClientStream extends NoopClientStream {
     @Override
     public void start(ClientStreamListener listener) {
         LATER.execute(() -> {
-            for (ClientStreamTracer tracer : tracers) {
-                tracer.streamClosed(reason);
+            try {
+                for (ClientStreamTracer tracer : tracers) {
+                    tracer.streamClosed(reason);
+                }
+            } finally {
+                // Also if a tracer fails.
+                listener.closed(reason, RpcProgress.MISCARRIED, new Metadata());
             }
-            listener.closed(reason, RpcProgress.MISCARRIED, new Metadata());
         });
     }
 }

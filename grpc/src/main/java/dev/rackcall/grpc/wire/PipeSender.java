@@ -416,7 +416,8 @@ public final class PipeSender {
         return other.published(from, writer.publish());
     }
 
-    /** As {@link #publish}, after the lock was left to tell these streams. Another stream may have published theirs. */
+    /** As {@link #publish}, after the lock was left to tell these streams. Another stream may have published
+     * their last frames. */
     private boolean publishEnds(List<OutboundStream> told) {
         synchronized (lock) {
             for (OutboundStream stream : told) {

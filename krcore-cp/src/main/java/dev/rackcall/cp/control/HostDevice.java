@@ -32,10 +32,11 @@ public final class HostDevice implements AutoCloseable {
     private static final ReadyToSend PATIENCE =
             ReadyToSend.defaults().withRetries(14, 2).withRnrRetries(3);
     /**
-     * Three attempts of 1.07 s: the peers of a software device are processes, which a busy host may keep from their
-     * processor. The connection of one that dies ends, which fails its requests at once.
+     * Three attempts of 0.54 s. A software device's peers are processes, which may get no processor for a while on a busy
+     * host. When one dies, its connection ends, and requests to it fail at once. Less than the 2 s for which a
+     * connection over a virtual queue may accept nothing.
      */
-    private static final ReadyToSend PATIENCE_WITH_PROCESSES = PATIENCE.withRetries(16, 2);
+    private static final ReadyToSend PATIENCE_WITH_PROCESSES = PATIENCE.withRetries(15, 2);
 
     private static final int PORT = 1;
 

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class PoolMemory {
     private static final int SHARE = 64;
-    private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final PoolCommons pool;
@@ -165,7 +165,7 @@ final class PoolMemory {
     }
 
     /**
-     * Gives clients, which were notified of the end, some seconds to leave. Memory that they still use after that stays
+     * Gives clients, which were notified of the end, a second to leave. Memory that they still use after that stays
      * taken.
      */
     void close(SharedPool arena) {
