@@ -7,10 +7,17 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.testkit.Await;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** What a short connection over virtual queues asks of the devices of both hosts. */
 class ConnectCostTest {
+    /**
+     * Connections, of which the cheapest counts: an end that waits long announces that it sleeps, and each end sends a
+     * beat every 400 ms.
+     */
+    private static final int TRIES = 20;
+
     private final CountedRequests requests = new CountedRequests();
 
     /** Opens, calls once, closes. */
@@ -22,26 +29,25 @@ class ConnectCostTest {
         Await.equal("connections", 0, server::connections);
     }
 
-    /**
-     * The cheapest connections count: an end that waits long announces that it sleeps, and each end sends a beat every
-     * 400 ms.
-     */
+    private record Cost(int reads, int all) {}
+
     @Test
     void shouldLookUpNoMemoryOfThePeer() {
         try (QueueHosts hosts = QueueHosts.over(requests::of);
                 RpcServer server = EchoServer.at(hosts.anyPort())) {
             // Connects the agents, too.
             callOnce(server);
+            Cost[] costs = IntStream.range(0, TRIES)
+                    .mapToObj(i -> {
+                        requests.reset();
+                        callOnce(server);
+                        return new Cost(requests.reads(), requests.all());
+                    })
+                    .toArray(Cost[]::new);
             // The client's agent fetches the server's hello, which is long, and an end that sleeps READs whether its
             // announcement has arrived. The hellos name the memory of both ends, so no table of regions is read.
-            int[] least = {Integer.MAX_VALUE, Integer.MAX_VALUE};
-            Await.until("a connection with at most 3 READs, and one with at most 24 requests", () -> {
-                requests.reset();
-                callOnce(server);
-                least[0] = Math.min(least[0], requests.reads());
-                least[1] = Math.min(least[1], requests.all());
-                return least[0] <= 3 && least[1] <= 24;
-            });
+            assertThat(costs).anyMatch(cost -> cost.reads() <= 3);
+            assertThat(costs).anyMatch(cost -> cost.all() <= 24);
         }
     }
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 /** A process that takes orders, see {@link Child}: a JVM with this JVM's flags and class path. Used by one thread. */
 final class ChildProcess implements AutoCloseable {
     /** How long a process may be silent. Emulated machines are slow. */
-    private static final long SILENCE_SECONDS = 900;
+    private static final long SILENCE_SECONDS = 300;
 
     private static final long QUIT_SECONDS = 10;
     private static final String ENDED = "ended";

@@ -90,13 +90,11 @@ public abstract class StreamContract extends RpcFixture {
     @Test
     void shouldSendManyStreamsAtOnce() throws Exception {
         Meter stub = meter();
-        // Fewer on an emulated processor, as the other suites do.
-        int rounds = Math.clamp(Integer.getInteger("rackcall.contract.calls", 200) / 10, 1, 20);
         AtomicInteger right = new AtomicInteger();
         List<Thread> callers = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             callers.add(Thread.startVirtualThread(() -> {
-                for (int j = 0; j < rounds; j++) {
+                for (int j = 0; j < 20; j++) {
                     if (stub.first(200, false, numbers(200)).size() == 200 && stub.add(j, 1) == j + 1) {
                         right.incrementAndGet();
                     }
@@ -106,7 +104,7 @@ public abstract class StreamContract extends RpcFixture {
         for (Thread each : callers) {
             assertThat(each.join(Await.BOUND)).isTrue();
         }
-        assertThat(right).hasValue(8 * rounds);
+        assertThat(right).hasValue(8 * 20);
     }
 
     @Test
