@@ -1,5 +1,7 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.cli.top.TopWatch;
+import dev.rackcall.cli.view.HostNumbers;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.agent.Agent;
@@ -207,29 +209,40 @@ final class AgentCommand implements Callable<Integer> {
                     report.map(AgentCommand::nanos).orElse(Long.MAX_VALUE),
                     this::say);
             say("agent of " + host + " (" + agent.host() + ") serves in " + path);
-            long start = System.nanoTime();
-            long most = nanos(seconds.orElse(DAYS));
-            while (!shutdown.isRequested() && System.nanoTime() - start < most) {
-                if (server.awaitFailure(MOMENT)) {
-                    spec.commandLine()
-                            .getErr()
-                            .println(
-                                    "rackcall: the device of " + agent.host()
-                                            + " failed, as the log says; start the agent again, on another device if this one stays broken");
-                    return 1;
-                }
-                watch.look();
+            if (directory.isEmpty() || device.isForThisHostByDefault()) {
+                return attend(agent, server, watch, shutdown);
             }
-            say("ends with " + watch.all());
-            return 0;
+            try (HostNumbers _ = HostNumbers.serve(
+                    agent.admit("view"), host, directory.get(), path, TopWatch::ofThisHost, this::say)) {
+                return attend(agent, server, watch, shutdown);
+            }
         }
+    }
+
+    private int attend(Agent agent, AgentServer server, AgentReport watch, OrderlyShutdown shutdown)
+            throws InterruptedException {
+        long start = System.nanoTime();
+        long most = nanos(seconds.orElse(DAYS));
+        while (!shutdown.isRequested() && System.nanoTime() - start < most) {
+            if (server.awaitFailure(MOMENT)) {
+                spec.commandLine()
+                        .getErr()
+                        .println(
+                                "rackcall: the device of " + agent.host()
+                                        + " failed, as the log says; start the agent again, on another device if this one stays broken");
+                return 1;
+            }
+            watch.look();
+        }
+        say("ends with " + watch.all());
+        return 0;
     }
 
     private static long nanos(double time) {
         return (long) (time * 1e9);
     }
 
-    private void say(String line) {
+    private synchronized void say(String line) {
         PrintWriter out = spec.commandLine().getOut();
         out.println(line);
         out.flush();

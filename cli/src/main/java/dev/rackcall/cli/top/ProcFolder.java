@@ -28,6 +28,7 @@ import java.util.stream.Stream;
 final class ProcFolder {
     private static final String NAME_PREFIX = "/memfd:rackcall";
     private static final String NAME_SUFFIX = " (deleted)";
+    private static final int MOST_NAME = 255;
     /** Every how many scans a process that held nothing is looked at again. */
     private static final int PATIENCE = 8;
 
@@ -202,7 +203,8 @@ final class ProcFolder {
 
     /** Other processes choose their names; a terminal must not obey them. */
     private static String printable(String name) {
-        return name.chars()
+        return name.codePoints()
+                .limit(MOST_NAME)
                 .map(each -> Character.isISOControl(each) ? '?' : each)
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
                 .toString();

@@ -53,7 +53,12 @@ public final class TopWatch implements AutoCloseable {
 
     /** Watches the processes that this user may look at. */
     public static TopWatch ofThisHost() {
-        return new TopWatch(new ProcFolder(Path.of("/proc")));
+        return of(Path.of("/proc"));
+    }
+
+    /** Watches the processes of a folder like {@code /proc}. */
+    public static TopWatch of(Path folder) {
+        return new TopWatch(new ProcFolder(folder));
     }
 
     /**

@@ -1,15 +1,20 @@
 package dev.rackcall.cli.view;
 
+import java.net.URI;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * What a directory says of a rack. It names servers; numbers of calls are in the memory of their hosts only.
+ * What a directory says of a rack. It names servers, and the agents that tell their hosts' numbers.
  *
  * @param problem why it cannot be asked; the servers are those of the last answer then
  * @param leftOut servers that are not listed because there are too many
+ * @param agents those of other hosts
  */
-record RackReport(Optional<String> problem, List<RackServer> servers, int leftOut) {
+record RackReport(Optional<String> problem, List<RackServer> servers, int leftOut, List<RackAgent> agents) {
+    /** Another host's agent, and where it tells the numbers. */
+    record RackAgent(String id, String host, URI address) {}
+
     /**
      * A server.
      *

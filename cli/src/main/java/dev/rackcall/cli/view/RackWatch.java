@@ -1,5 +1,6 @@
 package dev.rackcall.cli.view;
 
+import dev.rackcall.cli.view.RackReport.RackAgent;
 import dev.rackcall.cli.view.RackReport.RackServer;
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.Directory;
@@ -10,14 +11,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Asks a directory for the servers of a rack every few seconds, with a thread of its own: a store that does not answer
- * must not stop the numbers of this host. Any thread may ask for the report.
+ * must not stop the numbers of this host. It also has the agents that the directory names followed. Any thread may ask
+ * for the report.
  */
-final class RackWatch implements AutoCloseable {
+final class RackWatch implements Rack, AutoCloseable {
     static final int MOST_SERVERS = 500;
 
     private static final Duration PAUSE = Duration.ofSeconds(2);
@@ -27,15 +31,17 @@ final class RackWatch implements AutoCloseable {
             .thenComparing(RackServer::id);
 
     private final Directory directory;
-    private final Supplier<List<RackServer>> servers;
+    private final Supplier<RackReport> names;
+    private final RackHosts hosts;
     private final Thread thread;
     private volatile RackReport report;
     private volatile long askedNanos = System.nanoTime();
     private volatile boolean closed;
 
-    private RackWatch(Directory directory, Supplier<List<RackServer>> servers) {
+    private RackWatch(Directory directory, Supplier<RackReport> names, RackHosts hosts) {
         this.directory = directory;
-        this.servers = servers;
+        this.names = names;
+        this.hosts = hosts;
         this.report = ask();
         this.thread = Thread.ofPlatform().daemon().name("rackcall-view-rack").unstarted(this::run);
     }
@@ -44,33 +50,46 @@ final class RackWatch implements AutoCloseable {
      * Opens the directory, asks it once, and goes on asking.
      *
      * @param host the name of this host there
+     * @param hosts closed with this
      * @throws DirectoryException if it cannot be opened
      */
-    static RackWatch start(URI address, String host) {
+    static RackWatch start(URI address, String host, RackHosts hosts) {
         Directory directory = Directory.open(address);
-        return start(directory, () -> servers(directory, host));
+        return start(directory, () -> names(directory, host), hosts);
     }
 
     /**
-     * Polls {@code servers} until closed.
+     * Polls {@code names} until closed.
      *
      * @param directory closed with it
      */
-    static RackWatch start(Directory directory, Supplier<List<RackServer>> servers) {
-        RackWatch watch = new RackWatch(directory, servers);
+    static RackWatch start(Directory directory, Supplier<RackReport> names, RackHosts hosts) {
+        RackWatch watch = new RackWatch(directory, names, hosts);
         watch.thread.start();
         return watch;
     }
 
     /** The last answer, at most a few seconds old if reports are asked for. */
-    RackReport report() {
+    @Override
+    public Optional<RackReport> report() {
         askedNanos = System.nanoTime();
-        return report;
+        return Optional.of(report);
+    }
+
+    @Override
+    public List<OtherHost> hosts() {
+        return hosts.states();
+    }
+
+    @Override
+    public Map<String, ViewSeries> series() {
+        return hosts.series();
     }
 
     private void run() {
         try {
             while (!closed) {
+                hosts.follow(report.agents());
                 Thread.sleep(PAUSE);
                 if (System.nanoTime() - askedNanos < ViewSampler.PATIENCE.toNanos()) {
                     report = ask();
@@ -84,9 +103,13 @@ final class RackWatch implements AutoCloseable {
     /** Asks now; keeps the last servers if the directory does not answer. */
     RackReport ask() {
         try {
-            List<RackServer> all = servers.get();
-            int shown = Math.min(all.size(), MOST_SERVERS);
-            return new RackReport(Optional.empty(), List.copyOf(all.subList(0, shown)), all.size() - shown);
+            RackReport all = names.get();
+            int shown = Math.min(all.servers().size(), MOST_SERVERS);
+            return new RackReport(
+                    Optional.empty(),
+                    List.copyOf(all.servers().subList(0, shown)),
+                    all.servers().size() - shown,
+                    all.agents());
         } catch (DirectoryException e) {
             return failed(e.getMessage());
         } catch (RuntimeException e) {
@@ -96,17 +119,35 @@ final class RackWatch implements AutoCloseable {
     }
 
     private RackReport failed(String problem) {
-        List<RackServer> last = report == null ? List.of() : report.servers();
-        return new RackReport(Optional.of(problem), last, 0);
+        return report == null
+                ? new RackReport(Optional.of(problem), List.of(), 0, List.of())
+                : new RackReport(Optional.of(problem), report.servers(), 0, report.agents());
     }
 
-    private static List<RackServer> servers(Directory directory, String host) {
+    private static RackReport names(Directory directory, String host) {
         List<RackServer> servers = new ArrayList<>();
+        List<RackAgent> agents = new ArrayList<>();
         for (ChannelName channel : directory.channels()) {
-            directory.endpoints(channel).forEach(endpoint -> servers.add(server(channel, endpoint, host)));
+            boolean isOfAgents = channel.text().equals(HostView.CHANNEL);
+            for (Endpoint endpoint : directory.endpoints(channel)) {
+                if (!isOfAgents) {
+                    servers.add(server(channel, endpoint, host));
+                } else if (!endpoint.host().equals(host)
+                        && endpoint.host().chars().noneMatch(Character::isISOControl)) {
+                    agent(endpoint).ifPresent(agents::add);
+                }
+            }
         }
         servers.sort(ORDER);
-        return servers;
+        agents.sort(Comparator.comparing(RackAgent::host).thenComparing(RackAgent::id));
+        return new RackReport(Optional.empty(), servers, 0, agents);
+    }
+
+    private static Optional<RackAgent> agent(Endpoint endpoint) {
+        return Stream.concat(endpoint.rdma().stream(), endpoint.tcp().stream())
+                .filter(address -> "vq".equals(address.getScheme()))
+                .findFirst()
+                .map(address -> new RackAgent(endpoint.id(), endpoint.host(), address));
     }
 
     private static RackServer server(ChannelName channel, Endpoint endpoint, String host) {
@@ -135,6 +176,7 @@ final class RackWatch implements AutoCloseable {
         closed = true;
         thread.interrupt();
         thread.join(END);
+        hosts.close();
         directory.close();
     }
 }

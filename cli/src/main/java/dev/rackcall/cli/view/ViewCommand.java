@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -64,16 +63,19 @@ public final class ViewCommand implements Callable<Integer> {
         if (directory.isEmpty()) {
             serve(here, Optional::empty);
         } else {
-            try (RackWatch rack = RackWatch.start(directory.get(), here)) {
-                serve(here, () -> Optional.of(rack.report()));
+            RackHosts hosts = new RackHosts(
+                    agent -> AgentWatch.follow(agent, explainOptions(Optional.of(agent.host()))), ViewHistory.GONE);
+            try (RackWatch rack = RackWatch.start(directory.get(), here, hosts)) {
+                serve(here, rack);
             }
         }
         return 0;
     }
 
-    private void serve(String here, Supplier<Optional<RackReport>> rack) throws IOException, InterruptedException {
+    private void serve(String here, Rack rack) throws IOException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
-        try (ViewSampler sampler = ViewSampler.ofThisHost(new ViewHistory(here, explainOptions(), RuntimeFolders::of));
+        try (ViewSampler sampler =
+                        ViewSampler.ofThisHost(new ViewHistory(here, explainOptions(host), RuntimeFolders::of));
                 ViewServer server = ViewServer.start(port, sampler, rack, this::explain)) {
             out.println("Open this address in a browser on this host; Ctrl-C ends.");
             out.println(server.address());
@@ -83,10 +85,10 @@ public final class ViewCommand implements Callable<Integer> {
         }
     }
 
-    private String explainOptions() {
+    private String explainOptions(Optional<String> name) {
         StringBuilder options = new StringBuilder();
         directory.ifPresent(address -> options.append(" --directory ").append(quoted(address.toString())));
-        host.ifPresent(name -> options.append(" --host ").append(quoted(name)));
+        name.ifPresent(each -> options.append(" --host ").append(quoted(each)));
         return options.toString();
     }
 

@@ -8,6 +8,7 @@ import dev.rackcall.cli.view.ViewState.ProcessNode;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -22,7 +23,7 @@ import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 
 /**
- * The last minutes of this host's connections. It keeps those that ended for a while, because a server that died is what
+ * The last minutes of a host's connections. It keeps those that ended for a while, because a server that died is what
  * an operator looks for. Its size has a bound, whatever other processes do. For one thread.
  */
 final class ViewHistory {
@@ -32,7 +33,7 @@ final class ViewHistory {
     static final int MOST_CONNECTIONS = 500;
     static final int MOST_PROCESSES = 500;
     /** How long a connection is shown after its end. */
-    static final long GONE_NANOS = TimeUnit.SECONDS.toNanos(60);
+    static final Duration GONE = Duration.ofSeconds(60);
 
     private static final float NONE = Float.NaN;
 
@@ -213,7 +214,7 @@ final class ViewHistory {
                 goneNanos = Optional.of(nanos);
                 row = with(idle(row), row, stateAtEnd(isAlive));
             }
-            return nanos - goneNanos.get() < GONE_NANOS;
+            return nanos - goneNanos.get() < GONE.toNanos();
         }
 
         private String stateAtEnd(IntPredicate isAlive) {

@@ -10,9 +10,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
- * Watches this host's connections while a viewer looks: one thread for all viewers. Without viewers it reads nothing and
+ * Watches a host's connections while a viewer looks: one thread for all viewers. Without viewers it reads nothing and
  * keeps no memory of other processes open. Any thread may ask it.
  */
 final class ViewSampler implements AutoCloseable {
@@ -32,13 +33,27 @@ final class ViewSampler implements AutoCloseable {
 
         boolean isAlive(int pid);
 
+        /** Connections that are not in the report because there are too many. */
+        default int leftOut() {
+            return 0;
+        }
+
         @Override
         void close() throws IOException;
     }
 
     /** Begins to watch. */
     interface WatchStart {
-        Watch start();
+        Watch start() throws IOException;
+    }
+
+    /** Says why a host cannot be watched; its message is all that a viewer is told. */
+    static final class UnseenHostException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        UnseenHostException(String why) {
+            super(why);
+        }
     }
 
     private final WatchStart watches;
@@ -74,7 +89,12 @@ final class ViewSampler implements AutoCloseable {
 
     /** Watches this host. */
     static ViewSampler ofThisHost(ViewHistory history) {
-        return start(history, () -> new HostWatch(TopWatch.ofThisHost()), PATIENCE);
+        return of(TopWatch::ofThisHost, history);
+    }
+
+    /** Watches a host. */
+    static ViewSampler of(Supplier<TopWatch> host, ViewHistory history) {
+        return start(history, () -> new HostWatch(host.get()), PATIENCE);
     }
 
     /** The first moment after that one, once it has come; the last one if none comes within 5 s. */
@@ -95,6 +115,34 @@ final class ViewSampler implements AutoCloseable {
             answeredNanos = Optional.of(System.nanoTime());
             lock.unlock();
         }
+    }
+
+    /** The last moment, without waiting for the next one; a viewer asks again soon. */
+    ViewState latest() {
+        lock.lock();
+        try {
+            look();
+            return state;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #latest}; empty if it is not after that one, or from before a pause. */
+    Optional<ViewState> latestAfter(long sequence) {
+        lock.lock();
+        try {
+            boolean isNews = hasViewer() && state.sequence() > sequence;
+            look();
+            return isNews ? Optional.of(state) : Optional.empty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void look() {
+        answeredNanos = Optional.of(System.nanoTime());
+        changed.signalAll();
     }
 
     /** The last minutes. */
@@ -140,7 +188,8 @@ final class ViewSampler implements AutoCloseable {
         lock.lock();
         try {
             state = history.add(
-                    state.sequence() + 1, System.currentTimeMillis(), System.nanoTime(), report, watch::isAlive);
+                            state.sequence() + 1, System.currentTimeMillis(), System.nanoTime(), report, watch::isAlive)
+                    .leavingOut(watch.leftOut());
             changed.signalAll();
         } finally {
             lock.unlock();
@@ -149,9 +198,10 @@ final class ViewSampler implements AutoCloseable {
 
     /** Tells viewers, and tries again after a pause. */
     private void fail(Exception problem) throws InterruptedException {
+        String why = problem instanceof UnseenHostException ? problem.getMessage() : problem.toString();
         lock.lock();
         try {
-            state = history.failed(state.sequence() + 1, System.currentTimeMillis(), problem.toString());
+            state = history.failed(state.sequence() + 1, System.currentTimeMillis(), why);
             changed.signalAll();
             for (long left = RETRY_NANOS; left > 0 && !closed; ) {
                 left = changed.awaitNanos(left);

@@ -16,7 +16,6 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -43,14 +42,11 @@ final class ViewServer implements AutoCloseable {
     private final String token;
     private final PageFiles files = PageFiles.load();
     private final ViewSampler sampler;
-    private final Supplier<Optional<RackReport>> rack;
+    private final Rack rack;
     private final Function<ViewState.ConnectionEdge, String> explain;
 
     private ViewServer(
-            HttpServer http,
-            ViewSampler sampler,
-            Supplier<Optional<RackReport>> rack,
-            Function<ViewState.ConnectionEdge, String> explain) {
+            HttpServer http, ViewSampler sampler, Rack rack, Function<ViewState.ConnectionEdge, String> explain) {
         this.http = http;
         this.sampler = sampler;
         this.rack = rack;
@@ -73,14 +69,10 @@ final class ViewServer implements AutoCloseable {
      * Starts to serve.
      *
      * @param port 0 for any
-     * @param rack gives what a directory says; empty without one
      * @param explain gives the explanation of a connection's route
      */
     static ViewServer start(
-            int port,
-            ViewSampler sampler,
-            Supplier<Optional<RackReport>> rack,
-            Function<ViewState.ConnectionEdge, String> explain)
+            int port, ViewSampler sampler, Rack rack, Function<ViewState.ConnectionEdge, String> explain)
             throws IOException {
         HttpServer http;
         try {
@@ -130,7 +122,9 @@ final class ViewServer implements AutoCloseable {
         return switch (name.get()) {
             case "state" -> state(query);
             case "history" -> PageAnswer.json(JSON.writeValueAsBytes(sampler.series()));
-            case "rack" -> PageAnswer.json(JSON.writeValueAsBytes(rack.get()));
+            case "rack" -> PageAnswer.json(JSON.writeValueAsBytes(rack.report()));
+            case "hosts" -> PageAnswer.json(JSON.writeValueAsBytes(rack.hosts()));
+            case "hosts-history" -> PageAnswer.json(JSON.writeValueAsBytes(rack.series()));
             case "explain" -> explanation(query);
             default -> files.find(name.get()).orElseGet(() -> PageAnswer.refusal(404, "There is no such page."));
         };

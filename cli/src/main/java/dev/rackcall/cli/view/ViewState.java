@@ -23,6 +23,11 @@ record ViewState(
         List<ProcessNode> processes,
         List<ConnectionEdge> connections) {
 
+    /** The same with more connections that are not shown. */
+    ViewState leavingOut(int more) {
+        return new ViewState(sequence, atMillis, host, problem, notReadable, leftOut + more, processes, connections);
+    }
+
     /**
      * A process.
      *

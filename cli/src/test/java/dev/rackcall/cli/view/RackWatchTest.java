@@ -13,6 +13,7 @@ import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +26,19 @@ class RackWatchTest {
     @TempDir
     private Path folder;
 
+    /** Follows none. */
+    private static RackHosts hosts() {
+        return new RackHosts(
+                agent -> {
+                    throw new AssertionError("not named: " + agent);
+                },
+                ViewHistory.GONE);
+    }
+
+    private static RackReport report(RackWatch watch) {
+        return watch.report().orElseThrow();
+    }
+
     @Test
     void shouldListTheServersThatADirectoryNamesWhileTheyAreAnnounced() throws Exception {
         URI address = folder.resolve("directory").toUri();
@@ -35,13 +49,13 @@ class RackWatchTest {
                     Endpoint.of("b", "other", 1)
                             .withPool("pool")
                             .withRdma(List.of(URI.create("rdma://10.0.0.1:4000"))));
-            try (RackWatch watch = RackWatch.start(address, "here")) {
+            try (RackWatch watch = RackWatch.start(address, "here", hosts())) {
                 RackServer cart = new RackServer("here", true, "/shop/cart", "a", List.of(), 0);
                 RackServer stock = new RackServer("other", false, "/shop/stock", "b", List.of("POOL", "RDMA"), 0);
-                assertThat(watch.report().servers()).containsExactly(cart, stock);
-                assertThat(watch.report().problem()).isEmpty();
+                assertThat(report(watch).servers()).containsExactly(cart, stock);
+                assertThat(report(watch).problem()).isEmpty();
                 other.close();
-                Await.equal("the servers", List.of(cart), () -> watch.report().servers());
+                Await.equal("the servers", List.of(cart), () -> report(watch).servers());
             }
             assertThat(here.channel()).isEqualTo(CART);
         }
@@ -52,8 +66,8 @@ class RackWatchTest {
         URI address = folder.resolve("directory").toUri();
         try (Directory directory = Directory.open(address)) {
             Announcement cart = directory.announce(CART, Endpoint.of("a", "other", 1));
-            RackWatch watch = RackWatch.start(address, "here");
-            assertThat(watch.report().servers()).hasSize(1);
+            RackWatch watch = RackWatch.start(address, "here", hosts());
+            assertThat(report(watch).servers()).hasSize(1);
             watch.close();
             cart.close();
             assertThat(watch.ask().problem()).isPresent();
@@ -66,29 +80,32 @@ class RackWatchTest {
         RackServer cart = new RackServer("other", false, "/shop/cart", "a", List.of(), 0);
         AtomicBoolean broken = new AtomicBoolean();
         Directory directory = Directory.open(folder.resolve("directory").toUri());
-        try (RackWatch watch = RackWatch.start(directory, () -> {
-            if (broken.get()) {
-                throw new IllegalStateException("planted");
-            }
-            return List.of(cart);
-        })) {
-            assertThat(watch.report().problem()).isEmpty();
+        try (RackWatch watch = RackWatch.start(
+                directory,
+                () -> {
+                    if (broken.get()) {
+                        throw new IllegalStateException("planted");
+                    }
+                    return new RackReport(Optional.empty(), List.of(cart), 0, List.of());
+                },
+                hosts())) {
+            assertThat(report(watch).problem()).isEmpty();
             broken.set(true);
             Await.until(
                     "the page to be told",
-                    () -> watch.report()
+                    () -> report(watch)
                             .problem()
                             .filter(text -> text.contains("planted"))
                             .isPresent());
-            assertThat(watch.report().servers()).containsExactly(cart);
+            assertThat(report(watch).servers()).containsExactly(cart);
             broken.set(false);
-            Await.until("the next look", () -> watch.report().problem().isEmpty());
+            Await.until("the next look", () -> report(watch).problem().isEmpty());
         }
     }
 
     @Test
     void shouldRefuseAnAddressThatNoStoreUnderstands() {
-        assertThatThrownBy(() -> RackWatch.start(URI.create("gopher://somewhere"), "here"))
+        assertThatThrownBy(() -> RackWatch.start(URI.create("gopher://somewhere"), "here", hosts()))
                 .isInstanceOf(DirectoryException.class)
                 .hasMessageContaining("no store here understands");
     }

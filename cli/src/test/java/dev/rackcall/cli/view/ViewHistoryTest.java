@@ -105,7 +105,7 @@ class ViewHistoryTest {
         add(Rows.report(cart()));
         dead.add(SERVER);
         add(NOTHING);
-        seconds += TimeUnit.NANOSECONDS.toSeconds(ViewHistory.GONE_NANOS);
+        seconds += ViewHistory.GONE.toSeconds();
         ViewState state = add(NOTHING);
         assertThat(state.connections()).isEmpty();
         assertThat(state.processes()).isEmpty();

@@ -251,7 +251,8 @@ class ViewPageTest {
                 List.of(
                         new RackReport.RackServer(ATTACK, false, "/shop/cart", "a", List.of("POOL", "RDMA"), 3),
                         new RackReport.RackServer("here", true, "/shop/cart", "b", List.of(), 0)),
-                0));
+                0,
+                List.of()));
         show();
         browser.await("document.querySelectorAll('#rack tbody tr').length === 2");
         assertThat(browser.text("document.querySelector('#rack tbody tr').textContent"))

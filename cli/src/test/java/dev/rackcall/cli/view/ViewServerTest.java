@@ -199,7 +199,8 @@ class ViewServerTest {
         rack = Optional.of(new RackReport(
                 Optional.empty(),
                 List.of(new RackReport.RackServer("other", false, CHANNEL, "a", List.of("RDMA"), 3)),
-                0));
+                0,
+                List.of()));
         assertThat(json(ask("GET", "rack")).get("servers").get(0).get("host").asString())
                 .isEqualTo("other");
     }

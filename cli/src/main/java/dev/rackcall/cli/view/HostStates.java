@@ -1,0 +1,118 @@
+package dev.rackcall.cli.view;
+
+import dev.rackcall.cli.view.ViewState.ConnectionEdge;
+import dev.rackcall.cli.view.ViewState.ProcessNode;
+import java.io.IOException;
+import java.lang.reflect.RecordComponent;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Limits of what one host tells another one: its agent keeps them, and the other host does not believe that it does. */
+final class HostStates {
+    /** Connections of a host. */
+    static final int MOST_CONNECTIONS = 100;
+    /** Processes of a host: the ends of its connections, and others. */
+    private static final int MOST_PROCESSES = 3 * MOST_CONNECTIONS;
+
+    private static final int MOST_TEXT = 512;
+    private static final Pattern ID = Pattern.compile("[0-9]{1,20}-[0-9]{1,20}");
+    private static final Pattern WORD = Pattern.compile("[A-Za-z_ ]{1,20}");
+
+    static final ViewState NOTHING = new ViewState(0, 0, "", Optional.empty(), 0, 0, List.of(), List.of());
+
+    private HostStates() {}
+
+    /** Cuts what an honest host has to tell. Connections that have ended come first, and then the busiest. */
+    static ViewState fit(ViewState all, int most) {
+        List<ConnectionEdge> connections = all.connections().stream()
+                .sorted(Comparator.comparing(edge -> edge.goneSeconds().isEmpty()))
+                .limit(most)
+                .map(edge -> new ConnectionEdge(edge.row(), edge.goneSeconds(), Optional.empty(), edge.explain()))
+                .toList();
+        Set<Integer> ends = new HashSet<>();
+        connections.forEach(edge -> {
+            Stream.of(edge.row().serverPid(), edge.row().clientPid())
+                    .flatMap(Optional::stream)
+                    .forEach(ends::add);
+            ends.addAll(edge.row().holders());
+        });
+        List<ProcessNode> processes = all.processes().stream()
+                .sorted(Comparator.comparing(node -> !ends.contains(node.row().pid())))
+                .limit(3L * most)
+                .toList();
+        return new ViewState(
+                all.sequence(),
+                all.atMillis(),
+                cut(all.host()),
+                all.problem().map(HostStates::cut),
+                all.notReadable(),
+                all.leftOut() + all.connections().size() - connections.size(),
+                processes,
+                connections);
+    }
+
+    private static String cut(String text) {
+        String plain = text.replaceAll("\\p{Cntrl}", " ");
+        return plain.substring(0, Math.min(plain.length(), MOST_TEXT));
+    }
+
+    /** @throws IOException if no honest agent tells that; its message says why */
+    static void check(ViewState state) throws IOException {
+        checkValue(state);
+        Set<String> ids = new HashSet<>();
+        for (ConnectionEdge edge : state.connections()) {
+            require(ID.matcher(edge.row().id()).matches() && ids.add(edge.row().id()), "a connection's id");
+            require(WORD.matcher(edge.row().transport()).matches(), "a transport");
+            require(WORD.matcher(edge.row().state()).matches(), "a state");
+        }
+        require(state.connections().size() <= MOST_CONNECTIONS, "the number of connections");
+    }
+
+    /** Looks at a value and all that it contains. */
+    private static void checkValue(Object value) throws IOException {
+        switch (value) {
+            case String text ->
+                require(text.length() <= MOST_TEXT && text.chars().noneMatch(Character::isISOControl), "a text");
+            case Double number -> require(number >= 0 && number < Double.POSITIVE_INFINITY, "a rate or a time");
+            case Long number -> require(number >= 0, "a number");
+            case Integer number -> require(number >= 0, "a number");
+            case Boolean _ -> {}
+            case Optional<?> optional -> {
+                if (optional.isPresent()) {
+                    checkValue(optional.get());
+                }
+            }
+            case List<?> list -> {
+                require(list.size() <= MOST_PROCESSES, "the length of a list");
+                for (Object element : list) {
+                    checkValue(element);
+                }
+            }
+            case Record row -> {
+                for (RecordComponent component : row.getClass().getRecordComponents()) {
+                    checkValue(component(row, component));
+                }
+            }
+            default -> throw new IllegalStateException("not checked: " + value.getClass());
+        }
+    }
+
+    private static Object component(Record row, RecordComponent component) {
+        try {
+            return component.getAccessor().invoke(row);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void require(boolean condition, String what) throws IOException {
+        if (!condition) {
+            throw new IOException(what + " is impossible");
+        }
+    }
+}

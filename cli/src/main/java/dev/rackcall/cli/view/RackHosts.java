@@ -1,0 +1,105 @@
+package dev.rackcall.cli.view;
+
+import dev.rackcall.cli.view.Rack.OtherHost;
+import dev.rackcall.cli.view.RackReport.RackAgent;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * Follows the agents of other hosts while the page is open, each with a thread of its own, so that one that does not
+ * answer delays no other. A host whose agent is gone stays for a minute, because it is what an operator looks for. One
+ * thread changes the agents; any thread may read.
+ */
+final class RackHosts implements AutoCloseable {
+    static final int MOST_HOSTS = 64;
+    /** Of all hosts together. */
+    private static final int MOST_CONNECTIONS = 1000;
+
+    private static final int LEAST_CONNECTIONS = 10;
+
+    private final Function<RackAgent, ViewSampler> start;
+    private final Duration kept;
+    private volatile Map<String, Host> hosts = Map.of();
+
+    /** An agent that is named, or was. */
+    private record Host(RackAgent agent, ViewSampler sampler, Optional<Long> goneNanos) {
+        boolean isKept(Map<String, RackAgent> named, long keptNanos) {
+            return named.containsKey(agent.id())
+                    || (goneNanos
+                                    .filter(since -> System.nanoTime() - since > keptNanos)
+                                    .isEmpty()
+                            && named.values().stream()
+                                    .noneMatch(each -> each.host().equals(agent.host())));
+        }
+
+        Host next(boolean isNamed) {
+            return new Host(
+                    agent, sampler, isNamed ? Optional.empty() : goneNanos.or(() -> Optional.of(System.nanoTime())));
+        }
+    }
+
+    /**
+     * @param start begins to follow an agent
+     * @param kept how long an agent is shown that nothing names any more
+     */
+    RackHosts(Function<RackAgent, ViewSampler> start, Duration kept) {
+        this.start = start;
+        this.kept = kept;
+    }
+
+    /** Follows these agents, and no others. */
+    void follow(List<RackAgent> agents) throws InterruptedException {
+        Map<String, RackAgent> named = agents.stream()
+                .limit(MOST_HOSTS)
+                .collect(Collectors.toMap(RackAgent::id, each -> each, (a, _) -> a, LinkedHashMap::new));
+        Map<String, Host> before = hosts;
+        Map<String, Host> next = new LinkedHashMap<>();
+        before.forEach((id, host) -> {
+            if (host.isKept(named, kept.toNanos())) {
+                next.put(id, host.next(named.containsKey(id)));
+            }
+        });
+        named.forEach((id, agent) -> {
+            if (!next.containsKey(id) && next.size() < MOST_HOSTS) {
+                next.put(id, new Host(agent, start.apply(agent), Optional.empty()));
+            }
+        });
+        hosts = next;
+        for (Host host : before.values()) {
+            if (!next.containsKey(host.agent().id())) {
+                host.sampler().close();
+            }
+        }
+    }
+
+    /** What each agent has told last, or why it has not. Keeps them being asked. */
+    List<OtherHost> states() {
+        Map<String, Host> all = hosts;
+        int most =
+                Math.clamp(MOST_CONNECTIONS / Math.max(1, all.size()), LEAST_CONNECTIONS, HostStates.MOST_CONNECTIONS);
+        return all.values().stream()
+                .map(host -> new OtherHost(
+                        host.agent().id(), HostStates.fit(host.sampler().latest(), most)))
+                .toList();
+    }
+
+    Map<String, ViewSeries> series() {
+        return hosts.values().stream()
+                .collect(Collectors.toMap(
+                        host -> host.agent().id(), host -> host.sampler().series()));
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        Map<String, Host> all = hosts;
+        hosts = Map.of();
+        for (Host host : all.values()) {
+            host.sampler().close();
+        }
+    }
+}
