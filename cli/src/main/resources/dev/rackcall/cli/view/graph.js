@@ -1,5 +1,6 @@
-// The graph: processes are boxes in layers, clients before their servers; connections are curves between them. Only the
-// numbers change from second to second; boxes move when a process or a channel comes or goes.
+// The graph: processes are boxes in layers, clients before their servers; connections are curves between them. Each host
+// has a frame, one below the other. Only the numbers change from second to second; boxes move when a process or a channel
+// comes or goes.
 
 import { cut, cutMiddle, say, set, svg } from './format.js';
 
@@ -16,6 +17,10 @@ const MOST_LABELS = { wide: 40, narrow: 16 };
 const DENSE_PORT = { from: 9, to: 9 };
 const CHANNEL_LETTERS = 30;
 const LOOP = 52;
+/** Below a host's boxes, for curves that go around them. */
+const AROUND = 50;
+/** From one host's boxes to the next one's. */
+const BAND = { wide: 2 * FRAME + FRAME_TITLE + 12, narrow: FRAME_TITLE + 26 };
 const NARROW = { columns: 2, height: 58, gap: 58, between: 10 };
 
 /** Gives each node a layer: clients first. Calls in a circle count in the direction in which they are met first. */
@@ -81,8 +86,11 @@ function untangle(layers, edges) {
   }
 }
 
+/** The host by whose frame a box lies. */
+const bandOf = (node) => (node.elsewhere ? '' : node.host);
+
 /** Boxes in columns, with room for labels between them. */
-function wideLayout(layers, edges, width, isDense) {
+function wideLayout(layers, edges, width, isDense, bands, alone) {
   const port = isDense ? DENSE_PORT : PORT;
   const plain = edges.filter((edge) => edge.from !== edge.to);
   const boxes = new Map();
@@ -90,26 +98,37 @@ function wideLayout(layers, edges, width, isDense) {
     (width - 2 * (PAD + FRAME) - layers.length * BOX.width) / (layers.length - 1)));
   const total = layers.length * BOX.width + (layers.length - 1) * gap;
   const left = Math.max(PAD + FRAME, (width - total) / 2);
-  const tallest = Math.max(0, ...layers.map((layer) => layer.reduce((y, node) => {
-    const box = {
-      node,
-      width: BOX.width,
-      height: Math.max(BOX.height, 14 + Math.max(...['from', 'to'].map((side) => plain.filter((edge) => edge[side] === node.id).length * port[side]))),
-      loops: edges.filter((edge) => edge.from === node.id && edge.to === node.id).length,
-    };
-    box.y = y;
-    boxes.set(node.id, box);
-    return y + box.height + box.loops * LOOP + BOX.gap;
-  }, 0) - BOX.gap));
-  layers.forEach((layer, column) => {
-    const lastBox = boxes.get(layer.at(-1).id);
-    const shift = PAD + FRAME + FRAME_TITLE + (tallest - (lastBox.y + lastBox.height + lastBox.loops * LOOP)) / 2;
-    layer.forEach((node) => {
+  const columns = new Map(layers.flatMap((layer, column) => layer.map((node) => [node.id, column])));
+  const layout = {
+    boxes, frames: new Map(), letters: { name: BOX.letters, channel: CHANNEL_LETTERS },
+    width: Math.max(width, left + total + PAD + FRAME), bottom: PAD + FRAME + FRAME_TITLE,
+  };
+  bands.forEach((band, index) => {
+    const top = layout.bottom + (index > 0 ? BAND.wide : 0);
+    const mine = layers.map((layer) => layer.filter((node) => bandOf(node) === band));
+    const heights = mine.map((layer) => layer.reduce((y, node) => {
+      const box = {
+        node,
+        width: BOX.width,
+        height: Math.max(BOX.height, 14 + Math.max(...['from', 'to'].map((side) => plain.filter((edge) => edge[side] === node.id).length * port[side]))),
+        loops: edges.filter((edge) => edge.from === node.id && edge.to === node.id).length,
+      };
+      box.y = y;
+      boxes.set(node.id, box);
+      return y + box.height + box.loops * LOOP + BOX.gap;
+    }, 0) - BOX.gap);
+    const tallest = Math.max(0, ...heights);
+    mine.forEach((layer, column) => layer.forEach((node) => {
       const box = boxes.get(node.id);
       box.x = left + column * (BOX.width + gap);
-      box.y += shift;
+      box.y += top + (tallest - heights[column]) / 2;
       box.column = column;
-    });
+    }));
+    const ids = new Set(mine.flat().map((node) => node.id));
+    const isRound = plain.some((edge) => columns.get(edge.to) <= columns.get(edge.from) && (ids.has(edge.from) || ids.has(edge.to)));
+    layout.bottom = top + tallest + (isRound ? AROUND : 0);
+    placeAlone(layout, alone.filter((node) => bandOf(node) === band), false);
+    layout.frames.set(band, layout.bottom);
   });
   const ports = (side, other) => {
     const found = new Map();
@@ -157,28 +176,33 @@ function wideLayout(layers, edges, width, isDense) {
     }
   }
   const labels = [...curves.values()].map((curve) => curve.label[1] + PORT.to / 2);
-  const bottoms = [...boxes.values()].map((box) => box.y + box.height);
-  return {
-    boxes, curves, letters: { name: BOX.letters, channel: CHANNEL_LETTERS },
-    width: Math.max(width, left + total + PAD + FRAME), bottom: Math.max(PAD + FRAME + FRAME_TITLE, ...labels, ...bottoms),
-  };
+  return { ...layout, curves, bottom: Math.max(layout.bottom, ...labels) };
 }
 
 /** Boxes in rows, two beside each other; labels hold the rate only. */
-function narrowLayout(layers, edges, width) {
+function narrowLayout(layers, edges, width, bands, alone) {
   const boxes = new Map();
   const boxWidth = Math.floor((width - 2 * (PAD - 4) - 2 * 8 - NARROW.between) / NARROW.columns);
-  let y = PAD + FRAME_TITLE + 8;
-  for (const layer of layers) {
-    for (let i = 0; i < layer.length; i += NARROW.columns) {
-      const row = layer.slice(i, i + NARROW.columns);
-      const rowWidth = row.length * boxWidth + (row.length - 1) * NARROW.between;
-      row.forEach((node, column) => boxes.set(node.id, {
-        node, x: (width - rowWidth) / 2 + column * (boxWidth + NARROW.between), y, width: boxWidth, height: NARROW.height,
-      }));
-      y += NARROW.height + (i + NARROW.columns < layer.length ? 34 : NARROW.gap);
+  const layout = {
+    boxes, boxWidth, frames: new Map(), letters: { name: Math.floor((boxWidth - 20) / 7.4) }, width, bottom: PAD + FRAME_TITLE + 8,
+  };
+  bands.forEach((band, index) => {
+    let y = layout.bottom + (index > 0 ? BAND.narrow : 0);
+    const rows = layers.map((layer) => layer.filter((node) => bandOf(node) === band)).filter((layer) => layer.length > 0);
+    for (const nodes of rows) {
+      for (let i = 0; i < nodes.length; i += NARROW.columns) {
+        const row = nodes.slice(i, i + NARROW.columns);
+        const rowWidth = row.length * boxWidth + (row.length - 1) * NARROW.between;
+        row.forEach((node, column) => boxes.set(node.id, {
+          node, x: (width - rowWidth) / 2 + column * (boxWidth + NARROW.between), y, width: boxWidth, height: NARROW.height,
+        }));
+        y += NARROW.height + (i + NARROW.columns < nodes.length ? 34 : NARROW.gap);
+      }
     }
-  }
+    layout.bottom = rows.length > 0 ? y - NARROW.gap : y;
+    placeAlone(layout, alone.filter((node) => bandOf(node) === band), true);
+    layout.frames.set(band, layout.bottom);
+  });
   const curves = new Map();
   const port = (edge, side) => {
     const mine = edges.filter((other) => other[side] === edge[side] && (other.from !== other.to || side === 'from'));
@@ -202,7 +226,7 @@ function narrowLayout(layers, edges, width) {
       });
     }
   }
-  return { boxes, curves, boxWidth, letters: { name: Math.floor((boxWidth - 20) / 7.4) }, width, bottom: layers.length > 0 ? y - NARROW.gap : y };
+  return { ...layout, curves };
 }
 
 /** Puts boxes without curves in rows below. */
@@ -239,7 +263,7 @@ export class Graph {
     new ResizeObserver(() => this.model && this.update(this.model)).observe(container);
   }
 
-  /** Shows {host, nodes, edges}, whose selected parts say so. */
+  /** Shows {hosts, nodes, edges}, whose selected parts say so. */
   update(model) {
     this.model = model;
     const width = this.container.clientWidth;
@@ -256,7 +280,7 @@ export class Graph {
 
   build(width) {
     const focused = document.activeElement?.closest?.('[data-key]')?.dataset.key;
-    const { nodes, edges, host } = this.model;
+    const { nodes, edges, hosts } = this.model;
     this.parts = new Map();
     if (nodes.length === 0) {
       this.container.replaceChildren();
@@ -267,16 +291,17 @@ export class Graph {
     untangle(layers, edges);
     this.narrow = width < WIDE;
     const isDense = edges.length > (this.narrow ? MOST_LABELS.narrow : MOST_LABELS.wide);
-    const layout = this.narrow ? narrowLayout(layers, edges, width) : wideLayout(layers, edges, width, isDense);
     const alone = nodes.filter((node) => !connected.has(node.id));
-    placeAlone(layout, alone.filter((node) => !node.elsewhere), this.narrow);
-    layout.frameBottom = layout.bottom;
+    const framed = alone.filter((node) => !node.elsewhere);
+    const filled = new Set([...layers.flat(), ...framed].map(bandOf));
+    const bands = hosts.map(({ key }) => key).filter((key) => filled.has(key));
+    const layout = this.narrow ? narrowLayout(layers, edges, width, bands, framed) : wideLayout(layers, edges, width, isDense, bands, framed);
     layout.bottom += FRAME;
     placeAlone(layout, alone.filter((node) => node.elsewhere), this.narrow);
     layout.height = layout.bottom + PAD;
     this.letters = layout.letters;
     const picture = svg('svg', { width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}`, role: 'group', class: isDense ? 'dense' : '' });
-    picture.append(this.frame(layout, host));
+    picture.append(...hosts.map((host) => this.frame(layout, host)));
     const above = svg('g');
     edges.forEach((edge) => {
       const curve = layout.curves.get(edge.key);
@@ -291,9 +316,9 @@ export class Graph {
     }
   }
 
-  /** This host's border. */
-  frame(layout, host) {
-    const own = [...layout.boxes.values()].filter((box) => !box.node.elsewhere);
+  /** A host's border. */
+  frame(layout, { key, name }) {
+    const own = [...layout.boxes.values()].filter(({ node }) => !node.elsewhere && node.host === key);
     if (own.length === 0) {
       return svg('g');
     }
@@ -302,8 +327,8 @@ export class Graph {
     const right = Math.max(...own.map((box) => box.x + box.width)) + margin;
     const y = Math.min(...own.map((box) => box.y)) - margin - FRAME_TITLE + 4;
     const title = svg('text', { x: x + 12, y: y + 18, class: 'host' });
-    title.textContent = `host ${cut(host, 40)}`;
-    return svg('g', { class: 'frame' }, svg('rect', { x, y, width: right - x, height: layout.frameBottom + margin - y, rx: 14 }), title);
+    title.textContent = `host ${cut(name, 40)}`;
+    return svg('g', { class: 'frame' }, svg('rect', { x, y, width: right - x, height: layout.frames.get(key) + margin - y, rx: 14 }), title);
   }
 
   clickable(element, kind, id, key) {
@@ -334,7 +359,7 @@ export class Graph {
     } else {
       part.group.setAttribute('tabindex', 0);
       part.group.setAttribute('role', 'button');
-      this.clickable(part.group, 'process', () => node.pid, node.id);
+      this.clickable(part.group, 'process', () => node.process, node.id);
     }
     this.parts.set(node.id, part);
     return part.group;

@@ -42,9 +42,17 @@ const TRANSPORTS = {
 /** Where the other end has memory of its own: how its calls travel. */
 const WAYS = { RDMA: 'RDMA', RDMA_QUEUES: 'RDMA', TCP: 'TCP', TCP_QUEUES: 'TCP', REMOTE: 'RDMA or TCP' };
 
+/** What this host's last second was. */
 let state = null;
 /** What a directory says; null without one. */
 let rack = null;
+/** What the agents of other hosts have told last: {key, state}. */
+let others = [];
+/**
+ * The processes and connections of all hosts. Each has its host's key, which is empty for this host; ids of other hosts'
+ * begin with it.
+ */
+let all = { processes: [], connections: [] };
 /** What is shown in the details: {kind: 'connection' or 'process', id}. */
 let selection = null;
 let sort = { column: 'rate', down: true };
@@ -84,26 +92,84 @@ function add(each, millis, row) {
 
 async function loadHistory() {
   const answer = await fetch('history');
-  if (!answer.ok) {
-    return;
+  if (answer.ok) {
+    fill('', await answer.json());
   }
-  const { times, connections } = await answer.json();
+}
+
+async function loadOtherHistory() {
+  const answer = await fetch('hosts-history');
+  if (answer.ok) {
+    Object.entries(await answer.json()).forEach(([key, each]) => fill(key, each));
+  }
+}
+
+function fill(key, { times, connections }) {
   const first = times.findLastIndex((millis, i) => i === 0 || millis < times.at(-1) - WINDOW_MILLIS);
   for (const [id, numbers] of Object.entries(connections)) {
     const lists = Object.entries({ times, ...numbers }).map(([field, list]) => [field, list.slice(first)]);
-    series.set(id, Object.fromEntries(lists));
+    series.set(idAt(key, id), Object.fromEntries(lists));
   }
+}
+
+// --- All hosts --------------------------------------------------------------------------------------------------------
+
+const idAt = (key, id) => (key === '' ? String(id) : `${key} ${id}`);
+
+/** The processes and connections of a host. */
+function partsOf(key, { processes, connections }) {
+  return {
+    processes: processes.map((each) => ({ ...each, host: key, id: idAt(key, each.row.pid) })),
+    connections: connections.map((each) => ({ ...each, host: key, row: { ...each.row, id: idAt(key, each.row.id) } })),
+  };
+}
+
+function merge() {
+  const parts = [partsOf('', state), ...others.map((other) => partsOf(other.key, other.state))];
+  all = { processes: parts.flatMap((each) => each.processes), connections: parts.flatMap((each) => each.connections) };
+}
+
+/** The hosts with their names, this one first. */
+function hosts() {
+  return [{ key: '', name: format.name(state.host) }, ...others.map((other) => ({ key: other.key, name: format.name(other.state.host) }))];
+}
+
+const whereText = (key) => (key === '' ? '' : ` on ${hosts().find((host) => host.key === key)?.name}`);
+
+/** The processes of other hosts that have this end of the channel's connections, which go by RDMA or TCP. */
+function remoteEnds(channel, side, host) {
+  const other = side === 'client' ? 'server' : 'client';
+  const found = all.connections.filter((each) => each.row.channel === channel && each.host !== host && each.row[`${side}Pid`] != null
+    && each.row[`${other}Pid`] == null && WAYS[each.row.transport]);
+  return found.map((each) => idAt(each.host, each.row[`${side}Pid`]));
+}
+
+/** The process at the other end, if only one can be: {id, isDrawn}, with whether the other end's host draws the curve. */
+function joined({ row, host }, side) {
+  if (!WAYS[row.transport]) {
+    return null;
+  }
+  const ends = remoteEnds(row.channel, side, host);
+  if (side === 'server') {
+    return new Set(ends).size === 1 ? { id: ends[0], isDrawn: false } : null;
+  }
+  // Each client's host draws its curves, if all lead here and there are as many as this server has.
+  const mine = all.connections.filter((each) => each.host === host && each.row.serverPid === row.serverPid && each.row.channel === row.channel
+    && each.row.clientPid == null);
+  const servers = new Set(remoteEnds(row.channel, 'server', null));
+  return servers.size === 1 && ends.length >= mine.length ? { id: new Set(ends).size === 1 ? ends[0] : null, isDrawn: true } : null;
 }
 
 // --- The graph --------------------------------------------------------------------------------------------------------
 
-function nameOf(pid) {
-  const node = state.processes.find(({ row }) => row.pid === pid);
-  return node ? format.name(node.row.name) : '?';
+/** A process's name and pid. */
+function textOf(id) {
+  const node = all.processes.find((each) => each.id === id);
+  return node ? `${format.name(node.row.name)} ${node.row.pid}${whereText(node.host)}` : `? ${id.split(' ').at(-1)}`;
 }
 
-function processNode({ row, hasEnded }) {
-  const invalid = state.connections.filter((each) => each.row.invalid != null && each.row.holders.includes(row.pid)).length;
+function processNode({ row, hasEnded, host, id }) {
+  const invalid = all.connections.filter((each) => each.host === host && each.row.invalid != null && each.row.holders.includes(row.pid)).length;
   const numbers = [];
   if (row.serves > 0) {
     numbers.push(`serves ${format.shortRate(row.servedPerSecond)}/s`);
@@ -115,7 +181,9 @@ function processNode({ row, hasEnded }) {
   const isBoth = row.serves > 0 && row.calls > 0;
   const short = isBoth ? `in ${format.shortRate(row.servedPerSecond)}, out ${format.shortRate(row.sentPerSecond)}/s` : numbers.join();
   return {
-    id: `process ${row.pid}`,
+    id: `process ${id}`,
+    process: id,
+    host,
     pid: row.pid,
     title: format.name(row.name),
     sub: hasEnded ? `pid ${row.pid}` : `pid ${row.pid}, ${format.bytes(row.memoryBytes)}`,
@@ -123,7 +191,7 @@ function processNode({ row, hasEnded }) {
     numbers: problem || numbers.join(', ').replace('/s,', ',') || 'no connection',
     shortNumbers: problem || short || 'no connection',
     tone: problem ? 'bad' : row.serves + row.calls > 0 ? '' : 'alone',
-    selected: selection?.kind === 'process' && selection.id === row.pid,
+    selected: selection?.kind === 'process' && selection.id === id,
   };
 }
 
@@ -138,17 +206,29 @@ function otherHosts() {
 function hostNode(host, servers) {
   const title = format.name(host);
   const count = format.plural(servers.length, 'server');
+  const numbers = others.some((other) => other.state.host === host) ? 'numbers below' : 'no live numbers';
   return {
     id: `host ${host}`, elsewhere: 'server', title: `host ${title}`, sub: `${count}, by the directory`, short: count,
-    numbers: 'no live numbers', shortNumbers: 'no live numbers', tone: 'elsewhere',
+    numbers, shortNumbers: numbers, tone: 'elsewhere',
+  };
+}
+
+/** A host whose agent tells nothing, or no process. */
+function emptyHostNode({ key, state: { host, problem } }) {
+  const numbers = problem == null ? 'no process' : 'no answer';
+  return {
+    id: `agent ${key}`, elsewhere: 'server', title: `host ${format.name(host)}`, sub: 'by its agent', short: 'by its agent',
+    numbers, shortNumbers: numbers, tone: problem == null ? 'elsewhere' : 'bad',
   };
 }
 
 /** Another end, where it is not a process that can be seen. */
-function otherEnd(row, side) {
+function otherEnd(connection, side) {
+  const { row, host } = connection;
   const way = WAYS[row.transport];
   if (way) {
     const serving = side === 'client' ? [] : [...otherHosts()]
+      .filter(([name]) => host === '' || name !== others.find((other) => other.key === host)?.state.host)
       .filter(([, servers]) => servers.some((server) => server.channel === row.channel));
     if (serving.length === 1) {
       return hostNode(...serving[0]);
@@ -160,7 +240,7 @@ function otherEnd(row, side) {
   }
   const gone = row.state === `${side} gone`;
   return {
-    id: `unseen ${side} ${gone}`, title: gone ? `a dead ${side}` : `a ${side}`, sub: gone ? 'died before this page was opened' : "another user's process, or unknown",
+    id: `unseen ${idAt(host, side)} ${gone}`, host, title: gone ? `a dead ${side}` : `a ${side}`, sub: gone ? 'died before this page was opened' : "another user's process, or unknown",
     short: gone ? 'dead' : 'not visible', numbers: '', shortNumbers: '', tone: gone ? 'bad' : 'elsewhere',
   };
 }
@@ -171,23 +251,33 @@ function worst(tones) {
 
 function graphModel() {
   const connections = shown();
-  const wanted = new Set(connections.flatMap(({ row }) => [row.clientPid, row.serverPid, ...row.holders]));
-  const nodes = new Map(state.processes.filter((each) => filter() === '' || wanted.has(each.row.pid))
-    .map((each) => [`process ${each.row.pid}`, processNode(each)]));
-  [...otherHosts()].slice(0, MOST_HOSTS).map((each) => hostNode(...each)).forEach((node) => nodes.set(node.id, node));
+  const wanted = new Set(connections.flatMap(({ row, host }) => [row.clientPid, row.serverPid, ...row.holders].map((pid) => idAt(host, pid))));
+  const nodes = new Map();
+  const showProcess = (each) => nodes.set(`process ${each.id}`, processNode(each));
+  all.processes.filter((each) => filter() === '' || wanted.has(each.id)).forEach(showProcess);
+  others.filter((other) => other.state.processes.length === 0).map(emptyHostNode).forEach((node) => nodes.set(node.id, node));
+  [...otherHosts()].filter(([name]) => !others.some((other) => other.state.host === name))
+    .slice(0, MOST_HOSTS).map((each) => hostNode(...each)).forEach((node) => nodes.set(node.id, node));
   const groups = new Map();
-  for (const { row } of connections) {
+  for (const connection of connections) {
+    const { row, host } = connection;
     // A curve needs a process that is known.
     if (row.invalid != null || (row.clientPid == null && row.serverPid == null)) {
+      continue;
+    }
+    if (row.clientPid == null && joined(connection, 'client')?.isDrawn) {
       continue;
     }
     // Over RDMA a server's memory names its client's process as little as the other way round.
     const ends = ['client', 'server'].map((side) => {
       const pid = row[`${side}Pid`];
-      if (pid != null) {
-        return `process ${pid}`;
+      const id = pid == null ? joined(connection, side)?.id : idAt(host, pid);
+      const process = all.processes.find((each) => each.id === id);
+      if (process) {
+        showProcess(process);
+        return `process ${id}`;
       }
-      const other = otherEnd(row, side);
+      const other = otherEnd(connection, side);
       nodes.set(other.id, other);
       return other.id;
     });
@@ -207,7 +297,7 @@ function graphModel() {
   // Pairs keep their places, whichever is busier.
   edges.sort((a, b) => (a.key < b.key ? -1 : 1));
   const list = [...nodes.values()].sort((a, b) => (a.pid ?? 0) - (b.pid ?? 0));
-  return { host: format.name(state.host), nodes: list, edges };
+  return { hosts: hosts(), nodes: list, edges };
 }
 
 function edge(key, [from, to], channel, rows) {
@@ -287,10 +377,13 @@ function buildHead() {
   }
 }
 
-function endText(row, side) {
-  const pid = row[`${side}Pid`];
-  return pid == null ? otherEnd(row, side).title : `${nameOf(pid)} ${pid}`;
+function endText(connection, side) {
+  const pid = connection.row[`${side}Pid`];
+  const id = pid == null ? joined(connection, side)?.id : idAt(connection.host, pid);
+  return id == null ? otherEnd(connection, side).title : textOf(id);
 }
+
+const holdersText = ({ row, host }) => row.holders.map((pid) => textOf(idAt(host, pid))).join(', ');
 
 function makeRow(id) {
   const made = { cells: {}, spark: new Sparkline(), element: html('tr', { tabindex: 0 }) };
@@ -322,8 +415,8 @@ function fillRow(made, connection) {
   made.chip.className = `chip ${tone}`;
   say(made.chip, row.state);
   say(made.reason, isInvalid ? format.name(row.invalid) : '');
-  say(made.client, isInvalid ? `held by ${row.holders.map((pid) => `${nameOf(pid)} ${pid}`).join(', ')}` : endText(row, 'client'));
-  say(made.server, isInvalid ? '' : endText(row, 'server'));
+  say(made.client, isInvalid ? `held by ${holdersText(connection)}` : endText(connection, 'client'));
+  say(made.server, isInvalid ? '' : endText(connection, 'server'));
   made.cells.trend.colSpan = isInvalid ? 7 : 1;
   say(made.arrow, isInvalid ? '' : ' → ');
   say(made.cells.rate, isInvalid ? format.NOTHING : format.rate(row.requestsPerSecond));
@@ -345,12 +438,12 @@ function filter() {
 /** The connections that the filter lets through. */
 function shown() {
   const wanted = filter();
-  return wanted === '' ? state.connections : state.connections.filter((connection) => matches(connection, wanted));
+  return wanted === '' ? all.connections : all.connections.filter((connection) => matches(connection, wanted));
 }
 
 function matches(connection, wanted) {
   const { row } = connection;
-  return [row.channel, row.state, row.invalid ?? '', endText(row, 'client'), endText(row, 'server')]
+  return [row.channel, row.state, row.invalid ?? '', endText(connection, 'client'), endText(connection, 'server')]
     .some((text) => text.toLowerCase().includes(wanted));
 }
 
@@ -368,7 +461,7 @@ function showTable() {
   COLUMNS.forEach((column) => column.head.setAttribute('aria-sort',
     column.id !== sort.column ? 'none' : sort.down ? 'descending' : 'ascending'));
   const body = document.querySelector('#connections tbody');
-  const present = new Set(state.connections.map(({ row }) => row.id));
+  const present = new Set(all.connections.map(({ row }) => row.id));
   rows.forEach((made, id) => {
     if (!present.has(id)) {
       sight.unobserve(made.element);
@@ -392,7 +485,7 @@ function showTable() {
   }
   const empty = find('empty');
   empty.hidden = list.length > 0;
-  say(empty, state.connections.length > 0 ? 'No connection matches the filter.'
+  say(empty, all.connections.length > 0 ? 'No connection matches the filter.'
     : 'No process here has a connection. Start one: ./rackcall demo');
 }
 
@@ -436,6 +529,11 @@ function explanation(connection) {
     await navigator.clipboard.writeText(connection.explain);
     say(copy, 'Copied');
   });
+  if (connection.host !== '') {
+    return html('div', { class: 'route' },
+      html('p', {}, `Memory does not tell why calls take this route. To explain it, run this${whereText(connection.host)}:`),
+      html('p', { class: 'actions' }, command, copy));
+  }
   const run = html('button', { type: 'button', class: 'explain' }, 'Explain the route');
   const output = html('pre', { class: 'output', role: 'status', hidden: '' });
   run.addEventListener('click', async () => {
@@ -475,9 +573,9 @@ function fillConnection(connection) {
   say(details.chip, row.state);
   say(details.reason, row.invalid == null ? '' : `Its memory makes no sense: ${format.name(row.invalid)}.`);
   const values = {
-    'Held by': row.holders.map((pid) => `${nameOf(pid)} ${pid}`).join(', '),
-    Client: endText(row, 'client'),
-    Server: endText(row, 'server'),
+    'Held by': holdersText(connection),
+    Client: endText(connection, 'client'),
+    Server: endText(connection, 'server'),
     Transport: TRANSPORTS[row.transport] ?? 'unknown',
     Requests: `${format.count(row.requests)} since it began`,
     'Callers asleep': format.count(row.sleepingCallers),
@@ -504,17 +602,17 @@ function buildProcess(node) {
     facts, html('h3', {}, 'Its connections'), details.list];
 }
 
-function fillProcess({ row, hasEnded }) {
+function fillProcess({ row, hasEnded, host }) {
   details.chip.className = `chip ${hasEnded ? 'bad' : 'open'}`;
   say(details.chip, hasEnded ? 'dead' : 'running');
   const values = {
-    Pid: String(row.pid),
+    Pid: `${row.pid}${whereText(host)}`,
     Serves: `${format.plural(row.serves, 'connection')}, ${format.rate(row.servedPerSecond)} requests/s`,
     Calls: `${format.plural(row.calls, 'connection')}, ${format.rate(row.sentPerSecond)} requests/s`,
     Memory: `${format.bytes(row.memoryBytes)} of Rackcall's, shared or not`,
   };
   Object.entries(values).forEach(([title, value]) => say(details.facts.get(title), value));
-  const own = state.connections.filter((each) => [each.row.serverPid, each.row.clientPid, ...each.row.holders].includes(row.pid))
+  const own = all.connections.filter((each) => each.host === host && [each.row.serverPid, each.row.clientPid, ...each.row.holders].includes(row.pid))
     .sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
   const listed = JSON.stringify(own.map((each) => [each.row.id, each.row.state]));
   if (listed !== details.listed) {
@@ -531,8 +629,8 @@ function showDetails() {
   const aside = find('details');
   const isConnection = selection?.kind === 'connection';
   const target = selection && (isConnection
-    ? state.connections.find(({ row }) => row.id === selection.id)
-    : state.processes.find(({ row }) => row.pid === selection.id));
+    ? all.connections.find(({ row }) => row.id === selection.id)
+    : all.processes.find(({ id }) => id === selection.id));
   const wanted = target ? `${selection.kind} ${selection.id} ${isConnection && target.row.invalid != null}` : 'none';
   if (wanted !== details.shown) {
     details.shown = wanted;
@@ -563,7 +661,7 @@ function showRack() {
   if (rack === null) {
     return;
   }
-  const notes = ['A directory names them. Calls of other hosts are counted in those hosts\' memory: run rackcall view there.'];
+  const notes = ['A directory names them. The agents of hosts tell their numbers, if they listen for other hosts.'];
   if (rack.problem != null) {
     notes.unshift(`The directory cannot be asked, and this may be old: ${format.name(rack.problem)}.`);
   }
@@ -577,6 +675,45 @@ function showRack() {
     html('td', {}, html('bdi', {}, format.name(server.channel))),
     html('td', {}, server.carriers.map((each) => CARRIERS[each]).join(', ') || 'not at all'),
     html('td', {}, format.count(server.load)))));
+}
+
+function showHosts() {
+  document.querySelector('#hosts').hidden = others.length === 0;
+  document.querySelector('#hosts tbody').replaceChildren(...others.map(({ state: { host, problem, processes, connections, leftOut } }) => {
+    const rate = connections.reduce((sum, { row }) => sum + row.requestsPerSecond, 0);
+    const left = leftOut > 0 ? `, ${format.count(leftOut)} more are left out` : '';
+    const cells = problem == null
+      ? [html('td', {}, format.count(processes.filter((each) => !each.hasEnded).length)),
+        html('td', {}, `${format.count(connections.filter((each) => each.goneSeconds == null).length)}${left}`), html('td', {}, format.rate(rate))]
+      : [html('td', { colspan: 3, class: 'reason' }, format.name(problem))];
+    return html('tr', { class: problem == null ? '' : 'bad' },
+      html('td', {}, html('bdi', {}, format.name(host))),
+      html('td', {}, html('span', { class: `chip ${problem == null ? 'open' : 'bad'}` }, problem == null ? 'live' : 'no answer')), ...cells);
+  }));
+}
+
+/** What other hosts' agents have told. An own request: however they fail, this host's numbers move. */
+async function takeOthers() {
+  if (rack === null) {
+    return;
+  }
+  const answer = await fetch('hosts', { signal: AbortSignal.timeout(ANSWER_MILLIS) });
+  if (!answer.ok) {
+    return;
+  }
+  const before = new Map(others.map((other) => [other.key, other.state.sequence]));
+  const next = await answer.json();
+  if (before.size === 0 && next.length > 0) {
+    await loadOtherHistory();
+  }
+  others = next;
+  merge();
+  forget();
+  for (const other of others.filter((each) => each.state.sequence !== before.get(each.key))) {
+    partsOf(other.key, other.state).connections.forEach((connection) => remember(connection, other.state.atMillis));
+  }
+  show();
+  showHosts();
 }
 
 async function followRack() {
@@ -610,7 +747,7 @@ function show() {
     return;
   }
   const here = state.connections.filter((each) => each.goneSeconds == null);
-  const dead = state.connections.filter(({ row }) => toneOf(row) === 'bad').length;
+  const dead = all.connections.filter(({ row }) => toneOf(row) === 'bad').length;
   say(find('host'), format.name(state.host));
   say(find('total-rate'), format.count(total('requestsPerSecond')));
   say(find('total-in-flight'), format.average(total('inFlight')));
@@ -626,8 +763,8 @@ function show() {
   }
   find('hint').hidden = hints.length === 0;
   say(find('hint'), hints.join(' '));
-  if (selection === null && state.connections.length > 0) {
-    selection = { kind: 'connection', id: state.connections[0].row.id };
+  if (selection === null && all.connections.length > 0) {
+    selection = { kind: 'connection', id: all.connections[0].row.id };
   }
   showTable();
   showDetails();
@@ -659,11 +796,17 @@ function take(next) {
   }
   state = next;
   lastMillis = performance.now();
-  const present = new Set(state.connections.map(({ row }) => row.id));
-  series.forEach((_, id) => present.has(id) || series.delete(id));
+  merge();
+  forget();
   state.connections.forEach((connection) => remember(connection, state.atMillis));
   show();
   showAge();
+}
+
+/** Drops the numbers of connections that are not shown any more. */
+function forget() {
+  const present = new Set(all.connections.map(({ row }) => row.id));
+  series.forEach((_, id) => present.has(id) || series.delete(id));
 }
 
 async function follow() {
@@ -682,6 +825,7 @@ async function follow() {
         await loadHistory();
       }
       take(next);
+      await takeOthers();
     } catch (problem) {
       complain(`rackcall view does not answer (${problem.message}); the numbers are old.`);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MILLIS));

@@ -24,8 +24,9 @@ final class PlayedRack implements AutoCloseable {
     private final Tenant viewer;
 
     /** Also has an agent in this process, whose host is "here". */
-    PlayedRack(Path folder) {
+    PlayedRack(Path folder) throws IOException {
         this.folder = folder;
+        Files.createDirectory(processesHere());
         meta = keep(MetaServer.open(device("meta"), 8));
         Agent here = keep(
                 Agent.open(device("here"), AgentOptions.of(HostId.named("here")).withMeta(meta::address)));
@@ -44,6 +45,11 @@ final class PlayedRack implements AutoCloseable {
 
     URI directory() {
         return folder.resolve("members").toUri();
+    }
+
+    /** Like {@code /proc}, without a process. */
+    Path processesHere() {
+        return folder.resolve("proc-here");
     }
 
     /** Another host with its agent, which serves. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.rackcall.cli.top.HostilePages;
+import dev.rackcall.cli.top.TopWatch;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
@@ -263,6 +264,78 @@ class ViewPageTest {
         assertFits(400);
         assertThat(browser.is("window.attacked")).isFalse();
         assertQuiet();
+    }
+
+    @Test
+    void shouldShowTheNumbersOfOtherHosts(@TempDir Path folder) throws Exception {
+        String channel = own("stock");
+        try (PlayedRack rack = new PlayedRack(folder)) {
+            PlayedRack.Host a = rack.host("a");
+            PlayedRack.Host b = rack.host("b");
+            ChildJvm stock = b.run("stock-server", channel + "@soft://127.0.0.1:0");
+            String address = stock.awaitLine("soft:");
+            stock.awaitLine("ready");
+            ChildJvm front = a.run("shop-front", "-", channel + "@" + address + "=200");
+            front.awaitLine("ready");
+            server.close();
+            sampler.close();
+            // This host has no process.
+            sampler = ViewSampler.of(
+                    () -> TopWatch.of(rack.processesHere()), new ViewHistory("here", "", _ -> Optional.empty()));
+            RackHosts hosts =
+                    new RackHosts(agent -> AgentWatch.follow(agent, " --host " + agent.host()), ViewHistory.GONE);
+            try (RackWatch watch = RackWatch.start(rack.directory(), "here", hosts)) {
+                server = ViewServer.start(0, sampler, watch, _ -> "");
+                show();
+                browser.await("[...document.querySelectorAll('#graph .frame .host')].map(each => each.textContent).join()"
+                        + " === 'host a,host b'");
+                String ends = "shop-front " + front.pid() + " on a → stock-server " + stock.pid() + " on b";
+                browser.await("[...document.querySelectorAll('#connections tbody td.ends')].map(each => each.textContent)"
+                        + ".join() === '" + ends + "," + ends + "'");
+                browser.await("[...document.querySelectorAll('#graph .edge')].map(each => each.getAttribute('aria-label'))"
+                        + ".join().match(/^[^,]*, [0-9.]+\\/s.* in flight · TCP$/)");
+                String requests = "[...document.querySelectorAll('#details .facts div')].find(each =>"
+                        + " each.firstChild.textContent === 'Requests').lastChild.textContent";
+                browser.evaluate(row(channel) + ".click()");
+                browser.await(requests);
+                String first = browser.text(requests);
+                Await.until(
+                        "the number of requests to move",
+                        () -> !browser.text(requests).equals(first));
+                browser.await("document.querySelectorAll('#details canvas').length === 4");
+                browser.await("document.querySelector('#details code').textContent.match("
+                        + "/^.\\/rackcall explain \\/view[0-9]+\\/stock --host [ab]$/)");
+                assertThat(browser.is("document.querySelector('#details .explain')"))
+                        .as("explained from here")
+                        .isFalse();
+                for (int width : List.of(1600, 400)) {
+                    browser.look(width, 1000, "dark");
+                    browser.await("document.querySelectorAll('#graph .frame .host').length === 2");
+                    assertFits(width);
+                }
+                browser.look(1600, 1000, "light");
+
+                String red = "[...document.querySelectorAll('#hosts tr.bad')].find(each =>"
+                        + " each.textContent.startsWith('ano answer'))";
+                browser.evaluate("window.red = 0; { const look = () => " + red
+                        + " && document.querySelector('#graph .node.bad[aria-label^=\"host a,\"]')"
+                        + " ? window.red = Date.now() : setTimeout(look, 10); look(); } 0");
+                long killed = System.currentTimeMillis();
+                a.agent().kill();
+                browser.await("window.red");
+                System.out.printf(
+                        "ViewPageTest: the agent's death was red after %d ms%n",
+                        browser.evaluate("window.red").asLong() - killed);
+                browser.await("[...document.querySelectorAll('#graph .frame .host')].map(each => each.textContent).join()"
+                        + " === 'host b'");
+                String rate = cell(channel, "rate");
+                browser.await("parseFloat(" + rate + ") > 0");
+                stock.kill();
+                browser.await(row(channel) + ".classList.contains('bad')");
+                assertThat(browser.text(cell(channel, "state"))).isEqualTo("server gone");
+                assertQuiet();
+            }
+        }
     }
 
     @Test
