@@ -2,6 +2,7 @@ package dev.rackcall.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.rdma.queue.QueueSettings;
@@ -9,11 +10,15 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.samples.quickstart.Door;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.TestCertificate;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,15 +27,20 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 /** {@code rackcall agent} on hosts with addresses of their own, with certificates, whose meta server restarts: calls over virtual queues go on. */
-@Timeout(180)
+@Timeout(400)
 class AgentNetworkTest {
     private static final Duration BOUND = Duration.ofSeconds(60);
     private static final String REGISTERED = System.lineSeparator() + "registered" + System.lineSeparator();
@@ -191,5 +201,113 @@ class AgentNetworkTest {
         assertThat(host("a", "127.0.0.2").thread.isAlive()).isTrue();
         meta.await("; meta server: 2 hosts in a table of ");
         assertThat(meta.out.toString()).doesNotContain("3 hosts");
+    }
+
+    /** {@code rackcall view} on a host "viewer", and what its page gets of other hosts. */
+    private final class View implements AutoCloseable {
+        private final StringWriter out = new StringWriter();
+        private final HttpClient http = HttpClient.newHttpClient();
+        private final Thread thread;
+        private final URI address;
+
+        View() {
+            CommandLine command = RackcallCommand.commandLine();
+            command.setOut(new PrintWriter(out));
+            command.setErr(new PrintWriter(new StringWriter()));
+            String members = folder.resolve("members").toUri().toString();
+            // Ends when it is interrupted.
+            thread = Thread.ofPlatform()
+                    .start(() -> command.execute("view", "--host", "viewer", "--directory", members));
+            open.push(this);
+            Await.until(
+                    "its address",
+                    () -> out.toString().contains("http://") && out.toString().endsWith("\n"));
+            address = URI.create(
+                    out.toString().substring(out.toString().indexOf("http://")).strip());
+        }
+
+        /** The state of that host; missing if it is not shown. */
+        JsonNode host(String name) {
+            ask("rack");
+            for (JsonNode each : JsonMapper.builder().build().readTree(ask("hosts"))) {
+                if (each.get("state").get("host").asString().equals(name)) {
+                    return each.get("state");
+                }
+            }
+            return MissingNode.getInstance();
+        }
+
+        private String ask(String path) {
+            try {
+                return http.send(HttpRequest.newBuilder(address.resolve(path)).build(), BodyHandlers.ofString())
+                        .body();
+            } catch (IOException | InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            open.remove(this);
+            http.shutdownNow();
+            thread.interrupt();
+            assertThat(thread.join(BOUND)).isTrue();
+        }
+    }
+
+    @Test
+    void shouldTellTheirNumbersToHostsWithCertificatesOnly() throws Exception {
+        Host meta = meta();
+        Host told = host("told", "127.0.0.2");
+        told.await("tells rackcall view of other hosts this host's numbers");
+        Tenant member = meta.join();
+        QueueSettings.use(member);
+        try (View view = new View()) {
+            Await.until("its numbers", () -> view.host("told").path("problem").isNull());
+            assertThat(view.host("told").path("processes").isArray()).isTrue();
+        }
+        QueueSettings.forget(member);
+
+        // It knows where the host is, and lacks only a certificate.
+        Matcher address = Pattern.compile("control address: (\\S+)").matcher(told.out.toString());
+        assertThat(address.find()).isTrue();
+        QueueSettings.reach("told", ControlAddress.parse(address.group(1)));
+        QueueSettings.use(new Host("x", "127.0.0.6").join());
+        try (View view = new View()) {
+            Await.until(
+                    "the failures of some attempts",
+                    () -> view.host("told").path("sequence").asLong() >= 3);
+            JsonNode refused = view.host("told");
+            assertThat(refused.path("problem").asString()).startsWith("its agent cannot be reached: ");
+            assertThat(refused.path("processes").size()).isZero();
+        }
+    }
+
+    @Test
+    void shouldTellNumbersOnlyIfItListensForOtherHosts() throws Exception {
+        try (Host a = new Host("a", "127.0.0.2", "--report", "0.01")) {
+            a.await("0 tenants, ");
+            assertThat(samplers()).isPositive();
+        }
+        StringWriter out = new StringWriter();
+        CommandLine command = RackcallCommand.commandLine();
+        command.setOut(new PrintWriter(out));
+        command.setErr(new PrintWriter(new StringWriter()));
+        String members = folder.resolve("members").toUri().toString();
+        Thread alone = Thread.ofPlatform()
+                .start(() -> command.execute(
+                        "agent", "--host", "b", "--directory", members, "--dir", folder + "/b", "--report", "0.01"));
+        open.push(alone::interrupt);
+        Await.until("its first report", () -> out.toString().contains("0 tenants, "));
+        assertThat(samplers()).isZero();
+        alone.interrupt();
+        assertThat(alone.join(BOUND)).isTrue();
+    }
+
+    /** Threads that watch processes for viewers. */
+    private static long samplers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("rackcall-view"))
+                .count();
     }
 }

@@ -38,15 +38,18 @@ final class AgentWatch implements ViewSampler.Watch {
 
     private static AgentWatch of(RackAgent agent) throws IOException {
         try {
-            return new AgentWatch(RpcChannel.builder(HostView.CHANNEL)
-                    .address(agent.address())
-                    .connectTimeout(BOUND)
-                    .defaultTimeout(BOUND)
-                    .arenaQuota(ARENA_BYTES)
-                    .open());
+            return new AgentWatch(open(RpcChannel.builder(HostView.CHANNEL).address(agent.address())));
         } catch (RpcException e) {
             throw new ViewSampler.UnseenHostException("its agent cannot be reached: " + e.getMessage());
         }
+    }
+
+    /** Opens a channel that waits for nothing longer than this class wants. */
+    static RpcChannel open(RpcChannel.Builder channel) {
+        return channel.connectTimeout(BOUND)
+                .defaultTimeout(BOUND)
+                .arenaQuota(ARENA_BYTES)
+                .open();
     }
 
     @Override

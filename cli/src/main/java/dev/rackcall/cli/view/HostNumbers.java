@@ -25,6 +25,8 @@ public final class HostNumbers implements AutoCloseable {
     private static final long ARENA_BYTES = 1 << 20;
     private static final long RETRY_SECONDS = 2;
     private static final Duration END = Duration.ofSeconds(10);
+    /** A reader that does not leave by then does not delay the agent's end. */
+    private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final Tenant tenant;
     private final ViewSampler sampler;
@@ -99,7 +101,7 @@ public final class HostNumbers implements AutoCloseable {
         closing.countDown();
         thread.interrupt();
         if (thread.join(END)) {
-            server.ifPresent(RpcServer::close);
+            server.ifPresent(each -> each.shutdown(FAREWELL));
         }
         QueueSettings.forget(tenant);
         tenant.close();

@@ -20,7 +20,7 @@ const LOOP = 52;
 /** Below a host's boxes, for curves that go around them. */
 const AROUND = 50;
 /** From one host's boxes to the next one's. */
-const BAND = { wide: 2 * FRAME + FRAME_TITLE + 12, narrow: FRAME_TITLE + 26 };
+const BAND = { wide: 2 * FRAME + FRAME_TITLE + 12, narrow: FRAME_TITLE + 44 };
 const NARROW = { columns: 2, height: 58, gap: 58, between: 10 };
 
 /** Gives each node a layer: clients first. Calls in a circle count in the direction in which they are met first. */
@@ -267,7 +267,7 @@ export class Graph {
   update(model) {
     this.model = model;
     const width = this.container.clientWidth;
-    const structure = JSON.stringify([width, model.nodes.map((node) => node.id), model.edges.map((edge) => edge.key)]);
+    const structure = JSON.stringify([width, model.hosts, model.nodes.map((node) => node.id), model.edges.map((edge) => edge.key)]);
     if (structure !== this.built && width > 0) {
       this.built = structure;
       this.build(width);
@@ -317,7 +317,7 @@ export class Graph {
   }
 
   /** A host's border. */
-  frame(layout, { key, name }) {
+  frame(layout, { key, name, isSilent }) {
     const own = [...layout.boxes.values()].filter(({ node }) => !node.elsewhere && node.host === key);
     if (own.length === 0) {
       return svg('g');
@@ -327,8 +327,8 @@ export class Graph {
     const right = Math.max(...own.map((box) => box.x + box.width)) + margin;
     const y = Math.min(...own.map((box) => box.y)) - margin - FRAME_TITLE + 4;
     const title = svg('text', { x: x + 12, y: y + 18, class: 'host' });
-    title.textContent = `host ${cut(name, 40)}`;
-    return svg('g', { class: 'frame' }, svg('rect', { x, y, width: right - x, height: layout.frames.get(key) + margin - y, rx: 14 }), title);
+    title.textContent = `host ${cut(name, 40)}${isSilent ? ': no answer' : ''}`;
+    return svg('g', { class: isSilent ? 'frame bad' : 'frame' }, svg('rect', { x, y, width: right - x, height: layout.frames.get(key) + margin - y, rx: 14 }), title);
   }
 
   clickable(element, kind, id, key) {

@@ -22,6 +22,7 @@ const STATES = {
   open: ['open', ''],
   draining: ['warn', 'The server still takes requests, and asks clients to leave.'],
   ended: ['ended', 'The server takes no more requests.'],
+  'no news': ['ended', "Its host's agent does not answer; this was known last."],
   closed: ['ended', 'Its processes have closed it.'],
   'server gone': ['bad', 'The server process is dead.'],
   'client gone': ['bad', 'The client process is dead.'],
@@ -38,6 +39,10 @@ const TRANSPORTS = {
   TCP_QUEUES: 'virtual queues over TCP: the other end has memory of its own',
   REMOTE: 'RDMA or TCP: the other end has memory of its own',
 };
+
+/** What is known of a connection whose host's agent does not answer. */
+const NO_NEWS = { state: 'no news', requestsPerSecond: 0, meanMicros: null, p50Micros: null, p99Micros: null, inFlight: 0, sleepingCallers: 0 };
+const NO_WAITS = { yields: 0, sleeps: 0, slots: 0, pauses: 0 };
 
 /** Where the other end has memory of its own: how its calls travel. */
 const WAYS = { RDMA: 'RDMA', RDMA_QUEUES: 'RDMA', TCP: 'TCP', TCP_QUEUES: 'TCP', REMOTE: 'RDMA or TCP' };
@@ -129,9 +134,22 @@ function merge() {
   all = { processes: parts.flatMap((each) => each.processes), connections: parts.flatMap((each) => each.connections) };
 }
 
+/** A host whose agent does not answer, with what was known last. */
+function silent(other, { processes, connections }) {
+  return {
+    key: other.key,
+    state: {
+      ...other.state,
+      processes: processes.map((each) => ({ ...each, row: { ...each.row, servedPerSecond: 0, sentPerSecond: 0 } })),
+      connections: connections.map((each) => ({ ...each, row: { ...each.row, ...NO_NEWS, waits: { ...NO_WAITS } } })),
+    },
+  };
+}
+
 /** The hosts with their names, this one first. */
 function hosts() {
-  return [{ key: '', name: format.name(state.host) }, ...others.map((other) => ({ key: other.key, name: format.name(other.state.host) }))];
+  return [{ key: '', name: format.name(state.host) }, ...others.map(({ key, state: { host, problem } }) => (
+    { key, name: format.name(host), isSilent: problem != null }))];
 }
 
 const whereText = (key) => (key === '' ? '' : ` on ${hosts().find((host) => host.key === key)?.name}`);
@@ -701,15 +719,15 @@ async function takeOthers() {
   if (!answer.ok) {
     return;
   }
-  const before = new Map(others.map((other) => [other.key, other.state.sequence]));
+  const before = new Map(others.map((other) => [other.key, other.state]));
   const next = await answer.json();
   if (before.size === 0 && next.length > 0) {
     await loadOtherHistory();
   }
-  others = next;
+  others = next.map((other) => (other.state.problem != null && before.has(other.key) ? silent(other, before.get(other.key)) : other));
   merge();
   forget();
-  for (const other of others.filter((each) => each.state.sequence !== before.get(each.key))) {
+  for (const other of others.filter((each) => each.state.problem == null && each.state.sequence !== before.get(each.key)?.sequence)) {
     partsOf(other.key, other.state).connections.forEach((connection) => remember(connection, other.state.atMillis));
   }
   show();
@@ -738,21 +756,24 @@ async function followRack() {
 
 const graph = new Graph(find('graph'), select);
 
-function total(field) {
-  return state.connections.reduce((sum, { row }) => sum + row[field], 0);
+/** Connections that are there: one with memory at both of its ends counts once. */
+function counted() {
+  return all.connections.filter((each) => each.goneSeconds == null && !(each.row.clientPid == null && joined(each, 'client')?.isDrawn));
 }
 
 function show() {
   if (!state) {
     return;
   }
-  const here = state.connections.filter((each) => each.goneSeconds == null);
+  const there = counted();
+  const total = (field) => there.reduce((sum, { row }) => sum + row[field], 0);
+  const more = others.length > 0 ? ` and ${format.plural(others.length, 'host')}` : '';
   const dead = all.connections.filter(({ row }) => toneOf(row) === 'bad').length;
-  say(find('host'), format.name(state.host));
+  say(find('host'), `${format.name(state.host)}${more}`);
   say(find('total-rate'), format.count(total('requestsPerSecond')));
   say(find('total-in-flight'), format.average(total('inFlight')));
-  say(find('total-connections'), format.count(here.length));
-  say(find('total-processes'), format.count(state.processes.filter((each) => !each.hasEnded).length));
+  say(find('total-connections'), format.count(there.length));
+  say(find('total-processes'), format.count(all.processes.filter((each) => !each.hasEnded).length));
   document.title = `${dead > 0 ? '● ' : ''}Rackcall ${format.name(state.host)}`;
   const hints = [];
   if (state.notReadable > 0) {

@@ -15,6 +15,8 @@ final class FakeWatch implements ViewSampler.Watch {
     volatile TopReport report = new TopReport(List.of(), List.of(), 0);
     volatile boolean fails;
     volatile long intervalNanos = 1_000_000;
+    /** The next interval lasts until no viewer looks. */
+    volatile int most = Integer.MAX_VALUE;
 
     ViewSampler.Watch start() {
         starts.incrementAndGet();
@@ -26,6 +28,9 @@ final class FakeWatch implements ViewSampler.Watch {
         LockSupport.parkNanos(intervalNanos);
         if (fails) {
             throw new IOException("no /proc");
+        }
+        while (intervals.get() == most && !isLeft.getAsBoolean()) {
+            LockSupport.parkNanos(intervalNanos);
         }
         intervals.incrementAndGet();
         return !isLeft.getAsBoolean();

@@ -55,9 +55,11 @@ final class PlayedRack implements AutoCloseable {
     /** Another host with its agent, which serves. */
     final class Host {
         private final Path processes;
+        private final Path runtime;
         private final ChildJvm agent;
 
         Host(String name) throws IOException, InterruptedException {
+            runtime = folder.resolve("run-" + name);
             processes = Files.createDirectory(folder.resolve("proc-" + name));
             agent = keep(ChildJvm.of(ViewAgentChild.class, name, meta.address(), directory(), processes)
                     .mergingErrors()
@@ -72,7 +74,7 @@ final class PlayedRack implements AutoCloseable {
         /** A process of this host, a {@link ShopProcess}. */
         ChildJvm run(String name, Object... arguments) throws IOException {
             ChildJvm process = keep(ShopProcess.named(name, ShopProcess.class, arguments)
-                    .directory(processes.resolveSibling("run-" + name))
+                    .directory(runtime)
                     .start());
             Files.createSymbolicLink(
                     processes.resolve(Long.toString(process.pid())), Path.of("/proc", Long.toString(process.pid())));

@@ -30,6 +30,7 @@ class ViewServerTest {
     private final FakeWatch watch = new FakeWatch();
     private final HttpClient client = HttpClient.newHttpClient();
     private Optional<RackReport> rack = Optional.empty();
+    private List<Rack.OtherHost> others = List.of();
     private ViewSampler sampler;
     private ViewServer server;
 
@@ -39,7 +40,10 @@ class ViewServerTest {
         sampler = ViewSampler.start(
                 new ViewHistory("here", "", _ -> Optional.empty()), () -> watch, ViewSampler.PATIENCE);
         server = ViewServer.start(
-                0, sampler, () -> rack, edge -> "explained " + edge.row().channel());
+                0,
+                sampler,
+                new FakeRack(() -> rack, () -> others),
+                edge -> "explained " + edge.row().channel());
     }
 
     @AfterEach
@@ -203,6 +207,18 @@ class ViewServerTest {
                 List.of()));
         assertThat(json(ask("GET", "rack")).get("servers").get(0).get("host").asString())
                 .isEqualTo("other");
+    }
+
+    @Test
+    void shouldTellWhatAgentsOfOtherHostsTell() throws Exception {
+        assertThat(json(ask("GET", "hosts")).size()).isZero();
+        others = List.of(
+                new Rack.OtherHost("a-1", new ViewHistory("a", "", _ -> Optional.empty()).failed(3, 4, "gone")));
+        JsonNode other = json(ask("GET", "hosts")).get(0);
+        assertThat(other.get("key").asString()).isEqualTo("a-1");
+        assertThat(other.get("state").get("problem").asString()).isEqualTo("gone");
+        assertThat(json(ask("GET", "hosts-history")).get("a-1").get("times").size())
+                .isZero();
     }
 
     private static JsonNode json(HttpResponse<String> answer) {
