@@ -154,12 +154,17 @@ function hosts() {
 
 const whereText = (key) => (key === '' ? '' : ` on ${hosts().find((host) => host.key === key)?.name}`);
 
-/** The processes of other hosts that have this end of the channel's connections, which go by RDMA or TCP. */
+/** The connections of other hosts that have this end of the channel, and go by RDMA or TCP. */
 function remoteEnds(channel, side, host) {
   const other = side === 'client' ? 'server' : 'client';
-  const found = all.connections.filter((each) => each.row.channel === channel && each.host !== host && each.row[`${side}Pid`] != null
+  return all.connections.filter((each) => each.row.channel === channel && each.host !== host && each.row[`${side}Pid`] != null
     && each.row[`${other}Pid`] == null && WAYS[each.row.transport]);
-  return found.map((each) => idAt(each.host, each.row[`${side}Pid`]));
+}
+
+/** The process at that end, if all these connections have the same one. */
+function only(connections, side) {
+  const ids = new Set(connections.map((each) => idAt(each.host, each.row[`${side}Pid`])));
+  return ids.size === 1 ? [...ids][0] : null;
 }
 
 /** The process at the other end, if only one can be: {id, isDrawn}, with whether the other end's host draws the curve. */
@@ -168,14 +173,23 @@ function joined({ row, host }, side) {
     return null;
   }
   const ends = remoteEnds(row.channel, side, host);
+  const isSilent = (each) => each.row.state === NO_NEWS.state;
   if (side === 'server') {
-    return new Set(ends).size === 1 ? { id: ends[0], isDrawn: false } : null;
+    const id = only(ends, side);
+    const isOneClients = only(remoteEnds(row.channel, 'client', null), 'client') != null;
+    return id == null ? null : { id, isDrawn: isOneClients && isSilent({ row }) && !ends.some(isSilent) };
   }
   // Each client's host draws its curves, if all lead here and there are as many as this server has.
-  const mine = all.connections.filter((each) => each.host === host && each.row.serverPid === row.serverPid && each.row.channel === row.channel
-    && each.row.clientPid == null);
-  const servers = new Set(remoteEnds(row.channel, 'server', null));
-  return servers.size === 1 && ends.length >= mine.length ? { id: new Set(ends).size === 1 ? ends[0] : null, isDrawn: true } : null;
+  const servers = remoteEnds(row.channel, 'server', null);
+  if (only(servers, 'server') == null || ends.length < servers.length) {
+    return null;
+  }
+  return { id: only(ends, side), isDrawn: !ends.some(isSilent) };
+}
+
+/** Whether the host of its other end shows the same connection. */
+function isShownThere(connection) {
+  return ['client', 'server'].some((side) => connection.row[`${side}Pid`] == null && joined(connection, side)?.isDrawn);
 }
 
 // --- The graph --------------------------------------------------------------------------------------------------------
@@ -283,7 +297,7 @@ function graphModel() {
     if (row.invalid != null || (row.clientPid == null && row.serverPid == null)) {
       continue;
     }
-    if (row.clientPid == null && joined(connection, 'client')?.isDrawn) {
+    if (isShownThere(connection)) {
       continue;
     }
     // Over RDMA a server's memory names its client's process as little as the other way round.
@@ -758,7 +772,7 @@ const graph = new Graph(find('graph'), select);
 
 /** Connections that are there: one with memory at both of its ends counts once. */
 function counted() {
-  return all.connections.filter((each) => each.goneSeconds == null && !(each.row.clientPid == null && joined(each, 'client')?.isDrawn));
+  return all.connections.filter((each) => each.goneSeconds == null && !isShownThere(each));
 }
 
 function show() {
