@@ -30,7 +30,9 @@ import picocli.CommandLine.Spec;
         description = "Serves virtual queues to the processes of this user on this host.",
         footer = {
             "Runs until it is terminated. Processes with this runtime folder call over its virtual queues (vq://). Without an agent,"
-                    + " each connection over RDMA has a queue pair of its own (rdma://), unless a process opens an agent itself."
+                    + " each connection over RDMA has a queue pair of its own (rdma://), unless a process opens an agent itself.",
+            "An agent with a directory, and a device that other hosts reach, tells rackcall view of other hosts which processes of"
+                    + " this host call each other, how often, and how long calls take."
         })
 final class AgentCommand implements Callable<Integer> {
     private static final double DAYS = 36_500 * 86_400.0;

@@ -119,8 +119,9 @@ final class AgentDevice {
                 .filter(each -> !each.isLoopbackAddress())
                 .isPresent();
         return isOpen && tls.isEmpty()
-                ? Optional.of("without --tls: any host that reaches " + listen.get()
-                        + " can register hosts and try keys; use it in networks that only trusted hosts reach")
+                ? Optional.of(
+                        "without --tls: any host that reaches " + listen.get()
+                                + " can register hosts, try keys and read this host's numbers; use it in networks that only trusted hosts reach")
                 : Optional.empty();
     }
 }

@@ -70,6 +70,34 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
             Optional<ArenaUse> replyArena,
             Optional<ArenaUse> sharedArena,
             Optional<String> invalid) {
+        /** A connection whose memory makes no sense. */
+        public static ConnectionRow invalid(
+                String id, String channel, List<Integer> holders, long memoryBytes, String why) {
+            return new ConnectionRow(
+                    id,
+                    channel,
+                    Optional.empty(),
+                    Optional.empty(),
+                    holders,
+                    "UNKNOWN",
+                    "invalid",
+                    0,
+                    0,
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    0,
+                    0,
+                    0,
+                    false,
+                    WaitRates.NONE,
+                    memoryBytes,
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.of(why));
+        }
+
         /** The largest part that an arena has taken of its quota, in percent; empty if no arena is known. */
         OptionalDouble arenaPercent() {
             return Stream.of(requestArena, replyArena, sharedArena)

@@ -27,7 +27,12 @@ final class AgentWatch implements ViewSampler.Watch {
 
     AgentWatch(RpcChannel channel) {
         this.channel = channel;
-        this.agent = channel.stub(HostView.class);
+        try {
+            this.agent = channel.stub(HostView.class);
+        } catch (RpcException e) {
+            channel.close();
+            throw e;
+        }
     }
 
     /** Follows a host. */

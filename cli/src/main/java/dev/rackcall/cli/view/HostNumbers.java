@@ -30,17 +30,17 @@ public final class HostNumbers implements AutoCloseable {
 
     private final Tenant tenant;
     private final ViewSampler sampler;
-    private final RpcServer.Builder builder;
+    private final Supplier<RpcServer> start;
     private final Consumer<String> say;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread;
     /** Written by the thread, and read after its end. */
     private Optional<RpcServer> server = Optional.empty();
 
-    private HostNumbers(Tenant tenant, ViewSampler sampler, RpcServer.Builder builder, Consumer<String> say) {
+    private HostNumbers(Tenant tenant, ViewSampler sampler, Supplier<RpcServer> start, Consumer<String> say) {
         this.tenant = tenant;
         this.sampler = sampler;
-        this.builder = builder;
+        this.start = start;
         this.say = say;
         this.thread = Thread.ofPlatform().daemon().name("rackcall-numbers").unstarted(this::serve);
     }
@@ -59,7 +59,7 @@ public final class HostNumbers implements AutoCloseable {
             Tenant tenant, String host, URI directory, Path runtime, Supplier<TopWatch> watches, Consumer<String> say) {
         QueueSettings.use(host, tenant);
         ViewSampler sampler = ViewSampler.of(watches, new ViewHistory(host, "", _ -> Optional.empty()));
-        RpcServer.Builder builder = RpcServer.builder()
+        Supplier<RpcServer> start = () -> RpcServer.builder()
                 .service(HostView.class, new Answers(sampler))
                 .runtimeFolder(runtime)
                 .maxConnections(MOST_READERS)
@@ -68,8 +68,9 @@ public final class HostNumbers implements AutoCloseable {
                 .pollers(1)
                 .listen(URI.create("vq://" + host + ":0"))
                 .directory(directory)
-                .host(host);
-        HostNumbers numbers = new HostNumbers(tenant, sampler, builder, say);
+                .host(host)
+                .start();
+        HostNumbers numbers = new HostNumbers(tenant, sampler, start, say);
         numbers.thread.start();
         return numbers;
     }
@@ -79,11 +80,11 @@ public final class HostNumbers implements AutoCloseable {
         try {
             do {
                 try {
-                    server = Optional.of(builder.start());
+                    server = Optional.of(start.get());
                     say.accept("tells rackcall view of other hosts this host's numbers");
                     return;
                 } catch (RuntimeException e) {
-                    // The directory may answer later.
+                    // The directory may answer later. An agent may also have a name that is no host's in an address.
                     if (!last.equals(e.getMessage())) {
                         last = String.valueOf(e.getMessage());
                         say.accept("does not tell other hosts this host's numbers yet: " + last);

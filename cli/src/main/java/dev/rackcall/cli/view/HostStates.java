@@ -1,5 +1,7 @@
 package dev.rackcall.cli.view;
 
+import dev.rackcall.cli.top.TopReport.ConnectionRow;
+import dev.rackcall.cli.top.TopReport.ProcessRow;
 import dev.rackcall.cli.view.ViewState.ConnectionEdge;
 import dev.rackcall.cli.view.ViewState.ProcessNode;
 import java.io.IOException;
@@ -20,19 +22,23 @@ final class HostStates {
     private static final int MOST_PROCESSES = 3 * MOST_CONNECTIONS;
 
     private static final int MOST_TEXT = 512;
-    private static final Pattern ID = Pattern.compile("[0-9]{1,20}-[0-9]{1,20}");
+    private static final Pattern ID = Pattern.compile("[0-9]{1,20}(-[0-9]{1,20}){1,2}");
     private static final Pattern WORD = Pattern.compile("[A-Za-z_ ]{1,20}");
 
     static final ViewState NOTHING = new ViewState(0, 0, "", Optional.empty(), 0, 0, List.of(), List.of());
 
     private HostStates() {}
 
-    /** Cuts what an honest host has to tell. Connections that have ended come first, and then the busiest. */
+    /**
+     * Cuts what an honest host has to tell. Connections that have ended come first, and then the busiest. One whose numbers
+     * no other host would believe is invalid: a process may have made them up.
+     */
     static ViewState fit(ViewState all, int most) {
         List<ConnectionEdge> connections = all.connections().stream()
                 .sorted(Comparator.comparing(edge -> edge.goneSeconds().isEmpty()))
                 .limit(most)
-                .map(edge -> new ConnectionEdge(edge.row(), edge.goneSeconds(), Optional.empty(), edge.explain()))
+                .map(edge ->
+                        new ConnectionEdge(possible(edge.row()), edge.goneSeconds(), edge.folder(), edge.explain()))
                 .toList();
         Set<Integer> ends = new HashSet<>();
         connections.forEach(edge -> {
@@ -44,6 +50,7 @@ final class HostStates {
         List<ProcessNode> processes = all.processes().stream()
                 .sorted(Comparator.comparing(node -> !ends.contains(node.row().pid())))
                 .limit(3L * most)
+                .map(node -> new ProcessNode(possible(node.row()), node.hasEnded()))
                 .toList();
         return new ViewState(
                 all.sequence(),
@@ -57,8 +64,29 @@ final class HostStates {
     }
 
     private static String cut(String text) {
-        String plain = text.replaceAll("\\p{Cntrl}", " ");
-        return plain.substring(0, Math.min(plain.length(), MOST_TEXT));
+        return text.chars()
+                .limit(MOST_TEXT)
+                .map(each -> Character.isISOControl(each) ? ' ' : each)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
+    }
+
+    private static ConnectionRow possible(ConnectionRow row) {
+        try {
+            checkValue(row);
+            return row;
+        } catch (IOException e) {
+            return ConnectionRow.invalid(row.id(), cut(row.channel()), List.of(), 0, e.getMessage());
+        }
+    }
+
+    private static ProcessRow possible(ProcessRow row) {
+        try {
+            checkValue(row);
+            return row;
+        } catch (IOException e) {
+            return new ProcessRow(row.pid(), cut(row.name()), 0, 0, 0, 0, 0);
+        }
     }
 
     /** @throws IOException if no honest agent tells that; its message says why */

@@ -1,7 +1,7 @@
 package dev.rackcall.cli.view;
 
-import dev.rackcall.cli.view.Rack.OtherHost;
 import dev.rackcall.cli.view.RackReport.RackAgent;
+import dev.rackcall.cli.view.RackView.OtherHost;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

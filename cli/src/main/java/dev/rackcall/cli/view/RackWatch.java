@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  * must not stop the numbers of this host. It also has the agents that the directory names followed. Any thread may ask
  * for the report.
  */
-final class RackWatch implements Rack, AutoCloseable {
+final class RackWatch implements RackView, AutoCloseable {
     static final int MOST_SERVERS = 500;
 
     private static final Duration PAUSE = Duration.ofSeconds(2);

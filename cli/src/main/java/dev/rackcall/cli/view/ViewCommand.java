@@ -17,11 +17,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code rackcall view}: serves a page that shows the connections between processes of this host, live. */
+/** {@code rackcall view}: serves a page that shows the connections between processes of a host or a rack, live. */
 @Command(
         name = "view",
         description =
-                "Shows in a browser which processes of this host call each other, how often, and how long calls take.",
+                "Shows in a browser which processes call each other, how often, and how long calls take: on this host, and with a"
+                        + " directory on all hosts whose agents listen.",
         footer = {
             "It serves a page on the loopback, to browsers that have the printed address, and ends with Ctrl-C. While a page is"
                     + " open, it reads the connections' memory from outside, as rackcall top does; the processes notice"
@@ -42,8 +43,9 @@ public final class ViewCommand implements Callable<Integer> {
             names = "--directory",
             paramLabel = "URI",
             defaultValue = "${env:RACKCALL_DIRECTORY}",
-            description = "Also show the servers of other hosts that a directory names: file:///a/folder, or"
-                    + " zk://host:2181,host:2181 (default: RACKCALL_DIRECTORY, or none).")
+            description = "Also show the hosts and servers that a directory names: file:///a/folder, or"
+                    + " zk://host:2181,host:2181 (default: RACKCALL_DIRECTORY, or none). Numbers of other hosts come from"
+                    + " their agents, rackcall agent, by way of this host's.")
     private Optional<URI> directory = Optional.empty();
 
     @Option(
@@ -72,7 +74,7 @@ public final class ViewCommand implements Callable<Integer> {
         return 0;
     }
 
-    private void serve(String here, Rack rack) throws IOException, InterruptedException {
+    private void serve(String here, RackView rack) throws IOException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         try (ViewSampler sampler =
                         ViewSampler.ofThisHost(new ViewHistory(here, explainOptions(host), RuntimeFolders::of));

@@ -42,11 +42,11 @@ final class ViewServer implements AutoCloseable {
     private final String token;
     private final PageFiles files = PageFiles.load();
     private final ViewSampler sampler;
-    private final Rack rack;
+    private final RackView rack;
     private final Function<ViewState.ConnectionEdge, String> explain;
 
     private ViewServer(
-            HttpServer http, ViewSampler sampler, Rack rack, Function<ViewState.ConnectionEdge, String> explain) {
+            HttpServer http, ViewSampler sampler, RackView rack, Function<ViewState.ConnectionEdge, String> explain) {
         this.http = http;
         this.sampler = sampler;
         this.rack = rack;
@@ -72,7 +72,7 @@ final class ViewServer implements AutoCloseable {
      * @param explain gives the explanation of a connection's route
      */
     static ViewServer start(
-            int port, ViewSampler sampler, Rack rack, Function<ViewState.ConnectionEdge, String> explain)
+            int port, ViewSampler sampler, RackView rack, Function<ViewState.ConnectionEdge, String> explain)
             throws IOException {
         HttpServer http;
         try {

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Other hosts as a test wants them. */
-record FakeRack(Supplier<Optional<RackReport>> names, Supplier<List<OtherHost>> others) implements Rack {
+record FakeRack(Supplier<Optional<RackReport>> names, Supplier<List<OtherHost>> others) implements RackView {
     @Override
     public Optional<RackReport> report() {
         return names.get();

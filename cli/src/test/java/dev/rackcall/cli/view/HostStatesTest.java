@@ -7,6 +7,7 @@ import dev.rackcall.cli.top.TopReport.ConnectionRow;
 import dev.rackcall.cli.top.TopReport.ProcessRow;
 import dev.rackcall.cli.view.ViewState.ConnectionEdge;
 import dev.rackcall.cli.view.ViewState.ProcessNode;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,27 @@ class HostStatesTest {
                 .containsExactlyInAnyOrder(1, 2, 3, 4, 5, 6, 7, 8, 9, MANY - 1);
         assertThatCode(() -> HostStates.check(HostStates.fit(all, HostStates.MOST_CONNECTIONS)))
                 .doesNotThrowAnyException();
+    }
+
+    /** One process's memory must not make all that its host tells incredible. */
+    @Test
+    void shouldMarkWhatNoOtherHostWouldBelieve() {
+        ViewState cut = HostStates.fit(
+                new ViewState(
+                        1,
+                        2,
+                        "a",
+                        Optional.empty(),
+                        0,
+                        0,
+                        List.of(new ProcessNode(new ProcessRow(1, "p", 1, 1, -5, Double.NaN, 1), false)),
+                        List.of(
+                                edge(Rows.connection(1, "/a\u001b", 1, 1), Optional.empty()),
+                                edge(Rows.connection(2, "/b", 1, 1), Optional.empty()))),
+                10);
+        assertThat(cut.connections()).extracting(edge -> edge.row().state()).containsExactly("invalid", "open");
+        assertThat(cut.connections().getFirst().row().invalid()).hasValue("a text is impossible");
+        assertThatCode(() -> HostStates.check(cut)).doesNotThrowAnyException();
     }
 
     @Test

@@ -2,8 +2,8 @@ package dev.rackcall.cli.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.cli.view.Rack.OtherHost;
 import dev.rackcall.cli.view.RackReport.RackAgent;
+import dev.rackcall.cli.view.RackView.OtherHost;
 import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.time.Duration;
@@ -58,6 +58,7 @@ class RackHostsTest {
 
     @Test
     void shouldFollowOnlySoManyAgentsAndShowOnlySoManyConnections() throws InterruptedException {
+        watch.intervalNanos = 20_000_000;
         watch.report = Rows.report(IntStream.range(1, 90)
                 .mapToObj(each -> Rows.connection(each, "/shop/cart", 1, 2))
                 .toArray(dev.rackcall.cli.top.TopReport.ConnectionRow[]::new));

@@ -10,6 +10,7 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -32,7 +33,7 @@ class ViewPageTest {
     private Path profile;
 
     private Optional<RackReport> rack = Optional.empty();
-    private List<Rack.OtherHost> others = List.of();
+    private List<RackView.OtherHost> others = List.of();
     private ViewSampler sampler;
     private ViewServer server;
     private Chromium browser;
@@ -209,14 +210,17 @@ class ViewPageTest {
         String channel = own(ATTACK.replace("/", ""));
         try (ChildJvm hostile = hostile(channel)) {
             show();
-            browser.await("document.querySelectorAll('#connections tbody tr.bad').length === 2");
+            browser.await("document.querySelectorAll('#connections tbody tr.bad').length === 3");
             assertThat(browser.text(
                             "[...document.querySelectorAll('td.channel')].map(each => each.textContent).join()"))
                     .contains(ATTACK);
             assertThat(
                             browser.text(
                                     "[...document.querySelectorAll('tr.invalid .reason')].map(each => each.textContent).join()"))
-                    .contains("it begins as no memory of Rackcall's does", "it has layout version");
+                    .contains(
+                            "it begins as no memory of Rackcall's does",
+                            "it has layout version",
+                            "it lies outside its pool");
             browser.evaluate("document.querySelector('#connections tbody tr.bad').click()");
             browser.await("document.querySelector('#details .reason').textContent.includes('makes no sense')");
             assertThat(browser.is("document.querySelector('#details .explain')"))
@@ -260,8 +264,8 @@ class ViewPageTest {
         TopReport.ConnectionRow row = Rows.connection(7, own(ATTACK), 1, 2);
         TopReport report = new TopReport(List.of(new TopReport.ProcessRow(1, ATTACK, 1, 0, 1, 0, 1)), List.of(row), 0);
         others = List.of(
-                new Rack.OtherHost("a-1", history.add(1, 2, 3, report, _ -> true)),
-                new Rack.OtherHost("b-1", new ViewHistory("b", "", _ -> Optional.empty()).failed(1, 2, ATTACK)));
+                new RackView.OtherHost("a-1", history.add(1, 2, 3, report, _ -> true)),
+                new RackView.OtherHost("b-1", new ViewHistory("b", "", _ -> Optional.empty()).failed(1, 2, ATTACK)));
         rack = Optional.of(new RackReport(
                 Optional.empty(),
                 List.of(
@@ -302,7 +306,7 @@ class ViewPageTest {
             sampler = ViewSampler.of(
                     () -> TopWatch.of(rack.processesHere()), new ViewHistory("here", "", _ -> Optional.empty()));
             RackHosts hosts =
-                    new RackHosts(agent -> AgentWatch.follow(agent, " --host " + agent.host()), ViewHistory.GONE);
+                    new RackHosts(agent -> AgentWatch.follow(agent, " --host " + agent.host()), Duration.ofHours(1));
             try (RackWatch watch = RackWatch.start(rack.directory(), "here", hosts)) {
                 server = ViewServer.start(0, sampler, watch, _ -> "");
                 show();
@@ -348,6 +352,9 @@ class ViewPageTest {
                         browser.evaluate("window.red").asLong() - killed);
                 browser.await("[...document.querySelectorAll('#graph .frame.bad .host')].map(each => each.textContent)"
                         + ".join() === 'host a: no answer'");
+                browser.await(
+                        "[...document.querySelectorAll('#graph .edge')].map(each => each.getAttribute('aria-label'))"
+                                + ".join().match(/^[^,]*, [0-9.]+\\/s.* in flight · TCP$/)");
                 // What a has told last stays; b has news.
                 String states = "[...document.querySelectorAll('#connections tbody td.state')].map(each =>"
                         + " each.textContent).sort().join()";

@@ -30,7 +30,7 @@ class ViewServerTest {
     private final FakeWatch watch = new FakeWatch();
     private final HttpClient client = HttpClient.newHttpClient();
     private Optional<RackReport> rack = Optional.empty();
-    private List<Rack.OtherHost> others = List.of();
+    private List<RackView.OtherHost> others = List.of();
     private ViewSampler sampler;
     private ViewServer server;
 
@@ -213,7 +213,7 @@ class ViewServerTest {
     void shouldTellWhatAgentsOfOtherHostsTell() throws Exception {
         assertThat(json(ask("GET", "hosts")).size()).isZero();
         others = List.of(
-                new Rack.OtherHost("a-1", new ViewHistory("a", "", _ -> Optional.empty()).failed(3, 4, "gone")));
+                new RackView.OtherHost("a-1", new ViewHistory("a", "", _ -> Optional.empty()).failed(3, 4, "gone")));
         JsonNode other = json(ask("GET", "hosts")).get(0);
         assertThat(other.get("key").asString()).isEqualTo("a-1");
         assertThat(other.get("state").get("problem").asString()).isEqualTo("gone");

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** What the page shows of other hosts. Any thread may ask; nothing waits for them. */
-interface Rack {
+interface RackView {
     /** What a directory says; empty without one. */
     Optional<RackReport> report();
 
