@@ -40,6 +40,7 @@ class ArchitectureTest {
     private static final String SPI = "dev.rackcall.rpc.spi..";
     private static final String TRANSPORT = "dev.rackcall.rpc.shm..";
     private static final String VIEW = "dev.rackcall.rpc.shm.view";
+    private static final String NOTES = "dev.rackcall.rpc.shm.notes";
     private static final String DIRECTORY = "dev.rackcall.directory..";
     private static final String DIRECTORY_STORES = "dev.rackcall.directory.file..";
     private static final String ZOOKEEPER = "dev.rackcall.directory.zookeeper..";
@@ -260,13 +261,19 @@ class ArchitectureTest {
                 .that(OURS.and(not(
                         resideInAnyPackage(TRANSPORT, "dev.rackcall.rpc.channel", "dev.rackcall.rpc.balance", ROUTE))))
                 .should()
-                .dependOnClassesThat(resideInAPackage(TRANSPORT).and(not(resideInAPackage(VIEW))))
+                .dependOnClassesThat(resideInAPackage(TRANSPORT).and(not(resideInAnyPackage(VIEW, NOTES))))
                 .check(ALL);
         noClasses()
                 .that(OURS.and(not(resideInAnyPackage(VIEW, CLI))))
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(VIEW)
+                .check(ALL);
+        noClasses()
+                .that(OURS.and(not(resideInAnyPackage(TRANSPORT, CLI))))
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(NOTES)
                 .check(ALL);
     }
 

@@ -1,12 +1,12 @@
 package dev.rackcall.cli.top;
 
+import dev.rackcall.rpc.shm.notes.ProcessId;
 import java.util.List;
-import java.util.Set;
 
 /**
  * A process that holds memory of Rackcall's.
  *
  * @param name its main class, or its program
- * @param ids its pid in each pid namespace in which it has one
+ * @param id as it knows itself
  */
-record MemoryHolder(int pid, String name, Set<Integer> ids, List<HeldMemory> memory) {}
+record MemoryHolder(int pid, String name, ProcessId id, List<HeldMemory> memory) {}

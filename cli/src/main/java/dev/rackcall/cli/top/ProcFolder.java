@@ -1,5 +1,7 @@
 package dev.rackcall.cli.top;
 
+import dev.rackcall.rpc.shm.notes.PoolNote;
+import dev.rackcall.rpc.shm.notes.ProcessId;
 import dev.rackcall.shm.os.file.FileStatus;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -27,6 +29,7 @@ import java.util.stream.Stream;
  */
 final class ProcFolder {
     private static final String NAME_PREFIX = "/memfd:rackcall";
+    private static final String POOL_PREFIX = PoolNote.NAME.substring("rackcall".length());
     private static final String NAME_SUFFIX = " (deleted)";
     private static final int MOST_NAME = 255;
     /** Every how many scans a process that held nothing is looked at again. */
@@ -98,8 +101,8 @@ final class ProcFolder {
             MemoryHolder before = holders.get(pid);
             return Optional.of(
                     before == null
-                            ? new MemoryHolder(pid, name(process), ids(pid, process), memory)
-                            : new MemoryHolder(pid, before.name(), before.ids(), memory));
+                            ? new MemoryHolder(pid, name(process), id(pid, process), memory)
+                            : new MemoryHolder(pid, before.name(), before.id(), memory));
         } catch (AccessDeniedException e) {
             if (!known.contains(pid) && !commandLine(process).isEmpty()) {
                 unreadable.add(pid);
@@ -115,7 +118,7 @@ final class ProcFolder {
         Map<HeldMemory.FileId, HeldMemory> memory = new LinkedHashMap<>();
         try (DirectoryStream<Path> links = Files.newDirectoryStream(descriptors)) {
             for (Path link : links) {
-                held(link).ifPresent(each -> memory.putIfAbsent(each.file(), each));
+                held(link).ifPresent(each -> memory.merge(each.file(), each, HeldMemory::and));
             }
         } catch (DirectoryIteratorException e) {
             throw e.getCause();
@@ -131,16 +134,35 @@ final class ProcFolder {
             }
             String name = target.substring(NAME_PREFIX.length());
             String plain = name.endsWith(NAME_SUFFIX) ? name.substring(0, name.length() - NAME_SUFFIX.length()) : name;
-            return FileStatus.ofTarget(link)
-                    .map(status -> new HeldMemory(
-                            new HeldMemory.FileId(status.device(), status.inode()),
-                            printable(plain),
-                            link,
-                            status.allocatedBytes()));
+            return plain.startsWith(POOL_PREFIX)
+                    ? inPool(plain.substring(POOL_PREFIX.length()), link)
+                    : FileStatus.ofTarget(link)
+                            .map(status -> new HeldMemory(
+                                    new HeldMemory.FileId(status.device(), status.inode(), 0),
+                                    printable(plain),
+                                    link,
+                                    status.allocatedBytes(),
+                                    List.of()));
         } catch (IOException e) {
             // The process has closed it meanwhile.
             return Optional.empty();
         }
+    }
+
+    private static Optional<HeldMemory> inPool(String channel, Path link) throws IOException {
+        Optional<PoolNote> window = PoolNote.read(link);
+        if (window.isEmpty()) {
+            return Optional.empty();
+        }
+        Path pool = link.resolveSibling(Integer.toString(window.get().descriptor()));
+        return FileStatus.ofTarget(pool)
+                .map(status -> new HeldMemory(
+                        new HeldMemory.FileId(
+                                status.device(), status.inode(), window.get().place()),
+                        printable(channel),
+                        pool,
+                        0,
+                        List.of(window.get())));
     }
 
     /** Whether the process holds it for writing, unlike another observer. The link's permissions say so. */
@@ -148,18 +170,19 @@ final class ProcFolder {
         return Files.getPosixFilePermissions(link, LinkOption.NOFOLLOW_LINKS).contains(PosixFilePermission.OWNER_WRITE);
     }
 
-    private static Set<Integer> ids(int pid, Path process) {
-        Set<Integer> ids = new HashSet<>(Set.of(pid));
+    /** The process as it knows itself: by its pid in the innermost of its pid namespaces. */
+    private static ProcessId id(int pid, Path process) {
+        int innermost = pid;
         try (Stream<String> lines = Files.lines(process.resolve("status"), StandardCharsets.ISO_8859_1)) {
-            lines.filter(line -> line.startsWith("NSpid:"))
-                    .flatMap(line ->
-                            Stream.of(line.substring("NSpid:".length()).strip().split("\\s+")))
-                    .filter(id -> id.matches("[0-9]{1,9}"))
-                    .forEach(id -> ids.add(Integer.valueOf(id)));
+            innermost = lines.filter(line -> line.matches("NSpid:[\\s0-9]*\\s[0-9]{1,9}\\s*"))
+                    .map(line -> line.strip().split("\\s+"))
+                    .map(words -> Integer.valueOf(words[words.length - 1]))
+                    .findFirst()
+                    .orElse(pid);
         } catch (IOException | UncheckedIOException e) {
             // It ended meanwhile; its pid suffices.
         }
-        return ids;
+        return new ProcessId(innermost, ProcessId.namespace(process.resolve("ns/pid")));
     }
 
     private static List<String> commandLine(Path process) {
@@ -197,6 +220,18 @@ final class ProcFolder {
         return program;
     }
 
+    /** Whether it is no control character, nor one that changes the order or the lines of text without being seen. */
+    private static boolean isPrintable(int codePoint) {
+        return switch (Character.getType(codePoint)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR,
+                    Character.SURROGATE -> false;
+            default -> true;
+        };
+    }
+
     private static String lastPart(String word, char separator) {
         return word.substring(word.lastIndexOf(separator) + 1);
     }
@@ -205,7 +240,7 @@ final class ProcFolder {
     private static String printable(String name) {
         return name.codePoints()
                 .limit(MOST_NAME)
-                .map(each -> Character.isISOControl(each) ? '?' : each)
+                .map(each -> isPrintable(each) ? each : '?')
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
                 .toString();
     }

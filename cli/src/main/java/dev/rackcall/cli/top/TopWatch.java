@@ -1,10 +1,12 @@
 package dev.rackcall.cli.top;
 
 import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.shm.notes.ProcessId;
 import dev.rackcall.rpc.shm.view.ArenaMemory;
 import dev.rackcall.rpc.shm.view.ArenaReading;
 import dev.rackcall.rpc.shm.view.ConnectionMemory;
 import dev.rackcall.rpc.shm.view.ConnectionReading;
+import dev.rackcall.rpc.shm.view.ConnectionState;
 import dev.rackcall.rpc.shm.view.InvalidMemoryException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Watches the connections of this host's processes, interval by interval. It opens their memory for reading only. Close it
@@ -27,8 +30,9 @@ import java.util.stream.Collectors;
 public final class TopWatch implements AutoCloseable {
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long SHORT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
-    private static final long LONG_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** A pause is this many times as long as reading all connections took. */
+    /** How long a key may wait. */
+    private static final long KEY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** A pause is this many times as long as reading all connections took, so reading them takes at most 0.3 % of a processor. */
     private static final int PAUSES_A_SAMPLE = 300;
     /** Looking for processes and connections costs more than reading the connections that are known. */
     private static final int INTERVALS_A_SCAN = 4;
@@ -40,6 +44,9 @@ public final class TopWatch implements AutoCloseable {
     private final Map<HeldMemory.FileId, WatchedConnection> watched = new LinkedHashMap<>();
     /** The channels' shared arenas at the last scan. */
     private final Map<HeldMemory.FileId, ArenaReading> arenas = new HashMap<>();
+
+    /** Pids, in this process's namespace, of the ends of the connections that are watched, also after their end. */
+    private final Map<ProcessId, Integer> seen = new HashMap<>();
 
     private List<MemoryHolder> holders = List.of();
     /** The holders that still lived when the last report was made; the last scan may be older. */
@@ -62,9 +69,9 @@ public final class TopWatch implements AutoCloseable {
     }
 
     /**
-     * Watches for an interval of a second.
+     * Watches for an interval of a second, or a little longer if there are very many connections.
      *
-     * @param isLeft asked as often as 20 times a second
+     * @param isLeft asked at least ten times a second
      * @return false if {@code isLeft} ended it
      * @throws IOException if the processes of this host cannot be listed
      */
@@ -82,8 +89,23 @@ public final class TopWatch implements AutoCloseable {
             if (left <= 0) {
                 return true;
             }
-            long pause = Math.clamp(PAUSES_A_SAMPLE * (after - before), SHORT_PAUSE_NANOS, LONG_PAUSE_NANOS);
-            TimeUnit.NANOSECONDS.sleep(Math.min(pause, left));
+            long pause = Math.max(PAUSES_A_SAMPLE * (after - before), SHORT_PAUSE_NANOS);
+            if (isLeftWithin(Math.min(pause, left), isLeft)) {
+                return false;
+            }
+        }
+    }
+
+    private static boolean isLeftWithin(long nanos, BooleanSupplier isLeft) throws InterruptedException {
+        for (long end = System.nanoTime() + nanos; ; ) {
+            long left = end - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            TimeUnit.NANOSECONDS.sleep(Math.min(left, KEY_NANOS));
+            if (isLeft.getAsBoolean()) {
+                return true;
+            }
         }
     }
 
@@ -97,6 +119,7 @@ public final class TopWatch implements AutoCloseable {
 
     private void scan() throws IOException {
         holders = folder.scan();
+        remember();
         arenas.clear();
         Map<HeldMemory.FileId, HeldMemory> all = new HashMap<>();
         for (MemoryHolder holder : holders) {
@@ -119,9 +142,24 @@ public final class TopWatch implements AutoCloseable {
         }
     }
 
+    private void remember() {
+        Set<ProcessId> named = watched.values().stream()
+                .flatMap(connection -> connection.reading().stream())
+                .flatMap(reading -> Stream.of(reading.server(), reading.client()))
+                .collect(Collectors.toSet());
+        holders.forEach(holder -> {
+            named.add(holder.id());
+            seen.put(holder.id(), holder.pid());
+        });
+        seen.keySet().retainAll(named);
+    }
+
     private static Optional<WatchedConnection> open(HeldMemory memory) {
         try {
-            return ConnectionMemory.open(memory.path()).map(WatchedConnection::of);
+            Optional<ConnectionMemory> opened = memory.isInPool()
+                    ? ConnectionMemory.open(memory.path(), memory.windows().getFirst())
+                    : ConnectionMemory.open(memory.path());
+            return opened.map(WatchedConnection::of);
         } catch (InvalidMemoryException e) {
             return Optional.of(WatchedConnection.invalid(e.getMessage()));
         } catch (IOException e) {
@@ -197,33 +235,11 @@ public final class TopWatch implements AutoCloseable {
 
     private TopReport.ConnectionRow row(WatchedConnection connection, HeldMemory memory, List<MemoryHolder> ends) {
         Optional<ConnectionReading> reading = connection.reading();
-        String id = memory.file().device() + "-" + memory.file().inode();
+        String id = memory.file().toString();
         List<Integer> pids = ends.stream().map(MemoryHolder::pid).toList();
         if (reading.isEmpty()) {
             String why = connection.problem().orElse("it was not read");
-            return new TopReport.ConnectionRow(
-                    id,
-                    memory.name(),
-                    Optional.empty(),
-                    Optional.empty(),
-                    pids,
-                    "UNKNOWN",
-                    "invalid",
-                    0,
-                    0,
-                    Optional.empty(),
-                    Optional.empty(),
-                    Optional.empty(),
-                    0,
-                    0,
-                    0,
-                    false,
-                    TopReport.WaitRates.NONE,
-                    memory.bytes(),
-                    Optional.empty(),
-                    Optional.empty(),
-                    Optional.empty(),
-                    Optional.of(why));
+            return TopReport.ConnectionRow.invalid(id, memory.name(), pids, memory.bytes(), why);
         }
         ConnectionReading now = reading.get();
         List<TopReport.ArenaUse> arenas =
@@ -231,11 +247,12 @@ public final class TopWatch implements AutoCloseable {
         return new TopReport.ConnectionRow(
                 id,
                 memory.name(),
-                pid(now.serverPid(), ends),
-                pid(now.clientPid(), ends),
+                memory.isInPool() ? pidAt(memory, true, ends) : pid(now.server(), ends),
+                memory.isInPool() ? pidAt(memory, false, ends) : pid(now.client(), ends),
                 pids,
                 transport(now),
-                state(now, ends),
+                // Another host's process numbers say nothing here.
+                memory.isInPool() ? nameOf(now.state()) : state(now, ends),
                 connection.rate(),
                 now.requests(),
                 connection.meanMicros(),
@@ -267,46 +284,69 @@ public final class TopWatch implements AutoCloseable {
 
     /** Over RDMA and TCP each end has memory of its own, which does not name the other process. */
     private static String transport(ConnectionReading reading) {
-        boolean namesBoth = reading.serverPid() > 0 && reading.clientPid() > 0;
-        Optional<Route.Kind> route = reading.route().filter(_ -> !namesBoth);
+        boolean namesBoth = reading.server().isKnown() && reading.client().isKnown();
+        Optional<Route.Kind> route = reading.route().filter(kind -> !namesBoth || kind == Route.Kind.POOL);
         if (route.isPresent()) {
             return route.get().name();
         }
-        if (reading.serverPid() <= 0 && reading.clientPid() <= 0) {
+        if (!reading.server().isKnown() && !reading.client().isKnown()) {
             return "UNKNOWN";
         }
-        if (reading.serverPid() <= 0 || reading.clientPid() <= 0) {
+        if (!namesBoth) {
             return "REMOTE";
         }
-        return reading.serverPid() == reading.clientPid() ? "PROCESS" : "HOST";
+        return reading.server().equals(reading.client()) ? "PROCESS" : "HOST";
     }
 
     /** The process that the memory names, if it really holds the memory. */
-    private Optional<Integer> pid(int named, List<MemoryHolder> ends) {
+    private Optional<Integer> pid(ProcessId named, List<MemoryHolder> ends) {
         return holder(named, ends).filter(living::contains);
     }
 
-    private static Optional<Integer> holder(int named, List<MemoryHolder> ends) {
+    /** The process of this host at one end of a connection in a pool; it may be on another host. */
+    private Optional<Integer> pidAt(HeldMemory memory, boolean isServer, List<MemoryHolder> ends) {
         return ends.stream()
-                .filter(end -> end.ids().contains(named))
+                .filter(end -> end.memory().stream()
+                        .anyMatch(each -> each.file().equals(memory.file()) && each.isEnd(isServer)))
+                .map(MemoryHolder::pid)
+                .filter(living::contains)
+                .findFirst();
+    }
+
+    private static Optional<Integer> holder(ProcessId named, List<MemoryHolder> ends) {
+        return ends.stream()
+                .filter(end -> end.id().matches(named))
                 .map(MemoryHolder::pid)
                 .findFirst();
     }
 
     /** A dead process's peer keeps the memory until it notices. */
     private String state(ConnectionReading reading, List<MemoryHolder> ends) {
-        if (isGone(reading.serverPid(), ends)) {
+        if (isGone(reading.server(), ends)) {
             return "server gone";
         }
-        if (isGone(reading.clientPid(), ends)) {
+        if (isGone(reading.client(), ends)) {
             return "client gone";
         }
-        return reading.state().name().toLowerCase(Locale.ROOT);
+        return nameOf(reading.state());
     }
 
-    private boolean isGone(int named, List<MemoryHolder> ends) {
-        return named > 0
-                && holder(named, ends).map(pid -> !living.contains(pid)).orElseGet(() -> !folder.isAlive(named));
+    private static String nameOf(ConnectionState state) {
+        return state.name().toLowerCase(Locale.ROOT);
+    }
+
+    private boolean isGone(ProcessId named, List<MemoryHolder> ends) {
+        return named.isKnown()
+                && holder(named, ends).map(pid -> !living.contains(pid)).orElseGet(() -> isDead(named));
+    }
+
+    /** Whether a process that holds the memory no more, or is another user's, is known to be dead. */
+    private boolean isDead(ProcessId named) {
+        boolean isOfMyNamespace = named.namespace() == ProcessId.current().namespace() || named.namespace() == 0;
+        return Optional.ofNullable(seen.get(named))
+                .or(() -> isOfMyNamespace ? Optional.of(named.pid()) : Optional.empty())
+                .filter(pid -> !folder.isAlive(pid))
+                .isPresent();
     }
 
     @Override

@@ -44,8 +44,8 @@ const TRANSPORTS = {
 const NO_NEWS = { state: 'no news', requestsPerSecond: 0, meanMicros: null, p50Micros: null, p99Micros: null, inFlight: 0, sleepingCallers: 0 };
 const NO_WAITS = { yields: 0, sleeps: 0, slots: 0, pauses: 0 };
 
-/** Where the other end has memory of its own: how its calls travel. */
-const WAYS = { RDMA: 'RDMA', RDMA_QUEUES: 'RDMA', TCP: 'TCP', TCP_QUEUES: 'TCP', REMOTE: 'RDMA or TCP' };
+/** Where the other end may be on another host: how its calls travel. */
+const WAYS = { POOL: 'pool memory', RDMA: 'RDMA', RDMA_QUEUES: 'RDMA', TCP: 'TCP', TCP_QUEUES: 'TCP', REMOTE: 'RDMA or TCP' };
 
 /** What this host's last second was. */
 let state = null;
@@ -119,6 +119,9 @@ function fill(key, { times, connections }) {
 
 // --- All hosts --------------------------------------------------------------------------------------------------------
 
+/** Why a host's agent is silent; null if it is not, or was not asked yet. */
+const silenceOf = ({ sequence, problem }) => (sequence > 0 ? problem : null);
+
 const idAt = (key, id) => (key === '' ? String(id) : `${key} ${id}`);
 
 /** The processes and connections of a host. */
@@ -148,13 +151,13 @@ function silent(other, { processes, connections }) {
 
 /** The hosts with their names, this one first. */
 function hosts() {
-  return [{ key: '', name: format.name(state.host) }, ...others.map(({ key, state: { host, problem } }) => (
-    { key, name: format.name(host), isSilent: problem != null }))];
+  return [{ key: '', name: format.name(state.host) }, ...others.map(({ key, state: each }) => (
+    { key, name: format.name(each.host), isSilent: silenceOf(each) != null }))];
 }
 
 const whereText = (key) => (key === '' ? '' : ` on ${hosts().find((host) => host.key === key)?.name}`);
 
-/** The connections of other hosts that have this end of the channel, and go by RDMA or TCP. */
+/** The connections of other hosts that have this end of the channel, and go to another host. */
 function remoteEnds(channel, side, host) {
   const other = side === 'client' ? 'server' : 'client';
   return all.connections.filter((each) => each.row.channel === channel && each.host !== host && each.row[`${side}Pid`] != null
@@ -246,11 +249,12 @@ function hostNode(host, servers) {
 }
 
 /** A host whose agent tells nothing, or no process. */
-function emptyHostNode({ key, state: { host, problem } }) {
-  const numbers = problem == null ? 'no process' : 'no answer';
+function emptyHostNode({ key, state: each }) {
+  const isSilent = silenceOf(each) != null;
+  const numbers = isSilent ? 'no answer' : each.sequence > 0 ? 'no process' : 'not asked yet';
   return {
-    id: `agent ${key}`, elsewhere: 'server', title: `host ${format.name(host)}`, sub: 'by its agent', short: 'by its agent',
-    numbers, shortNumbers: numbers, tone: problem == null ? 'elsewhere' : 'bad',
+    id: `agent ${key}`, elsewhere: 'server', title: `host ${format.name(each.host)}`, sub: 'by its agent', short: 'by its agent',
+    numbers, shortNumbers: numbers, tone: isSilent ? 'bad' : 'elsewhere',
   };
 }
 
@@ -711,7 +715,9 @@ function showRack() {
 
 function showHosts() {
   document.querySelector('#hosts').hidden = others.length === 0;
-  document.querySelector('#hosts tbody').replaceChildren(...others.map(({ state: { host, problem, processes, connections, leftOut } }) => {
+  document.querySelector('#hosts tbody').replaceChildren(...others.map(({ state: each }) => {
+    const { host, processes, connections, leftOut } = each;
+    const problem = silenceOf(each);
     const rate = connections.reduce((sum, { row }) => sum + row.requestsPerSecond, 0);
     const left = leftOut > 0 ? `, ${format.count(leftOut)} more are left out` : '';
     const cells = problem == null
@@ -720,7 +726,7 @@ function showHosts() {
       : [html('td', { colspan: 3, class: 'reason' }, format.name(problem))];
     return html('tr', { class: problem == null ? '' : 'bad' },
       html('td', {}, html('bdi', {}, format.name(host))),
-      html('td', {}, html('span', { class: `chip ${problem == null ? 'open' : 'bad'}` }, problem == null ? 'live' : 'no answer')), ...cells);
+      html('td', {}, html('span', { class: `chip ${problem == null ? 'open' : 'bad'}` }, problem != null ? 'no answer' : each.sequence > 0 ? 'live' : 'asked')), ...cells);
   }));
 }
 
@@ -738,7 +744,7 @@ async function takeOthers() {
   if (before.size === 0 && next.length > 0) {
     await loadOtherHistory();
   }
-  others = next.map((other) => (other.state.problem != null && before.has(other.key) ? silent(other, before.get(other.key)) : other));
+  others = next.map((other) => (silenceOf(other.state) != null && before.has(other.key) ? silent(other, before.get(other.key)) : other));
   merge();
   forget();
   for (const other of others.filter((each) => each.state.problem == null && each.state.sequence !== before.get(each.key)?.sequence)) {

@@ -3,6 +3,7 @@ package dev.rackcall.cli.top;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.rackcall.rpc.shm.notes.PoolNote;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 import java.io.IOException;
@@ -26,9 +27,12 @@ public final class HostilePages {
         Random random = new Random(Long.parseLong(arguments[0]));
         byte[] noise = new byte[BYTES];
         try (SharedFile nonsense = SharedFile.memfd("rackcall" + arguments[1] + "/nonsense", BYTES);
-                SharedFile disguised = SharedFile.memfd("rackcall" + arguments[1] + "/disguised\u001b[2J", BYTES);
+                SharedFile disguised =
+                        SharedFile.memfd("rackcall" + arguments[1] + "/disguised\u001b[2J\u202e", BYTES);
                 Mapping first = nonsense.map();
-                Mapping second = disguised.map()) {
+                Mapping second = disguised.map();
+                // A connection in a pool, which would not fit into its file.
+                SharedFile _ = PoolNote.write(arguments[1] + "/outside", true, nonsense, Long.MAX_VALUE - BYTES)) {
             random.nextBytes(noise);
             MemorySegment.copy(noise, 0, first.memory(), JAVA_BYTE, 0, BYTES);
             MemorySegment.copy(noise, 0, second.memory(), JAVA_BYTE, 0, BYTES);

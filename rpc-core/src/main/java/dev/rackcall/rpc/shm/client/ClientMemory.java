@@ -85,6 +85,7 @@ public final class ClientMemory {
             if (!ControlLayout.isInitialised(mapping.memory(), serverHello.slots(), serverHello.instance())) {
                 throw new Handshake.MalformedException("its memory has another layout than its handshake says");
             }
+            ControlLayout.clientIsHere(mapping.memory());
             return new ClientMemory(file, mapping, sharedFile, serverHello, spec);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
             mapping.close();

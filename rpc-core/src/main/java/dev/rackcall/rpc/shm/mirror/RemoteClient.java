@@ -121,8 +121,6 @@ public final class RemoteClient {
         SharedFile shared = SharedFile.memfd("rackcall" + spec.channel() + "-none", sharedBytes);
         try {
             ServerHelloCheck.of(serverHello, spec, slots).requirePlaces(file, shared);
-            ControlLayout.pids(
-                    mapping.memory(), 0, (int) ProcessHandle.current().pid());
             ControlLayout.route(
                     mapping.memory(), CarrierProvider.require(address).kind(address));
             ControlLayout.initialise(mapping.memory(), serverHello.slots(), serverHello.instance());

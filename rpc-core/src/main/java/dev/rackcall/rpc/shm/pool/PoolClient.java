@@ -8,6 +8,7 @@ import dev.rackcall.rpc.shm.client.ClientEnd;
 import dev.rackcall.rpc.shm.client.ClientMemory;
 import dev.rackcall.rpc.shm.client.ServerHelloCheck;
 import dev.rackcall.rpc.shm.client.ShmClientConnection;
+import dev.rackcall.rpc.shm.notes.PoolNote;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.spi.ClientConnection;
@@ -217,6 +218,7 @@ public final class PoolClient {
         }
         SharedFile file = null;
         SharedFile sharedFile = null;
+        SharedFile note = null;
         PoolBell bell = null;
         ClientEnd end = null;
         try {
@@ -225,7 +227,9 @@ public final class PoolClient {
             bell = PoolBell.of(PoolMemory.bellPage(pool, window), false);
             ServerHelloCheck.of(serverHello, spec).requirePlaces(file, sharedFile);
             ClientMemory memory = ClientMemory.open(file, sharedFile, serverHello, spec);
-            end = new ClientEnd(bell, memory, serverHello, spec.channel(), Route.Kind.POOL, true, bell::leave);
+            note = PoolNote.write(spec.channel(), false, file, window.place());
+            Runnable leave = leave(bell, note);
+            end = new ClientEnd(bell, memory, serverHello, spec.channel(), Route.Kind.POOL, true, leave);
             ShmClientConnection connection = new ShmClientConnection(end, spec);
             end.start(connection);
             return connection;
@@ -242,6 +246,9 @@ public final class PoolClient {
                 // Otherwise the server would keep the memory for this client until this host is reclaimed.
                 PoolBell.decline(PoolMemory.bellPage(pool, window));
             }
+            if (note != null) {
+                note.close();
+            }
             if (sharedFile != null) {
                 sharedFile.close();
             }
@@ -250,5 +257,12 @@ public final class PoolClient {
             }
             throw e;
         }
+    }
+
+    private static Runnable leave(PoolBell bell, SharedFile note) {
+        return () -> {
+            note.close();
+            bell.leave();
+        };
     }
 }

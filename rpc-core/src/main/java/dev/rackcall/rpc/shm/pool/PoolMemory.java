@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.pool;
 
+import dev.rackcall.rpc.shm.notes.PoolNote;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.server.SharedPool;
 import dev.rackcall.shm.os.file.Mapping;
@@ -8,6 +9,7 @@ import dev.rackcall.shm.pool.PoolCommons;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -62,6 +64,7 @@ final class PoolMemory {
         private final long boot;
         private PoolHandshake.Window window = PoolHandshake.Window.NONE;
         private PoolBell bell;
+        private Optional<SharedFile> note = Optional.empty();
         /**
          * Never reset: once the client has left, the window may be reused, and its words no longer describe this
          * client.
@@ -73,15 +76,25 @@ final class PoolMemory {
             this.boot = boot;
         }
 
-        /** Takes a window of {@code bytes} and a bell; the caller owns the returned file. */
-        SharedFile take(long bytes, int slots) {
+        /**
+         * Takes a window of {@code bytes} and a bell; the caller owns the returned file, and closes it after
+         * {@link #leave} or {@link #discard}.
+         */
+        SharedFile take(String channel, long bytes, int slots) {
             window = PoolMemory.take(pool, bytes + BellLayout.BYTES);
             MemorySegment memory = pool.memory().asSlice(window.place(), window.bytes());
             memory.asSlice(0, ControlLayout.controlBytes(slots)).fill((byte) 0);
             MemorySegment page = bellPage(pool, window);
             page.fill((byte) 0);
             bell = PoolBell.of(page, true);
-            return pool.window(window.place(), window.bytes());
+            SharedFile file = pool.window(window.place(), window.bytes());
+            try {
+                note = Optional.of(PoolNote.write(channel, true, file, window.place()));
+                return file;
+            } catch (RuntimeException | Error e) {
+                file.close();
+                throw e;
+            }
         }
 
         PoolHandshake.Window window() {
@@ -102,6 +115,7 @@ final class PoolMemory {
 
         /** Records that the server no longer uses the window. */
         void leave() {
+            note.ifPresent(SharedFile::close);
             synchronized (leaving) {
                 leaving.add(this);
             }
@@ -111,6 +125,7 @@ final class PoolMemory {
         /** Frees everything at once, because the client was not told of the window. */
         void discard() {
             left = true;
+            note.ifPresent(SharedFile::close);
             if (bell != null) {
                 bell.close();
             }

@@ -330,7 +330,7 @@ public final class PoolServer extends PolledServer {
         ShmServerConnection connection;
         SharedFile file;
         try {
-            file = tenant.take(ConnectionFactory.bytes(serverHello), serverHello.slots());
+            file = tenant.take(factory.channel(), ConnectionFactory.bytes(serverHello), serverHello.slots());
         } catch (RuntimeException | Error e) {
             factory.giveIds(serverHello);
             turnAway(factory, tenant, number);

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.protocol;
 
 import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.shm.notes.ProcessId;
 import dev.rackcall.sandbox.Seals;
 import dev.rackcall.shm.os.Processor;
 import java.lang.foreign.MemorySegment;
@@ -17,8 +18,9 @@ import java.util.Optional;
  *      0  magic, layout version, slot count, instance id        written by the server before the client sees the memory
  *     24  largest  : maximum bytes of a scope that the server copies for one call, 0: not stated    likewise
  *     32  seals    : 1 if the server accepts only seals that a holder holds                         likewise
- *     36  pids     : of server and client in the server's pid namespace, 0: not known; for people    likewise
+ *     36  server   : pid of the server in its own pid namespace, 0: not known; for people    likewise
  *     44  route    : how calls travel, see RouteNumber, 0: not known; for people                likewise
+ *     48  namespace : the server's pid namespace; for people                    likewise
  *    256  watched    : 1 while the server polls this connection, 2 once it was rung    server, client
  *    260  state      : 1 open, 2 draining, 3 takes no more requests           server
  *    264  processor  : on which the server's poller last ran, -1: unknown     server
@@ -27,6 +29,7 @@ import java.util.Optional;
  *    384  consumed   : requests taken so far, published now and then          server
  *    512  reactor    : 1 while the client's reactor thread sleeps             client
  *    516  caller     : processor of a caller that waits on the poller's, -1: none    client
+ *    520  client   : its pid and its pid namespace, as 36 and 48; for people    client
  *    640  narrow     : 1 + the ticket from which on calls go round the first slots only, 0: never    client
  *    648  wide       : 1 + the ticket from which on they go round all slots again, 0: never    client
  *   1024  asleep     : one bit a slot, set while its caller sleeps on a futex there    client
@@ -52,8 +55,8 @@ public final class ControlLayout {
     private static final long LARGEST_SNAPSHOT = 24;
     private static final long HELD_SEALS_ONLY = 32;
     private static final long SERVER_PID = 36;
-    private static final long CLIENT_PID = 40;
     private static final long ROUTE = 44;
+    private static final long SERVER_NAMESPACE = 48;
     public static final long WATCHED = 256;
     private static final long STATE = 260;
     private static final long PROCESSOR = 264;
@@ -62,6 +65,8 @@ public final class ControlLayout {
     public static final long CONSUMED = 384;
     private static final long REACTOR_ASLEEP = 512;
     private static final long CALLER = 516;
+    private static final long CLIENT_PID = 520;
+    private static final long CLIENT_NAMESPACE = 524;
     public static final long NARROW = 640;
     public static final long WIDE = 648;
     private static final long ASLEEP = 1024;
@@ -160,26 +165,33 @@ public final class ControlLayout {
         return memory.get(ValueLayout.JAVA_INT, HELD_SEALS_ONLY) != 0;
     }
 
-    /**
-     * Names the processes at both ends for observers; calls do not use these words. A mirrored end names only its own
-     * process. Called before {@link #initialise}.
-     *
-     * @param server pid of the server in its own pid namespace; 0 if it is not known
-     * @param client pid of the client in the same namespace; 0 if it is not known
-     */
-    public static void pids(MemorySegment memory, int server, int client) {
-        memory.set(ValueLayout.JAVA_INT, SERVER_PID, server);
-        memory.set(ValueLayout.JAVA_INT, CLIENT_PID, client);
+    /** Names this process as the server for observers; calls do not use these words. Called before {@link #initialise}. */
+    public static void serverIsHere(MemorySegment memory) {
+        write(memory, SERVER_PID, SERVER_NAMESPACE, ProcessId.current());
     }
 
-    /** The server's pid as {@link #pids} has set it; any number if a peer overwrote it. */
-    public static int serverPid(MemorySegment memory) {
-        return memory.get(ValueLayout.JAVA_INT, SERVER_PID);
+    /** Names this process as the client for observers; calls do not use these words. */
+    public static void clientIsHere(MemorySegment memory) {
+        write(memory, CLIENT_PID, CLIENT_NAMESPACE, ProcessId.current());
     }
 
-    /** The client's pid as {@link #pids} has set it; any number if a peer overwrote it. */
-    public static int clientPid(MemorySegment memory) {
-        return memory.get(ValueLayout.JAVA_INT, CLIENT_PID);
+    private static void write(MemorySegment memory, long pid, long namespace, ProcessId process) {
+        memory.set(ValueLayout.JAVA_INT, namespace, process.namespace());
+        memory.set(ValueLayout.JAVA_INT, pid, process.pid());
+    }
+
+    /** As {@link #serverIsHere} has set it; anything if a peer overwrote it. Unknown in the memory of a remote server's client. */
+    public static ProcessId server(MemorySegment memory) {
+        return read(memory, SERVER_PID, SERVER_NAMESPACE);
+    }
+
+    /** As {@link #clientIsHere} has set it; anything if a peer overwrote it. Unknown in the memory of a remote client's server. */
+    public static ProcessId client(MemorySegment memory) {
+        return read(memory, CLIENT_PID, CLIENT_NAMESPACE);
+    }
+
+    private static ProcessId read(MemorySegment memory, long pid, long namespace) {
+        return new ProcessId(memory.get(ValueLayout.JAVA_INT, pid), memory.get(ValueLayout.JAVA_INT, namespace));
     }
 
     /** Tells observers how calls travel; calls do not use this word. Called before {@link #initialise}. */

@@ -221,7 +221,7 @@ public final class ConnectionFactory implements AutoCloseable {
             MemorySegment memory = mapping.memory();
             ControlLayout.largestSnapshot(memory, spec.trust().sandbox().maxSnapshotBytes());
             ControlLayout.believesHeldSealsOnly(memory, binding.demandsEnforcedSeals());
-            ControlLayout.pids(memory, (int) ProcessHandle.current().pid(), peer.pid());
+            ControlLayout.serverIsHere(memory);
             ControlLayout.route(memory, transport);
             ControlLayout.initialise(memory, serverHello.slots(), serverHello.instance());
             Arena reply = Arena.create(arena(serverHello.reply(), memory, file, FIRST_REPLY_BYTES));

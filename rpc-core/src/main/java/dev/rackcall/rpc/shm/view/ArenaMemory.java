@@ -23,7 +23,7 @@ public final class ArenaMemory {
         try (Arena lifetime = Arena.ofConfined()) {
             MemorySegment header = lifetime.allocate(ArenaReading.HEADER_BYTES, Long.BYTES);
             file.read(header.asByteBuffer(), 0);
-            return ArenaReading.of(header, file.status().bytes());
+            return ArenaReading.of(header, file.bytes());
         } finally {
             file.close();
         }

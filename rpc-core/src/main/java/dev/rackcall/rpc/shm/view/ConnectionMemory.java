@@ -1,9 +1,11 @@
 package dev.rackcall.rpc.shm.view;
 
+import dev.rackcall.rpc.shm.notes.PoolNote;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.shm.os.file.ObservedFile;
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -34,7 +36,7 @@ public final class ConnectionMemory implements AutoCloseable {
 
     private ConnectionMemory(ObservedFile file) {
         this.file = file;
-        this.bytes = file.status().bytes();
+        this.bytes = file.bytes();
     }
 
     /**
@@ -46,7 +48,28 @@ public final class ConnectionMemory implements AutoCloseable {
      * @throws IOException if it cannot be opened or read
      */
     public static Optional<ConnectionMemory> open(Path path) throws IOException, InvalidMemoryException {
-        ConnectionMemory memory = new ConnectionMemory(ObservedFile.open(path));
+        return open(ObservedFile.open(path));
+    }
+
+    /**
+     * As {@link #open(Path)}, for memory in a pool.
+     *
+     * @param path of the pool, at a process's descriptor
+     * @throws InvalidMemoryException also if the pool has no such window
+     */
+    public static Optional<ConnectionMemory> open(Path path, PoolNote window)
+            throws IOException, InvalidMemoryException {
+        ObservedFile part;
+        try {
+            part = ObservedFile.open(path, window.place(), window.bytes());
+        } catch (EOFException e) {
+            throw new InvalidMemoryException("it lies outside its pool");
+        }
+        return open(part);
+    }
+
+    private static Optional<ConnectionMemory> open(ObservedFile file) throws IOException, InvalidMemoryException {
+        ConnectionMemory memory = new ConnectionMemory(file);
         boolean wanted = false;
         try {
             wanted = memory.isConnection();
@@ -141,8 +164,8 @@ public final class ConnectionMemory implements AutoCloseable {
             throw new InvalidMemoryException(sleeping + " callers sleep at its " + slots + " slots");
         }
         return new ConnectionReading(
-                ControlLayout.serverPid(copy),
-                ControlLayout.clientPid(copy),
+                ControlLayout.server(copy),
+                ControlLayout.client(copy),
                 slots,
                 ConnectionState.of(ControlLayout.state(copy)),
                 ControlLayout.isWatched(copy),

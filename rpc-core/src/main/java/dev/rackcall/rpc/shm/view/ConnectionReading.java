@@ -1,13 +1,14 @@
 package dev.rackcall.rpc.shm.view;
 
 import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.shm.notes.ProcessId;
 import java.util.Optional;
 
 /**
  * What a connection's memory said at one moment. Its processes have written these values and may lie.
  *
- * @param serverPid in the server's pid namespace; 0 if it is not known
- * @param clientPid likewise
+ * @param server its process; its pid is 0 if it is not known
+ * @param client likewise
  * @param isPolled whether the server polls the connection; otherwise it sleeps until the next caller rings
  * @param requests how many requests the client has sent: calls, elements of streams, releases of results
  * @param inFlight requests that have no answer yet
@@ -17,8 +18,8 @@ import java.util.Optional;
  * @param route how calls travel; empty if the memory does not tell
  */
 public record ConnectionReading(
-        int serverPid,
-        int clientPid,
+        ProcessId server,
+        ProcessId client,
         int slots,
         ConnectionState state,
         boolean isPolled,

@@ -369,7 +369,7 @@ class PoolDoorTest extends RpcFixture {
         long place = second.takeForHost(PoolHandshake.BYTES);
         PoolHandshake.ask(second, place, new byte[0], SELF);
         PoolMemory.Tenant tenant = memory.admit(PoolHandshake.at(first, place));
-        tenant.take(64 << 10, 4).close();
+        tenant.take("/test/door", 64 << 10, 4).close();
         PoolBell client = PoolBell.of(PoolMemory.bellPage(second, tenant.window()), false);
         assertThat(tenant.hasLeft()).isFalse();
         tenant.bell().close();

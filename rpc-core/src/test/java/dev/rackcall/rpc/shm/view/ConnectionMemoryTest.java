@@ -7,6 +7,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.shm.notes.ProcessId;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.shm.os.file.FileStatus;
@@ -93,9 +94,8 @@ class ConnectionMemoryTest {
                             descriptors("memfd:rackcall" + CHANNEL + " ").getFirst())
                     .orElseThrow()) {
                 ConnectionReading before = read(memory);
-                int pid = (int) ProcessHandle.current().pid();
-                assertThat(before.serverPid()).isEqualTo(pid);
-                assertThat(before.clientPid()).isEqualTo(pid);
+                assertThat(before.server()).isEqualTo(ProcessId.current());
+                assertThat(before.client()).isEqualTo(ProcessId.current());
                 assertThat(before.state()).isEqualTo(ConnectionState.OPEN);
                 for (int i = 0; i < 1000; i++) {
                     echo.add(i, 1);

@@ -6,12 +6,16 @@ import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.os.file.ObservedFile;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.types.SharedList;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.types.SharedType;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
@@ -28,6 +32,7 @@ final class MemoryStep implements Guest.Work {
     private static final int ROUNDS = 1000;
     private static final int MOST_SCOPES = 24;
     private static final int MOST_BYTES = 30_000;
+    private static final int DEVICE_PAGE = 2 << 20;
 
     @Override
     public String run(Guest guest) {
@@ -44,11 +49,23 @@ final class MemoryStep implements Guest.Work {
             Guest.require(
                     !theirs[1].equals(Integer.toString(pool.arena().participant())),
                     "both are participant " + theirs[1]);
+            observe();
             readThePartnersGraph(guest, pool.arena());
             String allocated = allocateAtOnce(guest, pool);
             guest.meet(STEP, "closing");
             return allocated;
         }
+    }
+
+    /** Reads the pool as {@code rackcall top} does. */
+    private static void observe() {
+        byte[] first = new byte[Long.BYTES];
+        try (ObservedFile device = ObservedFile.open(Guest.DEVICE, 0, DEVICE_PAGE)) {
+            device.read(ByteBuffer.wrap(first), 0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        Guest.require(first[0] != 0, "an observer reads nothing at the start of the pool");
     }
 
     private static void readThePartnersGraph(Guest guest, Arena arena) {
