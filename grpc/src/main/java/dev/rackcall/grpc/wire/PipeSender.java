@@ -416,8 +416,10 @@ public final class PipeSender {
         return other.published(from, writer.publish());
     }
 
-    /** As {@link #publish}, after the lock was left to tell these streams. Another stream may have published
-     * their last frames. */
+    /**
+     * As {@link #publish}, for streams whose last frames were held back until {@link OutboundStream#endIsWritten} had
+     * returned, which runs without the lock.
+     */
     private boolean publishEnds(List<OutboundStream> told) {
         synchronized (lock) {
             for (OutboundStream stream : told) {

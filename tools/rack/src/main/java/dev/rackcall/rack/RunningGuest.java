@@ -61,7 +61,7 @@ final class RunningGuest implements AutoCloseable {
                 Console.parse(line).ifPresent(what -> hear(what, at));
             }
         } catch (IOException | UncheckedIOException e) {
-            // The console of a killed process ends like this, too.
+            // The console of a killed process may end like this, too.
             if (!killed) {
                 progress.accept("guest " + spec.name() + ": its console ended: " + e.getMessage());
             }
