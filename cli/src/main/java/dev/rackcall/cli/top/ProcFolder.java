@@ -122,7 +122,7 @@ final class ProcFolder {
         return List.copyOf(memory.values());
     }
 
-    private static Optional<HeldMemory> held(Path link) {
+    private static Optional<HeldMemory> held(Path link) throws AccessDeniedException {
         try {
             String target = Files.readSymbolicLink(link).toString();
             if (!target.startsWith(NAME_PREFIX) || !isWritable(link)) {
@@ -136,6 +136,9 @@ final class ProcFolder {
                             printable(plain),
                             link,
                             status.allocatedBytes()));
+        } catch (AccessDeniedException e) {
+            // Root in a container may list the links of all processes, but follow only those of its own user.
+            throw e;
         } catch (IOException e) {
             // The process has closed it meanwhile.
             return Optional.empty();
