@@ -1,6 +1,7 @@
 package dev.rackcall.cli;
 
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.shm.os.Uid;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -16,15 +17,20 @@ final class RuntimeFolderCheck {
     private static final int LONGEST_FOLDER = 107 - "/".length() - 32;
 
     private final Path folder;
-    private final String user;
+    private final int uid;
 
-    RuntimeFolderCheck(Path folder, String user) {
+    /**
+     * A check.
+     *
+     * @param uid of the user whose servers are to use the folder; a container's user may have no name
+     */
+    RuntimeFolderCheck(Path folder, int uid) {
         this.folder = folder;
-        this.user = user;
+        this.uid = uid;
     }
 
     static RuntimeFolderCheck ofThisUser() {
-        return new RuntimeFolderCheck(RuntimeDirectory.defaultPath(), System.getProperty("user.name"));
+        return new RuntimeFolderCheck(RuntimeDirectory.defaultPath(), Uid.current());
     }
 
     Finding finding() {
@@ -41,20 +47,29 @@ final class RuntimeFolderCheck {
         }
     }
 
-    private Finding judge(PosixFileAttributes attributes) {
+    private Finding judge(PosixFileAttributes attributes) throws IOException {
         String permissions = PosixFilePermissions.toString(attributes.permissions());
         if (!attributes.isDirectory()) {
             return Finding.problem(SUBJECT, folder + " is no folder; remove it or set RACKCALL_DIR.");
         }
-        if (!attributes.owner().getName().equals(user)) {
+        int owner = (Integer) Files.getAttribute(folder, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+        if (owner != uid) {
             return Finding.problem(
                     SUBJECT,
-                    folder + " belongs to " + attributes.owner().getName() + ", not to " + user
+                    folder + " belongs to " + attributes.owner().getName() + " (uid " + owner + "), not to uid " + uid
                             + "; set RACKCALL_DIR to a folder of your own.");
+        }
+        // As RuntimeDirectory judges.
+        if (permissions.charAt(4) == 'w' || permissions.charAt(7) == 'w') {
+            return Finding.problem(
+                    SUBJECT, folder + " is writable by others (" + permissions + "): chmod 700 " + folder);
         }
         return permissions.equals("rwx------")
                 ? inUse()
-                : Finding.problem(SUBJECT, folder + " is open to others (" + permissions + "): chmod 700 " + folder);
+                : Finding.note(
+                        SUBJECT,
+                        folder + " has the permissions " + permissions
+                                + "; servers without an access list need only rwx------: chmod 700 " + folder);
     }
 
     private Finding inUse() {

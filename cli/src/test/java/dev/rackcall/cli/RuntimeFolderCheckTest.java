@@ -3,6 +3,7 @@ package dev.rackcall.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.cli.Finding.Level;
+import dev.rackcall.shm.os.Uid;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class RuntimeFolderCheckTest {
-    private static final String ME = System.getProperty("user.name");
+    private static final int ME = Uid.current();
 
     @TempDir
     private Path temporary;
@@ -57,20 +58,34 @@ class RuntimeFolderCheckTest {
     }
 
     @Test
-    void shouldSayHowToCloseAFolderThatOthersCanEnter() throws IOException {
-        Path folder = folder("rwxr-x---");
+    void shouldRefuseAFolderThatOthersCanWrite() throws IOException {
+        Path folder = folder("rwxrwx---");
 
         assertThat(check(folder, ME))
                 .isEqualTo(Finding.problem(
-                        "runtime folder", folder + " is open to others (rwxr-x---): chmod 700 " + folder));
+                        "runtime folder", folder + " is writable by others (rwxrwx---): chmod 700 " + folder));
+    }
+
+    /** Servers start there, and those with an access list need it. */
+    @Test
+    void shouldOnlyNoteThatOthersCanEnterAFolder() throws IOException {
+        Path folder = folder("rwxr-xr-x");
+
+        Finding finding = check(folder, ME);
+
+        assertThat(finding.level()).isEqualTo(Level.NOTE);
+        assertThat(finding.sentence()).contains("rwxr-xr-x").endsWith("chmod 700 " + folder);
     }
 
     @Test
     void shouldRefuseAFolderOfAnotherUser() throws IOException {
-        Finding finding = check(folder("rwx------"), "another-user");
+        Finding finding = check(folder("rwx------"), ME + 1);
 
         assertThat(finding.level()).isEqualTo(Level.PROBLEM);
-        assertThat(finding.sentence()).contains(ME).contains("another-user").contains("RACKCALL_DIR");
+        assertThat(finding.sentence())
+                .contains("(uid " + ME + ")")
+                .contains("not to uid " + (ME + 1))
+                .contains("RACKCALL_DIR");
     }
 
     @Test
@@ -93,7 +108,7 @@ class RuntimeFolderCheckTest {
         return Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString(permissions));
     }
 
-    private static Finding check(Path folder, String user) {
-        return new RuntimeFolderCheck(folder, user).finding();
+    private static Finding check(Path folder, int uid) {
+        return new RuntimeFolderCheck(folder, uid).finding();
     }
 }

@@ -126,7 +126,7 @@ final class ProcFolder {
         return List.copyOf(memory.values());
     }
 
-    private static Optional<HeldMemory> held(Path link) {
+    private static Optional<HeldMemory> held(Path link) throws AccessDeniedException {
         try {
             String target = Files.readSymbolicLink(link).toString();
             if (!target.startsWith(NAME_PREFIX) || !isWritable(link)) {
@@ -143,6 +143,9 @@ final class ProcFolder {
                                     link,
                                     status.allocatedBytes(),
                                     List.of()));
+        } catch (AccessDeniedException e) {
+            // Root in a container may list the links of all processes, but follow only those of its own user.
+            throw e;
         } catch (IOException e) {
             // The process has closed it meanwhile.
             return Optional.empty();

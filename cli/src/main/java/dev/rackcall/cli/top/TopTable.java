@@ -38,7 +38,7 @@ final class TopTable {
                 rate));
         if (report.notReadable() > 0) {
             lines.add(count(report.notReadable(), "process", "es")
-                    + " of other users cannot be read; as root, top shows them, too.");
+                    + " cannot be read; as root with CAP_SYS_PTRACE, top shows them, too.");
         }
         int connections = report.connections().size();
         int processes = report.processes().size();

@@ -797,7 +797,7 @@ function show() {
   document.title = `${dead > 0 ? '● ' : ''}Rackcall ${format.name(state.host)}`;
   const hints = [];
   if (state.notReadable > 0) {
-    hints.push(`${format.plural(state.notReadable, 'process', 'es')} of other users cannot be read; run as root, rackcall view shows them, too.`);
+    hints.push(`${format.plural(state.notReadable, 'process', 'es')} cannot be read; run as root with CAP_SYS_PTRACE, rackcall view shows them, too.`);
   }
   if (state.leftOut > 0) {
     hints.push(`${format.plural(state.leftOut, 'connection')} with fewer requests are left out.`);
