@@ -30,6 +30,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** No test here waits for an hour. */
 class DeadlineClockTest {
     private static final Duration HOUR = Duration.ofHours(1);
+    private static final Duration DEFAULT = Duration.ofMinutes(30);
     private static final CallOptions WITHIN_AN_HOUR = CallOptions.DEFAULT.withTimeout(HOUR);
 
     private final CountDownLatch end = new CountDownLatch(1);
@@ -81,8 +82,9 @@ class DeadlineClockTest {
     }
 
     @RegisterExtension
-    final RackcallExtension rackcall =
-            RackcallExtension.serving(Clerk.class, Waiting::new).and(Cart.class, Cart.Basket::new);
+    final RackcallExtension rackcall = RackcallExtension.serving(Clerk.class, Waiting::new)
+            .and(Cart.class, Cart.Basket::new)
+            .channel(channel -> channel.defaultTimeout(DEFAULT));
 
     @RegisterExtension
     final ParameterResolver contexts = new ParameterResolver() {
@@ -169,7 +171,7 @@ class DeadlineClockTest {
         CompletableFuture<Integer> blocking = Concurrently.start(() -> cart.put("tea"));
         awaitHeld(faults);
         CompletableFuture<Integer> later = rackcall.stub(Clerk.class).serveLater("tea");
-        rackcall.advanceClock(Duration.ofSeconds(30));
+        rackcall.advanceClock(DEFAULT);
         assertExceeded(blocking);
         assertExceeded(later);
     }
