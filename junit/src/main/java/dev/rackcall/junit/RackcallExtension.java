@@ -1,5 +1,6 @@
 package dev.rackcall.junit;
 
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import java.io.IOException;
@@ -49,6 +50,7 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
     private final AtomicReference<ExtensionContext> test = new AtomicReference<>();
 
     private CallFaults faults;
+    private DeadlineClock clock;
     private Path folder;
     private RpcServer server;
     /** By service; the last is closed first. */
@@ -132,6 +134,22 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
         server = start();
     }
 
+    /**
+     * Lets that much time pass at once for the deadlines of calls in this test: those whose deadlines then have passed
+     * end with DEADLINE_EXCEEDED within 150 ms, and their handlers see the same as in real time. Advance the clock when
+     * the calls have begun, for example once {@link CallFaults#waiting} counts them. The clock runs on by itself, too.
+     *
+     * <p>It is the clock of this test's server, of the channels that this extension opens, and of those that the
+     * server's implementations open when they are made; other tests have others. What the runtime does on the way, such
+     * as waiting for a lost server, takes real time. A {@link dev.rackcall.rpc.Deadline} that a test makes is a moment of
+     * real time until a stub with it calls, so prefer timeouts. Over a network, the other end sees real time.
+     *
+     * @throws IllegalArgumentException if the time is negative
+     */
+    public void advanceClock(Duration time) {
+        clock.advance(time);
+    }
+
     // ---- the life of a test
 
     @Override
@@ -142,10 +160,15 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
         }
         folder = Files.createTempDirectory("rackcall-test");
         faults = new CallFaults(this::channelName);
+        clock = DeadlineClock.create();
         server = start();
     }
 
     private RpcServer start() {
+        return clock.during(this::startOnClock);
+    }
+
+    private RpcServer startOnClock() {
         RpcServer.Builder builder = RpcServer.builder().runtimeFolder(folder);
         services.values().forEach(service -> service.accept(builder));
         serverSettings.accept(builder);
@@ -156,7 +179,8 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
     private RpcChannel open(Class<?> service) {
         RpcChannel.Builder builder = RpcChannel.builder(channelName(service)).runtimeFolder(folder);
         channelSettings.accept(builder);
-        return builder.interceptor(faults.atClient()).open();
+        builder.interceptor(faults.atClient());
+        return clock.during(builder::open);
     }
 
     /** The server lists its channels in the order in which the services were added. */

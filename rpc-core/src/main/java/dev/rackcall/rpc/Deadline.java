@@ -8,10 +8,18 @@ import java.util.concurrent.TimeUnit;
  * that its handler makes inherit it.
  */
 public final class Deadline implements Comparable<Deadline> {
+    /** On the clock. */
     private final long nanoTime;
 
+    private final DeadlineClock clock;
+
     private Deadline(long nanoTime) {
+        this(nanoTime, DeadlineClock.SYSTEM);
+    }
+
+    Deadline(long nanoTime, DeadlineClock clock) {
         this.nanoTime = nanoTime;
+        this.clock = clock;
     }
 
     public static Deadline after(Duration duration) {
@@ -29,16 +37,16 @@ public final class Deadline implements Comparable<Deadline> {
 
     /** Its value on the clock of {@link System#nanoTime}. */
     public long nanoTime() {
-        return nanoTime;
+        return clock.toSystem(nanoTime);
     }
 
     public boolean isExpired() {
-        return nanoTime - System.nanoTime() <= 0;
+        return clock.left(nanoTime) <= 0;
     }
 
     /** Negative once it has passed. */
     public long timeRemaining(TimeUnit unit) {
-        return unit.convert(nanoTime - System.nanoTime(), TimeUnit.NANOSECONDS);
+        return unit.convert(clock.left(nanoTime), TimeUnit.NANOSECONDS);
     }
 
     /** The earlier of the two. */
@@ -48,17 +56,17 @@ public final class Deadline implements Comparable<Deadline> {
 
     @Override
     public int compareTo(Deadline other) {
-        return Long.signum(nanoTime - other.nanoTime);
+        return Long.signum(nanoTime() - other.nanoTime());
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Deadline that && that.nanoTime == nanoTime;
+        return other instanceof Deadline that && that.nanoTime() == nanoTime();
     }
 
     @Override
     public int hashCode() {
-        return Long.hashCode(nanoTime);
+        return Long.hashCode(nanoTime());
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.channel;
 
 import dev.rackcall.rpc.ClientInterceptor;
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.EnforcedSeals;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.Status;
@@ -174,7 +175,7 @@ final class ChannelBuilder implements RpcChannel.Builder {
                                 address.isPresent()
                                         ? ClientSpec.Capacity.REMOTE_QUOTA
                                         : ClientSpec.Capacity.NEAR_QUOTA)),
-                new ClientSpec.Timeouts(connectTimeout, defaultTimeout),
+                new ClientSpec.Timeouts(connectTimeout, defaultTimeout, DeadlineClock.current()),
                 new ClientSpec.Sealing(sealFrom, keepSealed, enforcedSeals));
     }
 }

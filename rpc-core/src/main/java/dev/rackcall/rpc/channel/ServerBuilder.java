@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcServer;
@@ -238,7 +239,8 @@ final class ServerBuilder implements RpcServer.Builder {
                 new ServerSpec.Threads(dispatch, waiting, pollers, stuckAfter),
                 new ServerSpec.Limits(maxConnections, arenaQuota, sharedQuota),
                 new ServerSpec.Trust(minimumIsolation, sandbox, Map.copyOf(access)),
-                new ServerSpec.Place(runtimeFolder, pool, hugePages, List.copyOf(addresses), insecure, exclusive));
+                new ServerSpec.Place(runtimeFolder, pool, hugePages, List.copyOf(addresses), insecure, exclusive),
+                DeadlineClock.current());
         List<String> channels =
                 services.stream().map(ServerSpec.Service::channel).toList();
         ServerEndpoint endpoint = Transports.serve(spec);

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.EnforcedSeals;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.pool.Pool;
@@ -52,8 +53,14 @@ public record ClientSpec(
      *
      * @param connect for connecting
      * @param call for calls that set no timeout
+     * @param clock on which the deadlines of calls are measured
      */
-    public record Timeouts(Duration connect, Duration call) {}
+    public record Timeouts(Duration connect, Duration call, DeadlineClock clock) {
+        /** On the system's clock. */
+        public Timeouts(Duration connect, Duration call) {
+            this(connect, call, DeadlineClock.SYSTEM);
+        }
+    }
 
     /**
      * When a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope.
@@ -99,6 +106,10 @@ public record ClientSpec(
         return timeouts.call;
     }
 
+    public DeadlineClock clock() {
+        return timeouts.clock;
+    }
+
     /** The same channel, to be found in another place. */
     public ClientSpec at(Place other) {
         boolean isMirrored = other.address.isPresent() && capacity.arenaQuota == Capacity.NEAR_QUOTA;
@@ -108,7 +119,8 @@ public record ClientSpec(
 
     /** The same channel, to be connected in less time. */
     public ClientSpec within(Duration timeout) {
-        return new ClientSpec(channel, place, waiting, capacity, new Timeouts(timeout, timeouts.call), sealing);
+        return new ClientSpec(
+                channel, place, waiting, capacity, new Timeouts(timeout, timeouts.call, timeouts.clock), sealing);
     }
 
     /** How calls end once this process has closed the channel. */

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.SandboxPolicy;
@@ -24,6 +25,7 @@ import java.util.OptionalInt;
  * @param limits bounds on what clients may use
  * @param trust what is required of clients, and of calls that pass shared objects
  * @param place where clients connect
+ * @param clock on which the deadlines of calls are measured
  */
 public record ServerSpec(
         List<Service<?>> services,
@@ -31,7 +33,19 @@ public record ServerSpec(
         Threads threads,
         Limits limits,
         Trust trust,
-        Place place) {
+        Place place,
+        DeadlineClock clock) {
+    /** On the system's clock. */
+    public ServerSpec(
+            List<Service<?>> services,
+            List<ServerInterceptor> interceptors,
+            Threads threads,
+            Limits limits,
+            Trust trust,
+            Place place) {
+        this(services, interceptors, threads, limits, trust, place, DeadlineClock.SYSTEM);
+    }
+
     /**
      * One service.
      *

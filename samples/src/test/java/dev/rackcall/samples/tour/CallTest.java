@@ -9,6 +9,7 @@ import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -28,5 +29,17 @@ class CallTest {
         faults.hold("find");
         Call shelf = channel.stub(Call.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(20)));
         assertThatThrownBy(() -> shelf.find("tea")).hasMessageContaining("DEADLINE_EXCEEDED");
+    }
+
+    @Test
+    void shouldGiveUpAfterHalfAMinute(RpcChannel channel, CallFaults faults) {
+        faults.hold("find");
+        Call shelf = channel.stub(Call.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(30)));
+        var call = CompletableFuture.supplyAsync(() -> shelf.find("tea"));
+        while (faults.waiting() == 0) {
+            Thread.onSpinWait();
+        }
+        rackcall.advanceClock(Duration.ofSeconds(30));
+        assertThatThrownBy(call::join).hasMessageContaining("DEADLINE_EXCEEDED");
     }
 }

@@ -126,7 +126,9 @@ final class AnswerWaiting {
         /** Whether the call's deadline had passed before the answer was first waited for. */
         private final boolean late;
 
+        /** On the connection's clock. */
         private final long end;
+
         /** Why the thread sleeps, as {@link ConnectionEvents.WaitEvent#reason} says. */
         private String slept = "BLOCKING";
 
@@ -135,7 +137,8 @@ final class AnswerWaiting {
             this.call = call;
             this.ticket = ticket;
             this.late = call.isLate();
-            this.end = call.deadline != 0 ? call.deadline : spinning.start() + defaultTimeoutNanos;
+            long known = call.end();
+            this.end = known != 0 ? known : spinning.start() + defaultTimeoutNanos;
         }
 
         /** Spins until the answer has arrived or spinning no longer pays; returns whether it has arrived. */
@@ -192,7 +195,7 @@ final class AnswerWaiting {
                     interrupted |= !call.endsWhenInterrupted() && Thread.interrupted();
                     requireHope();
                     connection.end.look();
-                    long left = end - System.nanoTime();
+                    long left = connection.clock.left(end);
                     if (Thread.currentThread().isVirtual()) {
                         connection.async.park(call, Math.clamp(left, 1, MAX_SLEEP_NANOS));
                     } else {
@@ -277,7 +280,7 @@ final class AnswerWaiting {
          */
         private void requireHope() {
             boolean open = connection.isOpen();
-            boolean inTime = end - System.nanoTime() > 0;
+            boolean inTime = connection.clock.left(end) > 0;
             boolean interrupted = Thread.currentThread().isInterrupted() && call.endsWhenInterrupted();
             if ((open && inTime && !interrupted) || isAnswered()) {
                 return;

@@ -231,7 +231,8 @@ final class AsyncCalls implements ClientReactor.Polled {
     }
 
     @Override
-    public long expire(long now, long bound) {
+    public long expire(long systemNow, long bound) {
+        long now = connection.clock.ofSystem(systemNow);
         long next = queue.expire(now, bound);
         for (ShmClientCall call : calls) {
             RpcFuture<?> future = call.future;

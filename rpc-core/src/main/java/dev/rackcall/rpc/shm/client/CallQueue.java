@@ -24,7 +24,7 @@ final class CallQueue {
         /** Bytes of encoded arguments. */
         long bytes();
 
-        /** nanoTime. */
+        /** On the connection's clock. */
         long deadline();
 
         /** Whether no caller gets to know if it is lost. */
@@ -218,7 +218,11 @@ final class CallQueue {
         }
     }
 
-    /** Fails the calls whose deadline has passed; returns nanoseconds until the next one, at most {@code bound}. */
+    /**
+     * Fails the calls whose deadline has passed; returns nanoseconds until the next one, at most {@code bound}.
+     *
+     * @param now on the connection's clock
+     */
     long expire(long now, long bound) {
         if (size == 0) {
             return bound;

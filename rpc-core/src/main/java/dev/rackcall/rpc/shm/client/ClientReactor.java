@@ -59,6 +59,8 @@ final class ClientReactor {
         /**
          * Fails the calls whose deadline has passed; returns nanoseconds until the next deadline, at most {@code
          * bound}.
+         *
+         * @param now by {@link System#nanoTime}
          */
         long expire(long now, long bound);
 

@@ -99,7 +99,7 @@ final class ClientRequest {
     /**
      * Completes the request, except for the word that publishes it; returns that word.
      *
-     * @param deadline 0: none
+     * @param deadline a value of {@link System#nanoTime}; 0: none
      */
     long complete(long ticket, MethodDescriptor method, int methodOrOp, int flags, long deadline) {
         int allFlags = flags;

@@ -183,8 +183,8 @@ class ClientSlots extends SlotTurns implements RoomWait.Room {
         ClientSpec spec = connection.spec;
         long end = deadline != 0
                 ? deadline
-                : System.nanoTime() + spec.defaultTimeout().toNanos();
-        return new RoomWait(this, spec.channel(), AnswerWaiting.ofThread(spec.waiting()), roomTime, end);
+                : spec.clock().nanoTime() + spec.defaultTimeout().toNanos();
+        return new RoomWait(this, spec, AnswerWaiting.ofThread(spec.waiting()), roomTime, end);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.client;
 
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
@@ -51,9 +52,12 @@ final class OutgoingStream<T> {
     private static final long LONGEST_PUSH_NANOS = TimeUnit.DAYS.toNanos(365);
 
     private final Sink sink;
+    private final DeadlineClock clock;
     private final CalledService service;
     private final MethodDescriptor method;
+    /** On the clock. */
     private final long deadline;
+
     private final Stream<T> elements;
     private final ElementWriter<T> writer;
 
@@ -79,12 +83,14 @@ final class OutgoingStream<T> {
     /** For a call that the connection lets send a stream; {@link #end} must follow. */
     OutgoingStream(
             Sink sink,
+            DeadlineClock clock,
             CalledService service,
             MethodDescriptor method,
             long deadline,
             Stream<T> elements,
             ElementWriter<T> writer) {
         this.sink = sink;
+        this.clock = clock;
         this.service = service;
         this.method = method;
         this.deadline = deadline;
@@ -259,7 +265,7 @@ final class OutgoingStream<T> {
     }
 
     private long pushDeadline() {
-        return deadline != 0 ? deadline : System.nanoTime() + LONGEST_PUSH_NANOS;
+        return deadline != 0 ? deadline : clock.nanoTime() + LONGEST_PUSH_NANOS;
     }
 
     /** Waits for something to send; false if nothing more is to be sent, or the deadline has passed. */
@@ -269,7 +275,7 @@ final class OutgoingStream<T> {
             while (!over && !produced && ready.isEmpty()) {
                 if (deadline == 0) {
                     changed.await();
-                } else if (changed.awaitNanos(deadline - System.nanoTime()) <= 0) {
+                } else if (changed.awaitNanos(clock.left(deadline)) <= 0) {
                     return false;
                 }
             }

@@ -86,7 +86,8 @@ final class QueuedCall extends ClientCall implements CallQueue.Entry {
         // The time in the queue counts, so the default timeout also begins now.
         this.deadline = deadline != 0
                 ? deadline
-                : System.nanoTime() + connection.spec().defaultTimeout().toNanos();
+                : connection.spec().clock().nanoTime()
+                        + connection.spec().defaultTimeout().toNanos();
         this.headers = headers;
         this.asked = isolation;
         this.isolation = isolation == Isolation.TRUSTED ? isolation : Isolation.SNAPSHOT;

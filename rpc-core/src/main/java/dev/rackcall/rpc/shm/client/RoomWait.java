@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.shm.protocol.LostWakeUps;
+import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.shm.waiting.SpinTime;
 import dev.rackcall.shm.waiting.Spinning;
 import dev.rackcall.shm.waiting.WaitStrategy;
@@ -34,16 +35,16 @@ final class RoomWait {
     private final Room room;
     private final WaitStrategy strategy;
     private final Spinning spinning;
-    private final String channel;
+    private final ClientSpec spec;
     private final long end;
     private boolean spins = true;
     /** Whether the thread has spun, at least once. */
     private boolean hasSpun;
 
-    /** A wait of this thread for a slot of that channel, up to {@code end}. */
-    RoomWait(Room room, String channel, WaitStrategy strategy, SpinTime roomTime, long end) {
+    /** A wait of this thread for a slot of that channel, up to {@code end} on its clock. */
+    RoomWait(Room room, ClientSpec spec, WaitStrategy strategy, SpinTime roomTime, long end) {
         this.room = room;
-        this.channel = channel;
+        this.spec = spec;
         this.strategy = strategy;
         this.spinning = new Spinning(strategy, roomTime).begin();
         this.end = end;
@@ -52,7 +53,7 @@ final class RoomWait {
     /** Completes calls that are answered, which may free slots, and waits a little. */
     void once() {
         room.poll();
-        if (end - System.nanoTime() <= 0) {
+        if (spec.clock().left(end) <= 0) {
             throw room.outOfTime();
         }
         spin();
@@ -87,7 +88,7 @@ final class RoomWait {
     /** Waits until another thread leaves a slot or an earlier place in the queue. */
     void inQueue(SlotQueue.Waiter me, boolean first) {
         // Checked first: other calls' answers may keep arriving after this call's deadline.
-        long left = end - System.nanoTime();
+        long left = spec.clock().left(end);
         if (left <= 0) {
             throw room.outOfTime();
         }
@@ -110,7 +111,7 @@ final class RoomWait {
                         MAX_SLEEP_NANOS,
                         bound -> SlotQueue.park(me, bound) ? 1 : 0,
                         () -> room.hasTurn(me, first),
-                        "a caller that waits for a slot of channel " + channel);
+                        "a caller that waits for a slot of channel " + spec.channel());
             }
         }
     }

@@ -48,7 +48,7 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
     private final CallObserver observer;
     private final String name;
     /**
-     * nanoTime. With the default timeout it is 0 until the reactor first checks, so the common call never reads the
+     * On the connection's clock. With the default timeout it is 0 until the reactor first checks, so the common call never reads the
      * clock.
      */
     private long deadline;
@@ -79,7 +79,7 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
         this.reader = reader;
         this.observer = observer;
         this.name = call.name();
-        this.deadline = call.deadline;
+        this.deadline = call.end();
         this.late = call.isLate();
     }
 
@@ -104,7 +104,7 @@ final class RpcFuture<T> extends PolledFuture<T> implements ClientCall.Pending {
         }
     }
 
-    /** Nanoseconds left until the deadline. Reactor only. */
+    /** Nanoseconds left until the deadline, at a time on the connection's clock. Reactor only. */
     long remaining(long now) {
         if (deadline == 0) {
             deadline = now + connection.spec.defaultTimeout().toNanos();

@@ -13,6 +13,9 @@ import java.util.concurrent.TimeUnit;
  * at the same time as leave a slot for a call of another kind. Thread-safe.
  */
 final class SentStreams {
+    /** Longest single sleep: a test may advance the clock of deadlines. */
+    private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final ClientSpec spec;
     private final int most;
     /** One permit for each call that may send a stream. */
@@ -31,7 +34,7 @@ final class SentStreams {
     /**
      * Waits until the calling thread's call may send; {@link #leave} must follow.
      *
-     * @param deadline nanoTime, or 0 for the channel's timeout
+     * @param deadline on the channel's clock, or 0 for the channel's timeout
      * @param beforeWaiting run if the thread has to wait
      * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED at the deadline, CANCELLED if the thread is interrupted
      */
@@ -40,11 +43,11 @@ final class SentStreams {
             return;
         }
         beforeWaiting.run();
-        long nanos = deadline != 0
-                ? deadline - System.nanoTime()
-                : spec.defaultTimeout().toNanos();
+        long end = deadline != 0
+                ? deadline
+                : spec.clock().nanoTime() + spec.defaultTimeout().toNanos();
         try {
-            if (!permits.tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
+            if (!isAllowedBefore(end)) {
                 throw Status.Code.RESOURCE_EXHAUSTED
                         .with(
                                 "%s: %d calls of this connection sent streams until the deadline, each of which may take"
@@ -56,6 +59,17 @@ final class SentStreams {
             Thread.currentThread().interrupt();
             throw ClientFailure.interruptedUnsent(spec.channel()).asException(e);
         }
+    }
+
+    private boolean isAllowedBefore(long end) throws InterruptedException {
+        long left = spec.clock().left(end);
+        while (left > 0) {
+            if (permits.tryAcquire(Math.min(left, MAX_SLEEP_NANOS), TimeUnit.NANOSECONDS)) {
+                return true;
+            }
+            left = spec.clock().left(end);
+        }
+        return permits.tryAcquire();
     }
 
     /** The call has ended without a stream, or its stream has ended: another call may send. */

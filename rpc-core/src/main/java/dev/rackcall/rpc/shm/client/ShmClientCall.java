@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
@@ -25,8 +26,13 @@ import java.util.stream.Stream;
  * ClientRequest} encodes, {@link ClientAnswer} decodes, {@link ClientSlot} tracks the slot's owner.
  */
 final class ShmClientCall extends ClientSlot {
-    /** nanoTime; 0: the connection's default timeout, counted from the first reading of the clock. */
+    /** On the connection's clock; 0: the default timeout, counted from the first reading of the clock. */
     long deadline;
+    /**
+     * When a call without a deadline must have ended, on a test's clock: the time that passes between the call and that
+     * first reading must count. 0 on the system's clock.
+     */
+    private long testEnd;
     /** The future of an ASYNC call. */
     RpcFuture<?> future;
     /** When an ASYNC call began, from {@link CallTimes#begin}; 0: it is not timed. */
@@ -88,6 +94,10 @@ final class ShmClientCall extends ClientSlot {
             CallObserver callObserver) {
         startEncoding();
         deadline = callDeadline;
+        if (connection.clock != DeadlineClock.SYSTEM) {
+            testEnd = connection.clock.nanoTime()
+                    + connection.spec.defaultTimeout().toNanos();
+        }
         // As in ClientRequest: a comparison is cheaper than a reference store.
         if (service != called) {
             service = called;
@@ -146,7 +156,7 @@ final class ShmClientCall extends ClientSlot {
 
     @Override
     public <T> void sendStream(Stream<T> elements, ElementWriter<T> writer) {
-        outgoing = new OutgoingStream<>(connection, service, method, deadline, elements, writer);
+        outgoing = new OutgoingStream<>(connection, connection.clock, service, method, deadline, elements, writer);
         maySend = false;
     }
 
@@ -171,7 +181,7 @@ final class ShmClientCall extends ClientSlot {
      * future, or else the caller, must release the returned seal.
      */
     private long send(int methodOrOp, int flags, int stateWhileSent) {
-        long word = request.complete(ticket(), method, methodOrOp, flags, deadline);
+        long word = request.complete(ticket(), method, methodOrOp, flags, connection.clock.toSystem(deadline));
         long seal = request.seal();
         sent = true;
         stopEncoding();
@@ -412,7 +422,12 @@ final class ShmClientCall extends ClientSlot {
 
     /** Whether the call's own deadline has passed. */
     boolean isLate() {
-        return deadline != 0 && deadline - System.nanoTime() <= 0;
+        return deadline != 0 && connection.clock.left(deadline) <= 0;
+    }
+
+    /** When the caller gives up; 0 if that is the default timeout after the first reading of the clock. */
+    long end() {
+        return deadline != 0 ? deadline : testEnd;
     }
 
     /**

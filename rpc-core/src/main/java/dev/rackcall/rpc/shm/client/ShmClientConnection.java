@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.client;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
@@ -57,6 +58,9 @@ public final class ShmClientConnection extends ClientConnection
     final CalledService first;
 
     public final ClientSpec spec;
+    /** Deadlines inside of the connection are times on it. */
+    final DeadlineClock clock;
+
     final ClientSlots slots;
     final AnswerWaiting waiting;
     final AsyncCalls async;
@@ -81,6 +85,7 @@ public final class ShmClientConnection extends ClientConnection
         this.memory = arenas.memory();
         this.first = new CalledService(0, end.serverHello().service());
         this.spec = spec;
+        this.clock = spec.clock();
         this.slots = ClientSlots.of(this);
         this.sent = new SentStreams(spec, slots.all().length);
         this.waiting = new AnswerWaiting(this);
@@ -101,10 +106,11 @@ public final class ShmClientConnection extends ClientConnection
     public ClientCall begin(
             CalledService service,
             MethodDescriptor method,
-            long deadline,
+            long systemDeadline,
             Metadata headers,
             Isolation isolation,
             CallObserver observer) {
+        long deadline = clock.ofSystem(systemDeadline);
         ShmClientCall call;
         if (method.kind().isAsynchronous()) {
             call = claimUnlessQueued();
@@ -433,7 +439,7 @@ public final class ShmClientConnection extends ClientConnection
      * @throws dev.rackcall.rpc.RpcException the request's failure
      */
     public <T> T ask(int op, long first, long second, Duration bound, Function<PayloadReader, T> reader) {
-        long deadline = System.nanoTime() + bound.toNanos();
+        long deadline = clock.nanoTime() + bound.toNanos();
         ShmClientCall call = slots.claimToAsk(deadline);
         try {
             return reader.apply(call.callControl(op, first, second, deadline));
@@ -445,7 +451,8 @@ public final class ShmClientConnection extends ClientConnection
     }
 
     @Override
-    public Optional<ClientConnection> bind(String channel, long deadline) {
+    public Optional<ClientConnection> bind(String channel, long systemDeadline) {
+        long deadline = clock.ofSystem(systemDeadline);
         ShmClientCall call = slots.claimToAsk(deadline);
         try {
             PayloadReader answer = call.callBind(channel, deadline);

@@ -66,7 +66,9 @@ final class CallObjects {
         if (!request.namesScope()) {
             return end.refs();
         }
-        return request.method().writes() ? memory().written(request.isolation()) : end.fetched(request.deadline());
+        return request.method().writes()
+                ? memory().written(request.isolation())
+                : end.fetched(request.systemDeadline());
     }
 
     private RefSpace isolated() {

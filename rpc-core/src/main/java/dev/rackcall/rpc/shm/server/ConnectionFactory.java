@@ -234,7 +234,7 @@ public final class ConnectionFactory implements AutoCloseable {
             ServerEnd.ServerMemory parts = new ServerEnd.ServerMemory(file, mapping, wall, request, reply, released);
             ServerEnd end = new ServerEnd(bell, parts, binding, serverHello, peer, transport, count);
             BoundServices services = new BoundServices(binding, channel -> other(channel, access));
-            return new ShmServerConnection(end, services, handlers);
+            return new ShmServerConnection(end, services, handlers, spec.clock());
         } catch (RuntimeException | Error e) {
             wall.close();
             if (mapping != null) {

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.server;
 
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.spi.ServerCall.ElementReader;
@@ -33,6 +34,7 @@ final class IncomingStream {
     private final long ticket;
     private final String method;
     private final ServiceBinding service;
+    private final DeadlineClock clock;
     private final long deadline;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -51,14 +53,20 @@ final class IncomingStream {
      * @param registry of the connection, by ticket; holds the stream until it is closed
      * @param ticket of the call whose caller sends it
      * @param method the full name of the method that receives it
-     * @param deadline of the call, a nanoTime; 0 if the request had none
+     * @param deadline of the call, on the clock; 0 if the request had none
      */
     IncomingStream(
-            Map<Long, IncomingStream> registry, long ticket, String method, ServiceBinding service, long deadline) {
+            Map<Long, IncomingStream> registry,
+            long ticket,
+            String method,
+            ServiceBinding service,
+            DeadlineClock clock,
+            long deadline) {
         this.registry = registry;
         this.ticket = ticket;
         this.method = method;
         this.service = service;
+        this.clock = clock;
         this.deadline = deadline;
         registry.put(ticket, this);
     }
@@ -176,7 +184,7 @@ final class IncomingStream {
             while (pushed == null && over == null) {
                 if (deadline == 0) {
                     changed.await();
-                } else if (changed.awaitNanos(deadline - System.nanoTime()) <= 0) {
+                } else if (changed.awaitNanos(clock.left(deadline)) <= 0) {
                     throw Status.Code.DEADLINE_EXCEEDED
                             .with("%s: its caller sent no element before the deadline", method)
                             .asException();

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Deadline;
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Peer;
@@ -21,7 +22,10 @@ import java.util.Optional;
 final class ServerContext implements RpcContext {
     private final MethodDescriptor method;
     private final Metadata headers;
+    private final DeadlineClock clock;
+    /** On the clock; 0: none. */
     private final long deadline;
+
     private final Peer peer;
     private final Route.Kind transport;
     private List<Runnable> onCancel = List.of();
@@ -41,12 +45,14 @@ final class ServerContext implements RpcContext {
             CallObjects call,
             MethodDescriptor method,
             Metadata headers,
+            DeadlineClock clock,
             long deadline,
             Peer peer,
             Route.Kind transport) {
         this.call = call;
         this.method = method;
         this.headers = headers;
+        this.clock = clock;
         this.deadline = deadline;
         this.peer = peer;
         this.transport = transport;
@@ -64,12 +70,12 @@ final class ServerContext implements RpcContext {
 
     @Override
     public Optional<Deadline> deadline() {
-        return deadline == 0 ? Optional.empty() : Optional.of(Deadline.atNanoTime(deadline));
+        return deadline == 0 ? Optional.empty() : Optional.of(clock.deadline(deadline));
     }
 
     @Override
     public synchronized boolean isCancelled() {
-        if (!cancelled && deadline != 0 && deadline - System.nanoTime() <= 0) {
+        if (!cancelled && deadline != 0 && clock.left(deadline) <= 0) {
             saidOverdue = true;
         }
         return cancelled || saidOverdue;

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.server;
 
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Status;
@@ -17,6 +18,7 @@ final class ServerRequest {
     private final ServerEnd end;
     private final BoundServices services;
     private final PayloadBudget payloads;
+    private final DeadlineClock clock;
     private final MemorySegment memory;
     private final long slot;
     private final PayloadReader reader;
@@ -42,11 +44,12 @@ final class ServerRequest {
     private boolean opened;
     private Metadata headers = Metadata.EMPTY;
 
-    ServerRequest(ServerEnd end, BoundServices services, PayloadBudget payloads, long slot) {
+    ServerRequest(ServerEnd end, BoundServices services, PayloadBudget payloads, DeadlineClock clock, long slot) {
         this.end = end;
         this.services = services;
         this.service = services.first();
         this.payloads = payloads;
+        this.clock = clock;
         this.memory = end.memory();
         this.slot = slot;
         this.reader = PayloadReader.create().objects(service.objects());
@@ -66,7 +69,7 @@ final class ServerRequest {
         if ((flags & SlotLayout.FETCHED) != 0) {
             isolation = SlotLayout.requestIsolation(memory, slot);
         }
-        deadline = (flags & SlotLayout.DEADLINE) == 0 ? 0 : SlotLayout.requestDeadline(memory, slot);
+        deadline = (flags & SlotLayout.DEADLINE) == 0 ? 0 : clock.ofSystem(SlotLayout.requestDeadline(memory, slot));
         if ((flags & SlotLayout.OUTSIDE) == 0) {
             counted = 0;
             length = SlotLayout.inlineLength(word);
@@ -100,7 +103,7 @@ final class ServerRequest {
 
     /** Whether the call's deadline has passed. */
     boolean isLate() {
-        return deadline != 0 && deadline - System.nanoTime() <= 0;
+        return deadline != 0 && clock.left(deadline) <= 0;
     }
 
     /** Throws the failure of a call whose handler must not run. */
@@ -162,9 +165,14 @@ final class ServerRequest {
         return service.hasMethod(methodIndex) ? method().fullName() : service.channel() + "/#" + methodIndex;
     }
 
-    /** On the clock of {@link System#nanoTime}; 0: none. */
+    /** On the server's clock; 0: none. */
     long deadline() {
         return deadline;
+    }
+
+    /** As {@link #deadline}, a value of {@link System#nanoTime}. */
+    long systemDeadline() {
+        return clock.toSystem(deadline);
     }
 
     int flags() {

@@ -75,7 +75,7 @@ final class ShmServerCall extends DeferrableCall {
         long slot = ControlLayout.slot(index);
         ServerEnd end = connection.end;
         ServiceBinding service = connection.service;
-        this.request = new ServerRequest(end, connection.services, connection.payloads, slot);
+        this.request = new ServerRequest(end, connection.services, connection.payloads, connection.clock, slot);
         this.response = new ServerResponse(end, service, slot);
         this.objects = new CallObjects(end, service, connection.payloads, request, response);
     }
@@ -148,7 +148,12 @@ final class ShmServerCall extends DeferrableCall {
                 return false;
             }
             IncomingStream stream = new IncomingStream(
-                    connection.incoming, request.ticket(), request.name(), request.service(), request.deadline());
+                    connection.incoming,
+                    request.ticket(),
+                    request.name(),
+                    request.service(),
+                    connection.clock,
+                    request.deadline());
             incoming = stream;
             if (unwanted) {
                 stream.close(cancellation());
@@ -267,6 +272,7 @@ final class ShmServerCall extends DeferrableCall {
                     objects,
                     request.method(),
                     request.headers(),
+                    connection.clock,
                     request.deadline(),
                     connection.peer(),
                     connection.end.transport());
@@ -280,7 +286,7 @@ final class ShmServerCall extends DeferrableCall {
 
     @Override
     public long deadlineNanos() {
-        return request.deadline();
+        return request.systemDeadline();
     }
 
     // ---- answering later

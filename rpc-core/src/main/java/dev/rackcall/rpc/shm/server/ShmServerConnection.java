@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.server;
 
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
@@ -33,6 +34,9 @@ public final class ShmServerConnection implements Relief.Served {
     final ServiceBinding service;
 
     final BoundServices services;
+    /** Deadlines inside of the connection are times on it. */
+    final DeadlineClock clock;
+
     /** Whether handlers run in a sandbox. */
     final boolean walled;
 
@@ -86,10 +90,11 @@ public final class ShmServerConnection implements Relief.Served {
     /** Its position in the poller's list; -1: not watched. Poller only. */
     int position = -1;
 
-    ShmServerConnection(ServerEnd end, BoundServices services, Handlers handlers) {
+    ShmServerConnection(ServerEnd end, BoundServices services, Handlers handlers, DeadlineClock clock) {
         this.end = end;
         this.service = services.first();
         this.services = services;
+        this.clock = clock;
         this.walled = end.wall().isClosed();
         this.handlers = handlers;
         this.memory = end.memory();
