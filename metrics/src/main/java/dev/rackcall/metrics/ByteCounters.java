@@ -6,28 +6,38 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.BaseUnits;
 
-/** The bytes of one method's calls at their client. */
-record ByteCounters(Counter copied, Counter byPointer) implements ByteObserver {
-    static ByteCounters of(MeterRegistry registry, Tags method) {
-        return new ByteCounters(counter(registry, method, "copied"), counter(registry, method, "pointer"));
+/** Makes the observers that count the bytes of one method's calls. */
+final class ByteCounters {
+    private ByteCounters() {}
+
+    /** Of the calls at their client. */
+    static ByteObserver ofClient(MeterRegistry registry, Tags method) {
+        Counter copied = counter(registry, "rackcall.client.bytes", method, "copied");
+        Counter byPointer = counter(registry, "rackcall.client.bytes", method, "pointer");
+        return (encoded, pointedTo) -> {
+            add(copied, encoded);
+            add(byPointer, pointedTo);
+        };
     }
 
-    private static Counter counter(MeterRegistry registry, Tags method, String way) {
-        return Counter.builder("rackcall.client.bytes")
+    /** Of the calls at their server, which knows nothing of bytes by pointer. */
+    static ByteObserver ofServer(MeterRegistry registry, Tags method) {
+        Counter copied = counter(registry, "rackcall.server.bytes", method, "copied");
+        return (encoded, _) -> add(copied, encoded);
+    }
+
+    private static void add(Counter counter, long bytes) {
+        // Most calls pass nothing in one of the two ways, and an increment is an atomic operation.
+        if (bytes > 0) {
+            counter.increment((double) bytes);
+        }
+    }
+
+    private static Counter counter(MeterRegistry registry, String name, Tags method, String way) {
+        return Counter.builder(name)
                 .description("What calls pass, encoded or by pointer")
                 .baseUnit(BaseUnits.BYTES)
                 .tags(method.and("way", way))
                 .register(registry);
-    }
-
-    @Override
-    public void onBytes(long encoded, long pointedTo) {
-        // Most calls pass nothing in one of the two ways, and an increment is an atomic operation.
-        if (encoded > 0) {
-            copied.increment((double) encoded);
-        }
-        if (pointedTo > 0) {
-            byPointer.increment((double) pointedTo);
-        }
     }
 }

@@ -6,7 +6,7 @@ import dev.rackcall.rpc.ServerInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;
 
 /**
- * Times the calls of channels and servers, and counts the bytes of channels.
+ * Times the calls of channels and servers, and counts their bytes.
  *
  * <pre>{@code
  * RpcChannel.builder("/shop/search").interceptor(CallMetrics.client(registry)).open();
@@ -19,7 +19,8 @@ import io.micrometer.core.instrument.MeterRegistry;
  * interceptor until it ends: a stream until it is over, an asynchronous call until its answer has arrived. The gauges
  * {@code rackcall.client.calls.active} and {@code rackcall.server.calls.active} count calls that have not ended, by
  * {@code service} and {@code method}. The counter {@code rackcall.client.bytes} also has the tag {@code way}: {@code
- * copied} or {@code pointer}, as a {@link dev.rackcall.rpc.ByteObserver} gets them.
+ * copied} or {@code pointer}, as a {@link dev.rackcall.rpc.ByteObserver} gets them. The counter {@code
+ * rackcall.server.bytes} has the same tags, and counts only {@code copied}.
  *
  * <p>A call that begins while a composite registry has no registries is not measured, and costs what it does without
  * the interceptor. Registries may be added later.
@@ -35,7 +36,7 @@ public final class CallMetrics {
         return new TimedClient(new MethodMeters.OfAll(registry, "rackcall.client.calls"));
     }
 
-    /** Times the calls of every server to which it is added. */
+    /** Times the calls, and counts the bytes copied, of every server to which it is added. */
     public static ServerInterceptor server(MeterRegistry registry) {
         return new TimedServer(new MethodMeters.OfAll(registry, "rackcall.server.calls"));
     }
@@ -50,7 +51,7 @@ public final class CallMetrics {
         public void around(Call call, Runnable next) {
             MethodMeters method = meters.of(call.method());
             call.onEnd(new TimedCall(method, null));
-            call.onBytes(method.bytes());
+            call.onBytes(method.clientBytes());
             next.run();
         }
     }
@@ -63,7 +64,9 @@ public final class CallMetrics {
 
         @Override
         public void around(RpcContext call, Runnable next) {
-            call.onEnd(new TimedCall(meters.of(call.method()), call.transport()));
+            MethodMeters method = meters.of(call.method());
+            call.onEnd(new TimedCall(method, call.transport()));
+            call.onBytes(method.serverBytes());
             next.run();
         }
     }

@@ -1,5 +1,6 @@
 package dev.rackcall.metrics;
 
+import dev.rackcall.rpc.ByteObserver;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
@@ -35,8 +36,8 @@ final class MethodMeters {
     /** By transport (the last for none) and status; made when first used, because most combinations never are. */
     private final AtomicReferenceArray<Timer> timers = new AtomicReferenceArray<>((KINDS + 1) * CODES);
 
-    /** Null before a client's first call. Any thread may make it: the registry gives all the same counters. */
-    private ByteCounters bytes;
+    /** Of this side; null before the first call. Any thread may make it: the registry gives all the same counters. */
+    private volatile ByteObserver bytes;
 
     private MethodMeters(MeterRegistry registry, String name, MethodDescriptor method) {
         this.registry = registry;
@@ -87,10 +88,20 @@ final class MethodMeters {
     }
 
     /** Counts the bytes of the method's calls at their client. */
-    ByteCounters bytes() {
-        ByteCounters known = bytes;
+    ByteObserver clientBytes() {
+        ByteObserver known = bytes;
         if (known == null) {
-            known = ByteCounters.of(registry, tags);
+            known = ByteCounters.ofClient(registry, tags);
+            bytes = known;
+        }
+        return known;
+    }
+
+    /** Counts the bytes of the method's calls at their server. */
+    ByteObserver serverBytes() {
+        ByteObserver known = bytes;
+        if (known == null) {
+            known = ByteCounters.ofServer(registry, tags);
             bytes = known;
         }
         return known;

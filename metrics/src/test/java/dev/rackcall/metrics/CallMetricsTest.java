@@ -81,7 +81,11 @@ class CallMetricsTest {
     }
 
     private double bytes(String method, String way) {
-        return registry.get("rackcall.client.bytes")
+        return bytes("client", method, way);
+    }
+
+    private double bytes(String side, String method, String way) {
+        return registry.get("rackcall." + side + ".bytes")
                 .tags("service", "/test/shop", "method", method, "way", way)
                 .counter()
                 .count();
@@ -101,6 +105,29 @@ class CallMetricsTest {
             assertThat(bytes("weigh", "pointer"))
                     .isEqualTo((double) scope.bytesHeld())
                     .isPositive();
+        }
+    }
+
+    /** The server does not know how large a scope is whose objects it reads. */
+    @Test
+    void shouldCountBytesCopiedAtTheServer() {
+        try (RpcServer _ = server().start();
+                RpcChannel channel = channel().open();
+                Scope scope = channel.newScope()) {
+            Shop stub = channel.stub(Shop.class);
+            assertThat(stub.price("tea")).isEqualTo(350);
+            assertThatThrownBy(() -> stub.price("sugar")).isInstanceOf(RpcException.class);
+            assertThat(stub.weigh(scope.create(Shop.Bag.class).grams(7))).isEqualTo(7);
+            assertThat(stub.stock(1_000).count()).isEqualTo(1_000);
+            for (String method : new String[] {"price", "weigh", "stock"}) {
+                await(() -> calls("server", method, "OK", "PROCESS") == 1);
+                await(() -> bytes("server", method, "copied") >= bytes("client", method, "copied"));
+                assertThat(bytes("server", method, "copied")).as(method).isEqualTo(bytes("client", method, "copied"));
+            }
+            assertThat(registry.find("rackcall.server.bytes")
+                            .tag("way", "pointer")
+                            .counters())
+                    .isEmpty();
         }
     }
 

@@ -45,6 +45,15 @@ public interface RpcContext {
     void onEnd(CallObserver observer);
 
     /**
+     * Tells {@code observer} how many bytes this call copies: the arguments, with the result, once it has been answered;
+     * elements of streams as they are decoded and encoded. A server does not know how many bytes the scopes of its
+     * arguments hold, so it always reports 0 bytes by pointer. Elements that the caller sends count only if this is
+     * called before the handler asks for them, so by an interceptor. No effect once the call has ended. Only for the
+     * handler's thread during the call.
+     */
+    void onBytes(ByteObserver observer);
+
+    /**
      * Adds trailers, which the caller's {@link CallObserver} gets with the answer, whether the call succeeds or fails.
      * A stream's next answer carries them. No effect once the call has ended.
      *

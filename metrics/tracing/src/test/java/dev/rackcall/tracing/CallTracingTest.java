@@ -93,7 +93,7 @@ class CallTracingTest {
         }
     }
 
-    /** @param transport as spans name it */
+    /** @param transport as spans name it; {@code RDMA} over a software device is one that they name {@code TCP} */
     private Relay connect(String transport) {
         RpcServer.Builder serving = RpcServer.builder()
                 .runtimeFolder(folder)
@@ -105,7 +105,13 @@ class CallTracingTest {
             if (transport.equals("TCP_QUEUES")) {
                 useQueues();
             }
-            serving.listen(URI.create(transport.equals("TCP") ? "soft://127.0.0.1:0" : "vq://host-a:0"));
+            serving.listen(URI.create(
+                    switch (transport) {
+                        case "TCP" -> "soft://127.0.0.1:0";
+                        // The software device: no real one has this address.
+                        case "RDMA" -> "rdma://127.0.0.1:0";
+                        default -> "vq://host-a:0";
+                    }));
         }
         RpcServer server = keep(serving.start());
         server.address().ifPresent(calling::address);
@@ -164,7 +170,7 @@ class CallTracingTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"PROCESS", "TCP_QUEUES", "TCP"})
+    @ValueSource(strings = {"PROCESS", "TCP_QUEUES", "TCP", "RDMA"})
     void shouldJoinTheSpansOfClientAndServer(String transport) {
         Relay relay = connect(transport);
         Span outer = atClient.getTracer("test").spanBuilder("outer").startSpan();
@@ -179,7 +185,7 @@ class CallTracingTest {
         outer.end();
         for (String method : List.of("trace", "later", "many")) {
             List<SpanData> spans = spans(method);
-            assertJoined(spans, transport);
+            assertJoined(spans, transport.equals("RDMA") ? "TCP" : transport);
             assertThat(spans.getFirst().getParentSpanId())
                     .isEqualTo(outer.getSpanContext().getSpanId());
         }

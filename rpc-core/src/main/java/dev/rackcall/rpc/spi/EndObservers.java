@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.ByteObserver;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Route;
@@ -111,7 +112,16 @@ public final class EndObservers implements CallObserver {
         }
     }
 
-    private static void log(CallObserver observer, Throwable thrown, Object heard) {
+    /** Notifies one observer of a part of the call, and logs what it throws. */
+    public static void tellBytes(ByteObserver observer, long copied, long byPointer) {
+        try {
+            observer.onBytes(copied, byPointer);
+        } catch (RuntimeException | Error e) {
+            log(observer, e, copied);
+        }
+    }
+
+    private static void log(Object observer, Throwable thrown, Object heard) {
         LOG.warn(
                 "the observer {} of a call threw {} when it heard {}",
                 observer.getClass().getName(),

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
@@ -30,7 +31,11 @@ class ByteObserverTest extends RpcFixture {
     private final EchoService service = new EchoService();
     private final LongAdder copied = new LongAdder();
     private final LongAdder byPointer = new LongAdder();
+    /** At the server. */
+    private final LongAdder served = new LongAdder();
+
     private RpcChannel channel;
+    private boolean countsServed = true;
 
     private void count(ClientInterceptor.Call call, Runnable next) {
         call.addHeaders(Metadata.of("user", "ann"));
@@ -41,9 +46,19 @@ class ByteObserverTest extends RpcFixture {
         next.run();
     }
 
+    private void countServed(RpcContext call, Runnable next) {
+        call.addTrailers(Metadata.of("cost", "1"));
+        call.onBytes((encoded, pointedTo) -> {
+            served.add(encoded);
+            assertThat(pointedTo).isZero();
+        });
+        next.run();
+    }
+
     @BeforeEach
     void start() {
         serve(serving(Echo.class, service)
+                .interceptor(this::countServed)
                 .service(Meter.class, new MeterService())
                 .service(Library.class, new LibraryService()));
         channel = open(channel(Echo.class).interceptor(this::count));
@@ -53,6 +68,11 @@ class ByteObserverTest extends RpcFixture {
         // A stream that the caller sends is encoded on a thread of its own.
         Await.until("the bytes", () -> copied.sum() >= expectedCopied);
         assertThat(copied.sumThenReset()).as("copied").isEqualTo(expectedCopied);
+        // The server counts once it has answered.
+        if (countsServed) {
+            Await.until("the server's bytes", () -> served.sum() >= expectedCopied);
+            assertThat(served.sumThenReset()).as("copied at the server").isEqualTo(expectedCopied);
+        }
         assertThat(byPointer.sumThenReset()).as("by pointer").isEqualTo(expectedByPointer);
     }
 
@@ -106,6 +126,8 @@ class ByteObserverTest extends RpcFixture {
     /** Such a call is encoded before it has a connection, and then again into the memory of one of two. */
     @Test
     void shouldCountACallThatWaitsForItsServersOnce() {
+        // Its servers have no interceptor.
+        countsServed = false;
         channel = keep(channel("/test/later").interceptor(this::count).openLazily());
         Echo echo =
                 channel.stub(Echo.class, CallOptions.DEFAULT.withWaitForReady().withTimeout(Await.BOUND));

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.server;
 
+import dev.rackcall.rpc.ByteObserver;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Deadline;
 import dev.rackcall.rpc.DeadlineClock;
@@ -40,6 +41,8 @@ final class ServerContext implements RpcContext {
     private Metadata trailers = Metadata.EMPTY;
 
     private Metadata added = Metadata.EMPTY;
+    /** Null if nobody counts. Not volatile: what ends the call was handed over by the handler's thread. */
+    private ByteObserver bytes;
 
     ServerContext(
             CallObjects call,
@@ -108,6 +111,29 @@ final class ServerContext implements RpcContext {
     @Override
     public void onEnd(CallObserver observer) {
         observers.add(observer);
+    }
+
+    @Override
+    public void onBytes(ByteObserver observer) {
+        ByteObserver first = bytes;
+        bytes = first == null
+                ? observer
+                : (copied, byPointer) -> {
+                    EndObservers.tellBytes(first, copied, byPointer);
+                    EndObservers.tellBytes(observer, copied, byPointer);
+                };
+    }
+
+    boolean countsBytes() {
+        return bytes != null;
+    }
+
+    /** Tells the observer of a part of the call, if there is one. */
+    void copied(long encoded) {
+        ByteObserver told = bytes;
+        if (told != null) {
+            EndObservers.tellBytes(told, encoded, 0);
+        }
     }
 
     /** Observers of the call's end. */

@@ -43,6 +43,8 @@ final class ServerRequest {
 
     private boolean opened;
     private Metadata headers = Metadata.EMPTY;
+    /** Encoded before the arguments. Only of a request with headers that were read. */
+    private long headerBytes;
 
     ServerRequest(ServerEnd end, BoundServices services, PayloadBudget payloads, DeadlineClock clock, long slot) {
         this.end = end;
@@ -214,9 +216,15 @@ final class ServerRequest {
             open();
             if ((flags & SlotLayout.METADATA) != 0) {
                 headers = MetadataCodec.read(reader);
+                headerBytes = length - reader.remaining();
             }
         }
         return reader;
+    }
+
+    /** Of the encoded arguments, without the headers. Headers must have been read, as those of each context are. */
+    long argumentBytes() {
+        return (flags & SlotLayout.METADATA) == 0 ? length : length - headerBytes;
     }
 
     Metadata headers() {

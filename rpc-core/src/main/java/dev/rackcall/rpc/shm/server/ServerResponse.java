@@ -45,6 +45,8 @@ final class ServerResponse {
 
     private long storesAt;
     private int storeCount;
+    /** Encoded before the result, if there are any. */
+    private long storedBytes;
 
     private Metadata trailers = Metadata.EMPTY;
 
@@ -121,6 +123,7 @@ final class ServerResponse {
         if (storesAt != NO_STORES) {
             writer.setCount(storesAt, storeCount);
             stored = true;
+            storedBytes = writer.length();
         }
     }
 
@@ -141,6 +144,14 @@ final class ServerResponse {
     /** Whether a result was begun, so that the handler has returned. */
     boolean isEncoding() {
         return encoding;
+    }
+
+    /** Of the encoded result, without stores. Asked before trailers follow it. */
+    long resultBytes() {
+        if (!encoding) {
+            return 0;
+        }
+        return stored ? writer.length() - storedBytes : writer.length();
     }
 
     /** The word of a successful response with the encoded result. */

@@ -388,8 +388,12 @@ final class ServerStream<T> {
         out.writeLong(id);
         out.writeBoolean(answer.last);
         out.writeCount(answer.elements.size());
+        long before = out.length();
         for (T element : answer.elements) {
             writer.write(out, answer.call, element);
+        }
+        if (context != null) {
+            context.copied(out.length() - before);
         }
         if (answer.last) {
             owner.forget(id);

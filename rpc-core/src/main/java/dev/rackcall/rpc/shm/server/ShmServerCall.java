@@ -170,7 +170,15 @@ final class ShmServerCall extends DeferrableCall {
 
     @Override
     public <T> Stream<T> receiveStream(ElementReader<T> reader) {
-        return incoming.elements(reader);
+        ServerContext told = context;
+        return told == null || !told.countsBytes()
+                ? incoming.elements(reader)
+                : incoming.elements(in -> {
+                    long before = in.remaining();
+                    T element = reader.read(in);
+                    told.copied(before - in.remaining());
+                    return element;
+                });
     }
 
     /**
@@ -441,12 +449,14 @@ final class ShmServerCall extends DeferrableCall {
             return false;
         }
         returnStores();
+        // A stream counts its elements itself.
+        long resultBytes = context == null || streamed ? 0 : response.resultBytes();
         takeTrailers();
         long word = response.success(request.ticket());
         if (objects.hasReply()) {
             objects.handOver(() -> unwanted);
         }
-        respond(word, Status.OK, response.trailers());
+        respond(word, Status.OK, response.trailers(), resultBytes);
         return true;
     }
 
@@ -478,16 +488,22 @@ final class ShmServerCall extends DeferrableCall {
         objects.discardReply();
         takeTrailers();
         long word = response.failure(request.ticket(), failure);
-        respond(word, failure.status(), response.trailers());
+        respond(word, failure.status(), response.trailers(), 0);
     }
 
-    private void respond(long word, Status ended, Metadata trailers) {
+    private void respond(long word, Status ended, Metadata trailers, long resultBytes) {
         CallObserver toTell = settle();
+        // Once the slot is free, its next call may change these fields.
+        ServerContext told = context;
+        long copied = told == null ? 0 : request.argumentBytes() + resultBytes;
         // Release: pairs with the acquire in isBusy(). The poller that begins the slot's next call sees this one's
         // fields settled.
         BUSY.setRelease(this, false);
         response.publish(word);
         connection.end.answered(index);
+        if (told != null) {
+            told.copied(copied);
+        }
         EndObservers.tell(toTell, ended, trailers);
     }
 
@@ -496,7 +512,12 @@ final class ShmServerCall extends DeferrableCall {
         objects.discardReply();
         CallObserver toTell = settle();
         String name = request.name();
+        ServerContext told = context;
+        long copied = told == null ? 0 : request.argumentBytes();
         BUSY.setRelease(this, false);
+        if (told != null) {
+            told.copied(copied);
+        }
         EndObservers.tell(toTell, Status.Code.CANCELLED.with("%s: its client is gone", name), Metadata.EMPTY);
     }
 
