@@ -1,6 +1,7 @@
 package dev.rackcall.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.rackcall.metrics.CallMetrics;
 import dev.rackcall.rpc.RpcServer;
@@ -183,6 +184,18 @@ class ContextsTest {
                         .getFailure()
                         .rootCause()
                         .hasMessageContainingAll("shopcart", "no channel's name", "addresses[/shop/cart]"));
+    }
+
+    @Test
+    void shouldOpenNoChannelAfterItsEnd() {
+        context().run(context -> {
+            RackcallChannels channels = context.getBean(RackcallChannels.class);
+            channels.destroy();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> channels.channel("/shop/cart"))
+                    .withMessageContainingAll("/shop/cart", "the context is closed");
+            assertThat(channels.all()).isEmpty();
+        });
     }
 
     private static RpcServer server(RpcServerLifecycle bean) {
