@@ -52,7 +52,7 @@ public final class DeadlineClock {
         if (duration.isNegative()) {
             throw new IllegalArgumentException("a clock cannot be set back by " + duration.negated());
         }
-        ahead += duration.toNanos();
+        ahead = Math.addExact(ahead, duration.toNanos());
     }
 
     /** The time, in nanoseconds from an arbitrary origin, as {@link System#nanoTime}. */

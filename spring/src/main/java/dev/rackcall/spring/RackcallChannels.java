@@ -16,6 +16,7 @@ final class RackcallChannels implements DisposableBean {
     private final ObjectProvider<RpcChannelCustomizer> customizers;
     private final ObjectProvider<Opened> watchers;
     private final Map<String, RpcChannel> open = new ConcurrentHashMap<>();
+    private volatile boolean closed;
 
     RackcallChannels(
             RackcallProperties properties,
@@ -38,8 +39,9 @@ final class RackcallChannels implements DisposableBean {
         }
     }
 
-    /** Opens the channel unless it is open. */
+    /** Opens the channel unless it is open. Refuses after {@link #destroy}: nobody would close the channel. */
     RpcChannel channel(String name) {
+        requireOpen(name);
         RpcChannel present = open.get(name);
         if (present != null) {
             return present;
@@ -51,8 +53,19 @@ final class RackcallChannels implements DisposableBean {
             made.close();
             return earlier;
         }
+        if (closed) {
+            made.close();
+            requireOpen(name);
+        }
         watchers.orderedStream().forEach(watcher -> watcher.channel(made));
         return made;
+    }
+
+    private void requireOpen(String name) {
+        if (closed) {
+            throw new IllegalStateException("the context is closed, so it opens no channel " + name
+                    + "; ask for stubs and channels before it closes");
+        }
     }
 
     List<RpcChannel> all() {
@@ -79,6 +92,7 @@ final class RackcallChannels implements DisposableBean {
 
     @Override
     public void destroy() {
+        closed = true;
         open.values().forEach(RpcChannel::close);
     }
 }

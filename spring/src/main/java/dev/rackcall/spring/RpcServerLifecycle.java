@@ -21,6 +21,7 @@ import org.springframework.boot.thread.Threading;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.Environment;
+import org.springframework.stereotype.Component;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -84,6 +85,10 @@ public final class RpcServerLifecycle implements SmartLifecycle {
                 .distinct()
                 .toList();
         hasHandlers = !handlers.isEmpty();
+        unserved()
+                .forEach(name -> LOG.warn(
+                        "the bean {} implements a service, but is not served; annotate its class with @RpcHandler",
+                        name));
         if (!hasHandlers) {
             return;
         }
@@ -113,6 +118,22 @@ public final class RpcServerLifecycle implements SmartLifecycle {
         // The runtime's threads are daemons. This one keeps the JVM alive.
         Thread.ofPlatform().name("rackcall-serve").start(() -> awaitEnd(started));
         LOG.info("Rackcall serves {}", started.channels());
+    }
+
+    /**
+     * Components that implement a service and are no handlers: probably they were meant to be served. Stubs and mocks are no
+     * components.
+     */
+    List<String> unserved() {
+        return Stream.of(beans.getBeanNamesForAnnotation(Component.class))
+                .filter(name -> beans.findAnnotationOnBean(name, RpcHandler.class) == null)
+                .filter(name -> {
+                    Class<?> type = beans.getType(name, false);
+                    return type != null
+                            && ClassUtils.getAllInterfacesForClassAsSet(type).stream()
+                                    .anyMatch(each -> each.isAnnotationPresent(RpcService.class));
+                })
+                .toList();
     }
 
     private void serve(RpcServer.Builder builder, String name) {

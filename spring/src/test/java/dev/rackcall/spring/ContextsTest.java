@@ -1,6 +1,7 @@
 package dev.rackcall.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.rackcall.metrics.CallMetrics;
 import dev.rackcall.rpc.RpcServer;
@@ -32,6 +33,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.stereotype.Component;
 
 /** What contexts may contain, and what their properties do. */
 class ContextsTest {
@@ -46,6 +48,46 @@ class ContextsTest {
                         RackcallMetricsAutoConfiguration.class))
                 .withUserConfiguration(beans)
                 .withPropertyValues("rackcall.runtime-folder=" + folder);
+    }
+
+    /** Stands for a stub or a mock. */
+    static class Stub implements Cart {
+        @Override
+        public int put(String good) {
+            return 0;
+        }
+
+        @Override
+        public int checkOut() {
+            return 0;
+        }
+    }
+
+    /** Its author has forgotten the annotation. */
+    @Component
+    static class Forgotten extends Stub {}
+
+    /** A service's bean that is no handler. */
+    @Configuration
+    static class StubAsBean {
+        @Bean
+        Cart stub() {
+            return new Stub();
+        }
+    }
+
+    @Test
+    void shouldFindComponentsThatAreNotServed() {
+        context(Basket.class, StubAsBean.class)
+                .run(context -> assertThat(
+                                context.getBean(RpcServerLifecycle.class).unserved())
+                        .isEmpty());
+        context(Basket.class, Forgotten.class)
+                .run(context -> assertThat(
+                                context.getBean(RpcServerLifecycle.class).unserved())
+                        .singleElement()
+                        .asString()
+                        .contains("orgotten"));
     }
 
     /** Calls. */
@@ -183,6 +225,18 @@ class ContextsTest {
                         .getFailure()
                         .rootCause()
                         .hasMessageContainingAll("shopcart", "no channel's name", "addresses[/shop/cart]"));
+    }
+
+    @Test
+    void shouldOpenNoChannelAfterItsEnd() {
+        context().run(context -> {
+            RackcallChannels channels = context.getBean(RackcallChannels.class);
+            channels.destroy();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> channels.channel("/shop/cart"))
+                    .withMessageContainingAll("/shop/cart", "the context is closed");
+            assertThat(channels.all()).isEmpty();
+        });
     }
 
     private static RpcServer server(RpcServerLifecycle bean) {

@@ -38,9 +38,12 @@ record HeldMemory(FileId file, String name, Path path, long bytes, List<PoolNote
 
     /** The same memory, found by another descriptor of its process, which may have both ends of a connection. */
     HeldMemory and(HeldMemory other) {
-        List<PoolNote> all =
+        if (other.windows.stream().allMatch(window -> isEnd(window.isServer()))) {
+            return this;
+        }
+        List<PoolNote> both =
                 Stream.concat(windows.stream(), other.windows.stream()).toList();
-        return new HeldMemory(file, name, path, bytes, all);
+        return new HeldMemory(file, name, path, bytes, both);
     }
 
     /** Whether it is that of a channel, which may be a connection's. */

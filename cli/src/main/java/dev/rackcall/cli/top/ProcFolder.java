@@ -153,7 +153,8 @@ final class ProcFolder {
     }
 
     private static Optional<HeldMemory> inPool(String channel, Path link) throws IOException {
-        Optional<PoolNote> window = PoolNote.read(link);
+        // No connection lies at the start of a pool; memory of another kind may begin there.
+        Optional<PoolNote> window = PoolNote.read(link).filter(note -> note.place() > 0);
         if (window.isEmpty()) {
             return Optional.empty();
         }

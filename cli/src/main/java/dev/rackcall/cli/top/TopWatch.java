@@ -32,7 +32,7 @@ public final class TopWatch implements AutoCloseable {
     private static final long SHORT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     /** How long a key may wait. */
     private static final long KEY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** A pause is this many times as long as reading all connections took, so reading them takes at most 0.3 % of a processor. */
+    /** A pause is this many times as long as reading all connections took. An interval has two readings at least. */
     private static final int PAUSES_A_SAMPLE = 300;
     /** Looking for processes and connections costs more than reading the connections that are known. */
     private static final int INTERVALS_A_SCAN = 4;

@@ -269,14 +269,15 @@ class ViewPageTest {
         rack = Optional.of(new RackReport(
                 Optional.empty(),
                 List.of(
-                        new RackReport.RackServer(ATTACK, false, "/shop/cart", "a", List.of("POOL", "RDMA"), 3),
+                        // It has no agent, so it is a node and no frame.
+                        new RackReport.RackServer(ATTACK + "!", false, "/shop/cart", "a", List.of("POOL", "RDMA"), 3),
                         new RackReport.RackServer("here", true, "/shop/cart", "b", List.of(), 0)),
                 0,
                 List.of()));
         show();
         browser.await("document.querySelectorAll('#rack tbody tr').length === 2");
         assertThat(browser.text("document.querySelector('#rack tbody tr').textContent"))
-                .isEqualTo(ATTACK + "/shop/cartshared memory, RDMA3");
+                .isEqualTo(ATTACK + "!/shop/cartshared memory, RDMA3");
         browser.await("[...document.querySelectorAll('#graph .node.elsewhere')].some(each =>"
                 + " each.getAttribute('aria-label').startsWith('host <img'))");
         browser.await("document.querySelector('#graph .frame .host')?.textContent === 'host ' + " + quoted(ATTACK));

@@ -19,8 +19,6 @@ import java.nio.file.StandardOpenOption;
  * <p>The open file keeps the memory alive after its last owner, so close it soon. For one thread.
  */
 public final class ObservedFile implements AutoCloseable {
-    private static final int FLAGS = LibcFiles.O_RDONLY | LibcFiles.O_NONBLOCK;
-
     private final Source source;
     private final long bytes;
 
@@ -67,7 +65,8 @@ public final class ObservedFile implements AutoCloseable {
     }
 
     /**
-     * Opens what the path leads to. Does not block, even if that is a pipe.
+     * Opens what the path leads to. The owner of a descriptor may have chosen any file: a device, to which opening alone
+     * would do something, or a pipe, which would block, is refused unopened.
      *
      * @throws IOException if there is no such file, or no permission, or it is no regular file
      */
@@ -89,18 +88,24 @@ public final class ObservedFile implements AutoCloseable {
             }
             DaxGeometry geometry = DaxGeometry.read(Path.of("/sys/dev/char", status.rawDevice()), path);
             requirePart(path, place, bytes, geometry.bytes());
-            return new ObservedFile(new Device(Mapping.readOnly(fd, place, bytes, path.toString())), bytes);
+            Descriptor device = new Descriptor(OpenFile.open(own(fd), LibcFiles.O_RDONLY, 0), path.toString());
+            try {
+                return new ObservedFile(
+                        new Device(Mapping.readOnly(device.fd(), place, bytes, path.toString())), bytes);
+            } finally {
+                device.close();
+            }
         });
     }
 
     private static ObservedFile open(Path path, Choice choice) throws IOException {
-        int fd = OpenFile.tryOpen(path, FLAGS, 0);
+        int fd = OpenFile.tryOpen(path, LibcFiles.O_PATH, 0);
         if (fd < 0) {
             throw new IOException(OpenFile.failure(path, -fd));
         }
         Descriptor descriptor = new Descriptor(fd, path.toString());
         try {
-            // Asked of the open file: the path may lead elsewhere by now.
+            // Asked of what was found: the path may lead elsewhere by now.
             return choice.of(fd, FileStatus.of(fd, path.toString()));
         } catch (OsException e) {
             throw new IOException(e);
@@ -114,8 +119,11 @@ public final class ObservedFile implements AutoCloseable {
             throw new IOException(path + " leads to no regular file");
         }
         requirePart(path, place, bytes, status.bytes());
-        FileChannel channel = FileChannel.open(Path.of("/proc/self/fd/" + fd), StandardOpenOption.READ);
-        return new ObservedFile(new File(channel, place), bytes);
+        return new ObservedFile(new File(FileChannel.open(own(fd), StandardOpenOption.READ), place), bytes);
+    }
+
+    private static Path own(int fd) {
+        return Path.of("/proc/self/fd/" + fd);
     }
 
     private static void requirePart(Path path, long place, long bytes, long all) throws IOException {

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,6 +50,9 @@ class ObservedFileTest {
                     .hasMessageContaining("has 10 bytes");
         }
         assertThatThrownBy(() -> ObservedFile.open(directory, 0, 1)).hasMessageContaining("no regular file");
-        assertThatThrownBy(() -> ObservedFile.open(Path.of("/dev/null"), 0, 1)).isInstanceOf(IOException.class);
+        for (String device : List.of("/dev/null", "/dev/ptmx")) {
+            assertThatThrownBy(() -> ObservedFile.open(Path.of(device), 0, 1)).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> ObservedFile.open(Path.of(device))).hasMessageContaining("no regular file");
+        }
     }
 }

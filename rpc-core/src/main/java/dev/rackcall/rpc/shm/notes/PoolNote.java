@@ -37,7 +37,7 @@ public record PoolNote(boolean isServer, int descriptor, long place, long bytes)
     /**
      * Writes a note, which observers find until it is closed.
      *
-     * @param window stays open as long as the note
+     * @param window whose descriptor observers open; it should stay open as long as the note
      */
     public static SharedFile write(String channel, boolean isServer, SharedFile window, long place) {
         SharedFile note = SharedFile.memfd(NAME + channel, NOTE_BYTES);

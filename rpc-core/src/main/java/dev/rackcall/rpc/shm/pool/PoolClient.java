@@ -226,8 +226,8 @@ public final class PoolClient {
             sharedFile = pool.window(shared.place(), shared.bytes());
             bell = PoolBell.of(PoolMemory.bellPage(pool, window), false);
             ServerHelloCheck.of(serverHello, spec).requirePlaces(file, sharedFile);
-            ClientMemory memory = ClientMemory.open(file, sharedFile, serverHello, spec);
             note = PoolNote.write(spec.channel(), false, file, window.place());
+            ClientMemory memory = ClientMemory.open(file, sharedFile, serverHello, spec);
             Runnable leave = leave(bell, note);
             end = new ClientEnd(bell, memory, serverHello, spec.channel(), Route.Kind.POOL, true, leave);
             ShmClientConnection connection = new ShmClientConnection(end, spec);
