@@ -259,7 +259,7 @@ class AgentNetworkTest {
     void shouldTellTheirNumbersToHostsWithCertificatesOnly() throws Exception {
         Host meta = meta();
         Host told = host("told", "127.0.0.2");
-        told.await("tells rackcall view of other hosts this host's numbers");
+        told.await("serves this host's numbers to rackcall view on other hosts");
         Tenant member = meta.join();
         QueueSettings.use(member);
         try (View view = new View()) {
@@ -299,7 +299,8 @@ class AgentNetworkTest {
                         "agent", "--host", "b", "--directory", members, "--dir", folder + "/b", "--report", "0.01"));
         open.push(alone::interrupt);
         Await.until("its first report", () -> out.toString().contains("0 tenants, "));
-        assertThat(samplers()).isZero();
+        // Those of agents that have just ended may still end.
+        Await.until("no sampler", () -> samplers() == 0);
         alone.interrupt();
         assertThat(alone.join(BOUND)).isTrue();
     }

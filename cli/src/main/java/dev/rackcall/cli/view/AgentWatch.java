@@ -43,23 +43,26 @@ final class AgentWatch implements ViewSampler.Watch {
 
     private static AgentWatch of(RackAgent agent) throws IOException {
         try {
-            return new AgentWatch(open(RpcChannel.builder(HostView.CHANNEL).address(agent.address())));
+            return new AgentWatch(open(RpcChannel.builder(HostView.CHANNEL).address(agent.address()), BOUND));
         } catch (RpcException e) {
             throw new ViewSampler.UnseenHostException("its agent cannot be reached: " + e.getMessage());
         }
     }
 
-    /** Opens a channel that waits for nothing longer than this class wants. */
-    static RpcChannel open(RpcChannel.Builder channel) {
-        return channel.connectTimeout(BOUND)
-                .defaultTimeout(BOUND)
+    /** Opens a channel that waits for nothing longer than {@code bound}. */
+    static RpcChannel open(RpcChannel.Builder channel, Duration bound) {
+        return channel.connectTimeout(bound)
+                .defaultTimeout(bound)
                 .arenaQuota(ARENA_BYTES)
                 .open();
     }
 
     @Override
     public boolean watch(BooleanSupplier isLeft) throws IOException, InterruptedException {
-        for (long start = System.nanoTime(); !isLeft.getAsBoolean(); Thread.sleep(PAUSE_MILLIS)) {
+        long start = System.nanoTime();
+        while (!isLeft.getAsBoolean()) {
+            // Before each question: a hostile agent would always have news.
+            Thread.sleep(PAUSE_MILLIS);
             Optional<ViewState> news = ask();
             if (news.isPresent()) {
                 last = news.get();
@@ -81,7 +84,7 @@ final class AgentWatch implements ViewSampler.Watch {
         }
         if (news.isPresent()) {
             try {
-                HostStates.check(news.get());
+                HostStates.check(news.get(), last.sequence());
             } catch (IOException e) {
                 throw new ViewSampler.UnseenHostException("what its agent tells makes no sense: " + e.getMessage());
             }

@@ -15,14 +15,14 @@ import java.util.function.Supplier;
 
 /**
  * Serves this host's numbers to the {@code rackcall view} of other hosts: over the virtual queues of its agent, whose
- * device and certificates decide who may ask. Readers change nothing here, and any number of them costs one sampling a
+ * device and certificates decide which hosts may ask. Readers change nothing here, and any number of them costs one sampling a
  * second; without readers nothing is sampled. A thread of its own serves as soon as the directory answers.
  */
 public final class HostNumbers implements AutoCloseable {
-    /** Each has a mirrored end here, of two arenas of this size. */
     private static final int MOST_READERS = 16;
-
+    /** Each reader has a mirrored end here, of two arenas of this size. */
     private static final long ARENA_BYTES = 1 << 20;
+
     private static final long RETRY_SECONDS = 2;
     private static final Duration END = Duration.ofSeconds(10);
     /** A reader that does not leave by then does not delay the agent's end. */
@@ -81,13 +81,13 @@ public final class HostNumbers implements AutoCloseable {
             do {
                 try {
                     server = Optional.of(start.get());
-                    say.accept("tells rackcall view of other hosts this host's numbers");
+                    say.accept("serves this host's numbers to rackcall view on other hosts");
                     return;
                 } catch (RuntimeException e) {
                     // The directory may answer later. An agent may also have a name that is no host's in an address.
                     if (!last.equals(e.getMessage())) {
                         last = String.valueOf(e.getMessage());
-                        say.accept("does not tell other hosts this host's numbers yet: " + last);
+                        say.accept("does not serve this host's numbers to rackcall view on other hosts yet: " + last);
                     }
                 }
             } while (!closing.await(RETRY_SECONDS, TimeUnit.SECONDS));

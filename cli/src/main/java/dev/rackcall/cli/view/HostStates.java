@@ -22,7 +22,12 @@ final class HostStates {
     private static final int MOST_PROCESSES = 3 * MOST_CONNECTIONS;
 
     private static final int MOST_TEXT = 512;
-    private static final Pattern ID = Pattern.compile("[0-9]{1,20}(-[0-9]{1,20}){1,2}");
+    /** The largest whole number that a page keeps exactly. */
+    private static final long MOST_NUMBER = 1L << 53;
+
+    /** Of a connection: {@code TopWatch} makes it from its file, and in a pool its place. */
+    static final Pattern ID = Pattern.compile("[0-9]{1,20}(-[0-9]{1,20}){1,2}");
+
     private static final Pattern WORD = Pattern.compile("[A-Za-z_ ]{1,20}");
 
     static final ViewState NOTHING = new ViewState(0, 0, "", Optional.empty(), 0, 0, List.of(), List.of());
@@ -89,9 +94,15 @@ final class HostStates {
         }
     }
 
-    /** @throws IOException if no honest agent tells that; its message says why */
-    static void check(ViewState state) throws IOException {
+    /**
+     * Checks what an agent tells.
+     *
+     * @param last the sequence of what it told before
+     * @throws IOException if no honest agent tells that; its message says why
+     */
+    static void check(ViewState state, long last) throws IOException {
         checkValue(state);
+        require(state.sequence() > last, "a sequence that is not later than the last");
         Set<String> ids = new HashSet<>();
         for (ConnectionEdge edge : state.connections()) {
             require(ID.matcher(edge.row().id()).matches() && ids.add(edge.row().id()), "a connection's id");
@@ -106,8 +117,8 @@ final class HostStates {
         switch (value) {
             case String text ->
                 require(text.length() <= MOST_TEXT && text.chars().noneMatch(Character::isISOControl), "a text");
-            case Double number -> require(number >= 0 && number < Double.POSITIVE_INFINITY, "a rate or a time");
-            case Long number -> require(number >= 0, "a number");
+            case Double number -> require(number >= 0 && number <= MOST_NUMBER, "a rate or a time");
+            case Long number -> require(number >= 0 && number <= MOST_NUMBER, "a number");
             case Integer number -> require(number >= 0, "a number");
             case Boolean _ -> {}
             case Optional<?> optional -> {

@@ -3,6 +3,8 @@ package dev.rackcall.cli.view;
 import dev.rackcall.cli.view.RackReport.RackAgent;
 import dev.rackcall.cli.view.RackView.OtherHost;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -70,36 +72,60 @@ final class RackHosts implements AutoCloseable {
             }
         });
         hosts = next;
-        for (Host host : before.values()) {
-            if (!next.containsKey(host.agent().id())) {
-                host.sampler().close();
-            }
-        }
+        close(before.values().stream()
+                .filter(host -> !next.containsKey(host.agent().id()))
+                .toList());
     }
 
-    /** What each agent has told last, or why it has not. Keeps them being asked. */
+    /** What each agent has told last, or why it has not. While this is called, agents are asked. */
     List<OtherHost> states() {
         Map<String, Host> all = hosts;
-        int most =
-                Math.clamp(MOST_CONNECTIONS / Math.max(1, all.size()), LEAST_CONNECTIONS, HostStates.MOST_CONNECTIONS);
+        int most = mostConnections(all.size());
         return all.values().stream()
                 .map(host -> new OtherHost(
                         host.agent().id(), HostStates.fit(host.sampler().latest(), most)))
                 .toList();
     }
 
+    /** The last minutes of the connections in {@link #states}. */
     Map<String, ViewSeries> series() {
-        return hosts.values().stream()
-                .collect(Collectors.toMap(
-                        host -> host.agent().id(), host -> host.sampler().series()));
+        Map<String, Host> all = hosts;
+        int most = mostConnections(all.size());
+        return all.values().stream()
+                .collect(Collectors.toMap(host -> host.agent().id(), host -> {
+                    ViewSeries series = host.sampler().series();
+                    Map<String, ViewSeries.Numbers> shown = new HashMap<>(series.connections());
+                    shown.keySet()
+                            .retainAll(HostStates.fit(host.sampler().latest(), most).connections().stream()
+                                    .map(edge -> edge.row().id())
+                                    .toList());
+                    return new ViewSeries(series.times(), shown);
+                }));
+    }
+
+    private static int mostConnections(int hosts) {
+        return Math.clamp(MOST_CONNECTIONS / Math.max(1, hosts), LEAST_CONNECTIONS, HostStates.MOST_CONNECTIONS);
     }
 
     @Override
     public void close() throws InterruptedException {
         Map<String, Host> all = hosts;
         hosts = Map.of();
-        for (Host host : all.values()) {
-            host.sampler().close();
+        close(all.values());
+    }
+
+    /** Closes all of them, also if this thread is interrupted meanwhile. */
+    private static void close(Collection<Host> ended) throws InterruptedException {
+        InterruptedException interrupted = null;
+        for (Host host : ended) {
+            try {
+                host.sampler().close();
+            } catch (InterruptedException e) {
+                interrupted = e;
+            }
+        }
+        if (interrupted != null) {
+            throw interrupted;
         }
     }
 }

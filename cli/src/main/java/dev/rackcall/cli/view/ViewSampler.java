@@ -69,6 +69,8 @@ final class ViewSampler implements AutoCloseable {
     private int waiting;
     /** When a viewer last got its answer. */
     private Optional<Long> answeredNanos = Optional.empty();
+    /** The last moment before a pause without viewers. */
+    private long stale;
 
     private boolean closed;
 
@@ -132,8 +134,8 @@ final class ViewSampler implements AutoCloseable {
     Optional<ViewState> latestAfter(long sequence) {
         lock.lock();
         try {
-            boolean isNews = hasViewer() && state.sequence() > sequence;
             look();
+            boolean isNews = state.sequence() > Math.max(sequence, stale);
             return isNews ? Optional.of(state) : Optional.empty();
         } finally {
             lock.unlock();
@@ -141,6 +143,9 @@ final class ViewSampler implements AutoCloseable {
     }
 
     private void look() {
+        if (!hasViewer()) {
+            stale = state.sequence();
+        }
         answeredNanos = Optional.of(System.nanoTime());
         changed.signalAll();
     }

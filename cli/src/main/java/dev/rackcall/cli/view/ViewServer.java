@@ -31,7 +31,7 @@ final class ViewServer implements AutoCloseable {
     private static final Pattern OWN_HOST = Pattern.compile("(127\\.0\\.0\\.1|localhost)(:[0-9]{1,5})?");
 
     private static final Pattern NUMBER = Pattern.compile("after=([0-9]{1,18})");
-    private static final Pattern CONNECTION = Pattern.compile("connection=([0-9]{1,20}-[0-9]{1,20})");
+    private static final Pattern CONNECTION = Pattern.compile("connection=(" + HostStates.ID + ")");
     private static final String GET = "GET";
     private static final String POST = "POST";
     private static final JsonMapper JSON = JsonMapper.builder().build();

@@ -103,7 +103,7 @@ async function loadHistory() {
 }
 
 async function loadOtherHistory() {
-  const answer = await fetch('hosts-history');
+  const answer = await fetch('hosts-history', { signal: AbortSignal.timeout(ANSWER_MILLIS) });
   if (answer.ok) {
     Object.entries(await answer.json()).forEach(([key, each]) => fill(key, each));
   }

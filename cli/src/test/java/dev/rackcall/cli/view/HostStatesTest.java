@@ -44,7 +44,7 @@ class HostStatesTest {
         assertThat(cut.processes().subList(0, 10))
                 .extracting(node -> node.row().pid())
                 .containsExactlyInAnyOrder(1, 2, 3, 4, 5, 6, 7, 8, 9, MANY - 1);
-        assertThatCode(() -> HostStates.check(HostStates.fit(all, HostStates.MOST_CONNECTIONS)))
+        assertThatCode(() -> HostStates.check(HostStates.fit(all, HostStates.MOST_CONNECTIONS), 0))
                 .doesNotThrowAnyException();
     }
 
@@ -66,7 +66,7 @@ class HostStatesTest {
                 10);
         assertThat(cut.connections()).extracting(edge -> edge.row().state()).containsExactly("invalid", "open");
         assertThat(cut.connections().getFirst().row().invalid()).hasValue("a text is impossible");
-        assertThatCode(() -> HostStates.check(cut)).doesNotThrowAnyException();
+        assertThatCode(() -> HostStates.check(cut, 0)).doesNotThrowAnyException();
     }
 
     @Test
@@ -74,7 +74,7 @@ class HostStatesTest {
         ViewState failed = new ViewHistory("a", "", _ -> Optional.empty()).failed(1, 2, "no\n" + "x".repeat(5000));
         ViewState cut = HostStates.fit(failed, 1);
         assertThat(cut.problem()).hasValueSatisfying(text -> assertThat(text).startsWith("no xxx"));
-        assertThatCode(() -> HostStates.check(cut)).doesNotThrowAnyException();
+        assertThatCode(() -> HostStates.check(cut, 0)).doesNotThrowAnyException();
     }
 
     private static ConnectionEdge edge(ConnectionRow row, Optional<Long> gone) {

@@ -64,7 +64,7 @@ final class PlayedRack implements AutoCloseable {
             agent = keep(ChildJvm.of(ViewAgentChild.class, name, meta.address(), directory(), processes)
                     .mergingErrors()
                     .start());
-            agent.awaitLine("tells rackcall view");
+            agent.awaitLine("serves this host's numbers");
         }
 
         ChildJvm agent() {
