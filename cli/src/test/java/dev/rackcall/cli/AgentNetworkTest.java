@@ -40,7 +40,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
 /** {@code rackcall agent} on hosts with addresses of their own, with certificates, whose meta server restarts: calls over virtual queues go on. */
-@Timeout(400)
+@Timeout(180)
 class AgentNetworkTest {
     private static final Duration BOUND = Duration.ofSeconds(60);
     private static final String REGISTERED = System.lineSeparator() + "registered" + System.lineSeparator();

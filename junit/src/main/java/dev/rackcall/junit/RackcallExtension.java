@@ -135,9 +135,10 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
     }
 
     /**
-     * Lets that much time pass at once for the deadlines of calls in this test: those whose deadlines then have passed
-     * end with DEADLINE_EXCEEDED within 150 ms, unless they are answered before, and their handlers see the same as in real time. Advance the clock when
-     * the calls have begun, for example once {@link CallFaults#waiting} counts them. The clock runs on by itself, too.
+     * Lets that much time pass at once for the deadlines of this test's calls. A call whose deadline then has passed ends
+     * with DEADLINE_EXCEEDED within 150 ms, unless it is answered before. Its handler sees the same as in real time.
+     * Advance the clock when the calls have begun, for example once {@link CallFaults#waiting} counts them. The clock runs
+     * on by itself, too.
      *
      * <p>It is the clock of this test's server, of the channels that this extension opens, and of those that the
      * server's implementations open when they are made; other tests have others. What the runtime does on the way, such

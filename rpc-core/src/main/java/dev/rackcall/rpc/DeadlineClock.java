@@ -1,6 +1,7 @@
 package dev.rackcall.rpc;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -15,6 +16,8 @@ import java.util.function.Supplier;
 public final class DeadlineClock {
     /** That of {@link System#nanoTime}, which nothing advances. */
     public static final DeadlineClock SYSTEM = new DeadlineClock();
+
+    private static final long TEST_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final ScopedValue<DeadlineClock> CURRENT = ScopedValue.newInstance();
 
@@ -63,6 +66,14 @@ public final class DeadlineClock {
     /** Nanoseconds until a time on this clock; negative once it has passed. */
     public long left(long nanoTime) {
         return nanoTime - nanoTime();
+    }
+
+    /**
+     * How long a thread that waits for a time on this clock may sleep before it looks again: the whole time that is left,
+     * unless a test may advance the clock meanwhile.
+     */
+    public long longestSleep(long left) {
+        return this == SYSTEM ? left : Math.min(left, TEST_SLEEP_NANOS);
     }
 
     /** The time on this clock for a value of {@link System#nanoTime}; 0, which means none, stays 0. */

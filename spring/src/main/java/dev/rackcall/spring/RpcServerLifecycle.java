@@ -87,7 +87,7 @@ public final class RpcServerLifecycle implements SmartLifecycle {
         hasHandlers = !handlers.isEmpty();
         unserved()
                 .forEach(name -> LOG.warn(
-                        "the bean {} implements a service, but is not served; annotate its class with @RpcHandler",
+                        "the bean {} implements a service, but is not served; if it is a handler, annotate its class with @RpcHandler",
                         name));
         if (!hasHandlers) {
             return;

@@ -86,8 +86,7 @@ class ContextsTest {
                 .run(context -> assertThat(
                                 context.getBean(RpcServerLifecycle.class).unserved())
                         .singleElement()
-                        .asString()
-                        .contains("orgotten"));
+                        .isEqualTo("contextsTest.Forgotten"));
     }
 
     /** Calls. */

@@ -22,6 +22,9 @@ final class HostStates {
     private static final int MOST_PROCESSES = 3 * MOST_CONNECTIONS;
 
     private static final int MOST_TEXT = 512;
+    /** So that sums of counts do not overflow. */
+    private static final int MOST_COUNT = 1 << 30;
+
     /** The largest whole number that a page keeps exactly. */
     private static final long MOST_NUMBER = 1L << 53;
 
@@ -119,7 +122,7 @@ final class HostStates {
                 require(text.length() <= MOST_TEXT && text.chars().noneMatch(Character::isISOControl), "a text");
             case Double number -> require(number >= 0 && number <= MOST_NUMBER, "a rate or a time");
             case Long number -> require(number >= 0 && number <= MOST_NUMBER, "a number");
-            case Integer number -> require(number >= 0, "a number");
+            case Integer number -> require(number >= 0 && number <= MOST_COUNT, "a number");
             case Boolean _ -> {}
             case Optional<?> optional -> {
                 if (optional.isPresent()) {

@@ -86,9 +86,8 @@ public final class RcDevice implements AutoCloseable {
     /** Lets a queue pair receive from the peer and send to it. */
     public void connect(QueuePair queuePair, RcAddress peer) {
         receive(queuePair, peer);
-        // Gives up after 7 s (hardware) or 30 s (software), not half a second: a busy host may keep an emulated peer
-        // from
-        // its processor.
+        // Gives up after 7 s (hardware) or 30 s (software), not half a second:
+        // a busy host may keep an emulated peer from its processor.
         queuePair.toReadyToSend(ReadyToSend.defaults().withRetries(18, 6));
     }
 

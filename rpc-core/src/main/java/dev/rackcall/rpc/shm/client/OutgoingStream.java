@@ -49,8 +49,6 @@ final class OutgoingStream<T> {
     /** How long the end of a call waits for a stream that is being read. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
     /** For calls without a deadline, whose end also ends the stream. */
-    private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     private static final long LONGEST_PUSH_NANOS = TimeUnit.DAYS.toNanos(365);
 
     private final Sink sink;
@@ -278,8 +276,7 @@ final class OutgoingStream<T> {
                 if (deadline == 0) {
                     changed.await();
                 } else if (clock.left(deadline) > 0) {
-                    // Not longer: a test may advance the clock meanwhile.
-                    var _ = changed.awaitNanos(Math.min(clock.left(deadline), MAX_SLEEP_NANOS));
+                    var _ = changed.awaitNanos(clock.longestSleep(clock.left(deadline)));
                 } else {
                     return false;
                 }

@@ -13,9 +13,6 @@ import java.util.concurrent.TimeUnit;
  * at the same time as leave a slot for a call of another kind. Thread-safe.
  */
 final class SentStreams {
-    /** Longest single sleep: a test may advance the clock of deadlines. */
-    private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     private final ClientSpec spec;
     private final int most;
     /** One permit for each call that may send a stream. */
@@ -64,7 +61,7 @@ final class SentStreams {
     private boolean isAllowedBefore(long end) throws InterruptedException {
         long left = spec.clock().left(end);
         while (left > 0) {
-            if (permits.tryAcquire(Math.min(left, MAX_SLEEP_NANOS), TimeUnit.NANOSECONDS)) {
+            if (permits.tryAcquire(spec.clock().longestSleep(left), TimeUnit.NANOSECONDS)) {
                 return true;
             }
             left = spec.clock().left(end);

@@ -47,7 +47,7 @@ public record PoolNote(boolean isServer, int descriptor, long place, long bytes)
             memory.set(JAVA_INT, DESCRIPTOR, window.fd());
             memory.set(JAVA_LONG, PLACE, place);
             memory.set(JAVA_LONG, LENGTH, window.bytes());
-            // Last: without it a note is not yet written.
+            // Last: observers read by pread(2), and take a note without it as unwritten.
             JAVA_LONG.varHandle().setRelease(memory, 0L, MAGIC);
             return note;
         } catch (RuntimeException | Error e) {

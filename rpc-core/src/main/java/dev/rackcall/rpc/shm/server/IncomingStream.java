@@ -11,7 +11,6 @@ import java.util.Deque;
 import java.util.Map;
 import java.util.Spliterator;
 import java.util.Spliterators;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -29,8 +28,6 @@ final class IncomingStream {
     /** Streams that one client may send at the same time: each has a handler's thread. */
     static final int MAX_OPEN = 256;
     /** Twice what an honest client sends at once, unless one element is longer. */
-    private static final long MAX_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     private static final long LONG_BYTES = 128 << 10;
 
     private final Map<Long, IncomingStream> registry;
@@ -188,8 +185,7 @@ final class IncomingStream {
                 if (deadline == 0) {
                     changed.await();
                 } else if (clock.left(deadline) > 0) {
-                    // Not longer: a test may advance the clock meanwhile.
-                    var _ = changed.awaitNanos(Math.min(clock.left(deadline), MAX_SLEEP_NANOS));
+                    var _ = changed.awaitNanos(clock.longestSleep(clock.left(deadline)));
                 } else {
                     throw Status.Code.DEADLINE_EXCEEDED
                             .with("%s: its caller sent no element before the deadline", method)
