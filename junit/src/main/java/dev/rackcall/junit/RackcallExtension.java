@@ -140,8 +140,8 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
      * Advance the clock when the calls have begun, for example once {@link CallFaults#waiting} counts them. The clock runs
      * on by itself, too.
      *
-     * <p>It is the clock of this test's server, of the channels that this extension opens, and of those that the
-     * server's implementations open when they are made; other tests have others. What the runtime does on the way, such
+     * <p>It is the clock of this test's server and of the channels that this extension opens. Channels that the server's
+     * implementations open when they are made have it, too. Other tests have other clocks. What the runtime does on the way, such
      * as waiting for a lost server, takes real time. A {@link dev.rackcall.rpc.Deadline} that a test makes is a moment of
      * real time until a stub with it calls, so prefer timeouts. Over a network, the other end sees real time.
      *

@@ -39,7 +39,7 @@ final class RackcallChannels implements DisposableBean {
         }
     }
 
-    /** Opens the channel unless it is open. Refuses after {@link #destroy}: nobody would close the channel. */
+    /** Opens the channel unless it is open. Refuses after {@link #destroy}, which does not run again. */
     RpcChannel channel(String name) {
         requireOpen(name);
         RpcChannel present = open.get(name);

@@ -41,7 +41,7 @@ final class ServerContext implements RpcContext {
     private Metadata trailers = Metadata.EMPTY;
 
     private Metadata added = Metadata.EMPTY;
-    /** Null if nobody counts. Not volatile: what ends the call was handed over by the handler's thread. */
+    /** Null without an observer. Not volatile: the handler's thread sets it before it hands the call over. */
     private ByteObserver bytes;
 
     ServerContext(
