@@ -1,12 +1,10 @@
 package dev.rackcall.metrics;
 
+import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.CallObserver;
-import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
-import dev.rackcall.rpc.RpcContext;
-import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.Status;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
@@ -23,45 +21,25 @@ import jdk.jfr.Threshold;
  * dev.rackcall.ServerCall}. The setting {@code threshold}, 10 ms by default, is the shortest duration that is recorded.
  * Needs no Micrometer.
  */
-public final class CallEvents {
-    private CallEvents() {}
+public final class CallEvents implements CallMeter {
+    /** Records the calls of every channel and server to which it is added. */
+    public CallEvents() {}
 
-    /** Records the calls of every channel to which it is added. */
-    public static ClientInterceptor client() {
-        return new RecordedClient();
+    @Override
+    public boolean isEnabled() {
+        return FlightRecorder.isInitialized() && (Types.CLIENT.isEnabled() || Types.SERVER.isEnabled());
     }
 
-    /** Records the calls of every server to which it is added. */
-    public static ServerInterceptor server() {
-        return new RecordedServer();
+    @Override
+    public OfMethod atClient(MethodDescriptor method) {
+        return transport ->
+                Types.CLIENT.isEnabled() ? new Recording(new ClientCallEvent(), method, transport) : CallObserver.NONE;
     }
 
-    private static final class RecordedClient implements ClientInterceptor {
-        @Override
-        public boolean isEnabled() {
-            return FlightRecorder.isInitialized() && Types.CLIENT.isEnabled();
-        }
-
-        @Override
-        public void around(Call call, Runnable next) {
-            call.onEnd(new Recording(new ClientCallEvent(), call.method()));
-            next.run();
-        }
-    }
-
-    private static final class RecordedServer implements ServerInterceptor {
-        @Override
-        public boolean isEnabled() {
-            return FlightRecorder.isInitialized() && Types.SERVER.isEnabled();
-        }
-
-        @Override
-        public void around(RpcContext call, Runnable next) {
-            Recording recording = new Recording(new ServerCallEvent(), call.method());
-            recording.onBegin(call.transport());
-            call.onEnd(recording);
-            next.run();
-        }
+    @Override
+    public OfMethod atServer(MethodDescriptor method) {
+        return transport ->
+                Types.SERVER.isEnabled() ? new Recording(new ServerCallEvent(), method, transport) : CallObserver.NONE;
     }
 
     /** Initialised only in a process that records events. */
@@ -77,9 +55,10 @@ public final class CallEvents {
         /** Null before the first attempt, which happens before the end. */
         private Route.Kind transport;
 
-        Recording(CallEvent event, MethodDescriptor method) {
+        Recording(CallEvent event, MethodDescriptor method, Route.Kind transport) {
             this.event = event;
             this.method = method;
+            this.transport = transport;
             event.begin();
         }
 

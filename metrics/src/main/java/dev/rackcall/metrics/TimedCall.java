@@ -1,21 +1,24 @@
 package dev.rackcall.metrics;
 
+import dev.rackcall.rpc.ByteObserver;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
 
-/** One call that is measured. Any thread may end it. */
-final class TimedCall implements CallObserver {
-    private final MethodMeters meters;
-    private final long start = System.nanoTime();
+/** One call that is timed, or whose transport is not known when it begins. Any thread may end it. */
+final class TimedCall implements CallObserver, ByteObserver {
+    private final MeasuredMethod method;
+    private final boolean timed;
+    private final long start;
     /** Of the last attempt; null before the first. Not volatile: an attempt happens before its end. */
     private Route.Kind transport;
 
-    TimedCall(MethodMeters meters, Route.Kind transport) {
-        this.meters = meters;
+    TimedCall(MeasuredMethod method, Route.Kind transport, boolean timed) {
+        this.method = method;
         this.transport = transport;
-        meters.begun();
+        this.timed = timed;
+        this.start = timed ? System.nanoTime() : 0;
     }
 
     @Override
@@ -24,7 +27,15 @@ final class TimedCall implements CallObserver {
     }
 
     @Override
+    public void onBytes(long copied, long byPointer) {
+        method.passed(copied, byPointer);
+    }
+
+    @Override
     public void onEnd(Status status, Metadata trailers) {
-        meters.ended(status.code(), transport, System.nanoTime() - start);
+        if (timed) {
+            method.took(status.code(), transport, System.nanoTime() - start);
+        }
+        method.ended(status.code(), transport);
     }
 }

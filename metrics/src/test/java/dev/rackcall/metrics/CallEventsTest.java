@@ -24,10 +24,7 @@ class CallEventsTest {
     @TempDir
     private Path folder;
 
-    private static void assertEnabled(boolean expected) {
-        assertThat(CallEvents.client().isEnabled()).isEqualTo(expected);
-        assertThat(CallEvents.server().isEnabled()).isEqualTo(expected);
-    }
+    private final CallEvents calls = new CallEvents();
 
     @Test
     void shouldRecordCallsThatTakeLongerThanTheThreshold() throws IOException {
@@ -35,24 +32,24 @@ class CallEventsTest {
         try (Recording recording = new Recording();
                 RpcServer server = RpcServer.builder()
                         .runtimeFolder(folder.resolve("run"))
-                        .interceptor(CallEvents.server())
+                        .meter(calls)
                         .service(Shop.class, new Shop.OneGood())
                         .start();
                 RpcChannel channel = RpcChannel.builder("/test/shop")
                         .runtimeFolder(folder.resolve("run"))
-                        .interceptor(CallEvents.client())
+                        .meter(calls)
                         .open()) {
             recording.enable(CLIENT).withThreshold(Duration.ZERO);
             recording.enable(SERVER).withThreshold(Duration.ofHours(1));
-            assertEnabled(false);
+            assertThat(calls.isEnabled()).isFalse();
             recording.start();
-            assertEnabled(true);
+            assertThat(calls.isEnabled()).isTrue();
             Shop shop = channel.stub(Shop.class);
             assertThat(shop.price("tea")).isEqualTo(350);
             assertThatThrownBy(() -> shop.price("sugar")).isInstanceOf(RpcException.class);
             server.close();
             recording.stop();
-            assertEnabled(false);
+            assertThat(calls.isEnabled()).isFalse();
             Path file = folder.resolve("calls.jfr");
             recording.dump(file);
             // JFR records every event class of an application, such as a long wait for a busy processor.

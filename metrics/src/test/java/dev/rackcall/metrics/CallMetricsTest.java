@@ -4,17 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
-import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.URI;
@@ -32,24 +30,26 @@ class CallMetricsTest {
     private Path folder;
 
     private final MeterRegistry registry = new SimpleMeterRegistry();
+    private final CallMetrics metrics = new CallMetrics(registry);
     private final Shop.OneGood shop = new Shop.OneGood();
 
     private RpcServer.Builder server() {
-        return RpcServer.builder()
-                .runtimeFolder(folder)
-                .interceptor(CallMetrics.server(registry))
-                .service(Shop.class, shop);
+        return RpcServer.builder().runtimeFolder(folder).meter(metrics).service(Shop.class, shop);
     }
 
     private RpcChannel.Builder channel() {
-        return RpcChannel.builder("/test/shop").runtimeFolder(folder).interceptor(CallMetrics.client(registry));
+        return RpcChannel.builder("/test/shop").runtimeFolder(folder).meter(metrics);
     }
 
     private long calls(String side, String method, String status, String transport) {
-        Timer timer = registry.find("rackcall." + side + ".calls")
+        return calls(registry, side, method, status, transport);
+    }
+
+    private static long calls(MeterRegistry registry, String side, String method, String status, String transport) {
+        FunctionCounter counter = registry.find("rackcall." + side + ".calls")
                 .tags("service", "/test/shop", "method", method, "status", status, "transport", transport)
-                .timer();
-        return timer == null ? 0 : timer.count();
+                .functionCounter();
+        return counter == null ? 0 : (long) counter.count();
     }
 
     private double active(String side, String method) {
@@ -87,7 +87,7 @@ class CallMetricsTest {
     private double bytes(String side, String method, String way) {
         return registry.get("rackcall." + side + ".bytes")
                 .tags("service", "/test/shop", "method", method, "way", way)
-                .counter()
+                .functionCounter()
                 .count();
     }
 
@@ -126,7 +126,7 @@ class CallMetricsTest {
             }
             assertThat(registry.find("rackcall.server.bytes")
                             .tag("way", "pointer")
-                            .counters())
+                            .functionCounters())
                     .isEmpty();
         }
     }
@@ -134,9 +134,9 @@ class CallMetricsTest {
     @Test
     void shouldMeasureNothingWhileNoRegistryListens() {
         CompositeMeterRegistry composite = new CompositeMeterRegistry();
-        try (RpcServer _ = server().interceptor(CallMetrics.server(composite)).start();
-                RpcChannel channel =
-                        channel().interceptor(CallMetrics.client(composite)).open()) {
+        CallMetrics both = new CallMetrics(composite);
+        try (RpcServer _ = server().meter(both).start();
+                RpcChannel channel = channel().meter(both).open()) {
             Shop stub = channel.stub(Shop.class);
             stub.price("tea");
             await(() -> calls("server", "price", "OK", "PROCESS") == 1);
@@ -145,44 +145,35 @@ class CallMetricsTest {
             composite.add(new SimpleMeterRegistry());
             stub.price("tea");
             for (String side : new String[] {"client", "server"}) {
-                await(() -> {
-                    Timer timer = composite.find("rackcall." + side + ".calls").timer();
-                    return timer != null && timer.count() == 1;
-                });
+                await(() -> calls(composite, side, "price", "OK", "PROCESS") == 1);
             }
         }
     }
 
-    /** A call for which no interceptor is enabled takes the path of calls without interceptors. */
     @Test
     void shouldBeEnabledWhileARegistryListens() {
-        assertThat(CallMetrics.client(registry).isEnabled()).isTrue();
-        assertThat(CallMetrics.server(registry).isEnabled()).isTrue();
+        assertThat(metrics.isEnabled()).isTrue();
         CompositeMeterRegistry composite = new CompositeMeterRegistry();
-        ClientInterceptor client = CallMetrics.client(composite);
-        ServerInterceptor server = CallMetrics.server(composite);
+        CallMetrics several = new CallMetrics(composite);
         for (int i = 0; i < 2; i++) {
-            assertThat(client.isEnabled()).isFalse();
-            assertThat(server.isEnabled()).isFalse();
+            assertThat(several.isEnabled()).isFalse();
             composite.add(registry);
-            assertThat(client.isEnabled()).isTrue();
-            assertThat(server.isEnabled()).isTrue();
+            assertThat(several.isEnabled()).isTrue();
             composite.remove(registry);
         }
     }
 
-    /** Such a handler's stream is read on another thread than one that interceptors surround. */
     @Test
     void shouldMeasureCallsOfEachKindFromWhenARegistryListens() {
         CompositeMeterRegistry composite = new CompositeMeterRegistry();
         try (RpcServer _ = RpcServer.builder()
                         .runtimeFolder(folder)
-                        .interceptor(CallMetrics.server(composite))
+                        .meter(new CallMetrics(composite))
                         .service(Shop.class, shop)
                         .start();
                 RpcChannel channel = RpcChannel.builder("/test/shop")
                         .runtimeFolder(folder)
-                        .interceptor(CallMetrics.client(composite))
+                        .meter(new CallMetrics(composite))
                         .open()) {
             Shop stub = channel.stub(Shop.class);
             CompletableFuture<Integer> early = stub.order("tea");
@@ -225,7 +216,7 @@ class CallMetricsTest {
             await(() -> active("client", "order") == 0
                     && active("server", "order") == 0
                     && calls("client", "order", "OK", "PROCESS") == 1);
-            assertThat(registry.get("rackcall.client.calls")
+            assertThat(registry.get("rackcall.client.calls.duration")
                             .tag("method", "order")
                             .timer()
                             .totalTime(TimeUnit.NANOSECONDS))

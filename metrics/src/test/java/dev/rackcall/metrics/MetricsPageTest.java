@@ -34,14 +34,15 @@ class MetricsPageTest {
                         : config;
             }
         });
+        CallMetrics metrics = new CallMetrics(registry);
         RpcServer server = RpcServer.builder()
                 .runtimeFolder(folder)
                 .service(Shop.class, new Shop.OneGood())
-                .interceptor(CallMetrics.server(registry))
+                .meter(metrics)
                 .start();
         RpcChannel channel = RpcChannel.builder("/test/shop")
                 .runtimeFolder(folder)
-                .interceptor(CallMetrics.client(registry))
+                .meter(metrics)
                 .open();
         new ServerMetrics(server).bindTo(registry);
         new ChannelMetrics(channel).bindTo(registry);
@@ -51,7 +52,7 @@ class MetricsPageTest {
                 channel) {
             assertThat(channel.stub(Shop.class).price("tea")).isEqualTo(350);
             for (String side : new String[] {"client", "server"}) {
-                Await.until("the call's timer", () -> hasPercentiles("rackcall." + side + ".calls"));
+                Await.until("the call's timer", () -> hasPercentiles("rackcall." + side + ".calls.duration"));
             }
             assertThat(registry.get("rackcall.channel.ready").gauge().value()).isEqualTo(1);
             assertThat(registry.get("rackcall.server.serving").gauge().value()).isEqualTo(1);

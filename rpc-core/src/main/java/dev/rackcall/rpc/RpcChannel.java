@@ -164,6 +164,9 @@ public interface RpcChannel extends AutoCloseable {
         /** Adds an interceptor after those added before. */
         Builder interceptor(ClientInterceptor interceptor);
 
+        /** Adds a meter of all calls. */
+        Builder meter(CallMeter meter);
+
         /**
          * The folder of the sockets of this host's servers. Default: {@code RACKCALL_DIR}, else {@code
          * $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary directory.

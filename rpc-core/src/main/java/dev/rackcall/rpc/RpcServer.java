@@ -114,6 +114,9 @@ public interface RpcServer extends AutoCloseable {
         /** Adds an interceptor after those added before. */
         Builder interceptor(ServerInterceptor interceptor);
 
+        /** Adds a meter of all calls. */
+        Builder meter(CallMeter meter);
+
         /** Which threads run handlers; {@link Dispatch#direct} by default. */
         Builder dispatch(Dispatch value);
 

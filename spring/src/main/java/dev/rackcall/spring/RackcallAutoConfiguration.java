@@ -1,5 +1,6 @@
 package dev.rackcall.spring;
 
+import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.ServerInterceptor;
 import org.springframework.beans.factory.ObjectProvider;
@@ -36,9 +37,10 @@ public class RackcallAutoConfiguration {
     RackcallChannels rackcallChannels(
             RackcallProperties properties,
             ObjectProvider<ClientInterceptor> interceptors,
+            ObjectProvider<CallMeter> meters,
             ObjectProvider<RpcChannelCustomizer> customizers,
             ObjectProvider<Opened> watchers) {
-        return new RackcallChannels(properties, interceptors, customizers, watchers);
+        return new RackcallChannels(properties, interceptors, meters, customizers, watchers);
     }
 
     @Bean
@@ -47,8 +49,9 @@ public class RackcallAutoConfiguration {
             Environment environment,
             RackcallProperties properties,
             ObjectProvider<ServerInterceptor> interceptors,
+            ObjectProvider<CallMeter> meters,
             ObjectProvider<RpcServerCustomizer> customizers,
             ObjectProvider<Opened> watchers) {
-        return new RpcServerLifecycle(beans, environment, properties, interceptors, customizers, watchers);
+        return new RpcServerLifecycle(beans, environment, properties, interceptors, meters, customizers, watchers);
     }
 }

@@ -1,5 +1,6 @@
 package dev.rackcall.spring;
 
+import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.RpcChannel;
 import java.net.URI;
@@ -13,6 +14,7 @@ import org.springframework.beans.factory.ObjectProvider;
 final class RackcallChannels implements DisposableBean {
     private final RackcallProperties properties;
     private final ObjectProvider<ClientInterceptor> interceptors;
+    private final ObjectProvider<CallMeter> meters;
     private final ObjectProvider<RpcChannelCustomizer> customizers;
     private final ObjectProvider<Opened> watchers;
     private final Map<String, RpcChannel> open = new ConcurrentHashMap<>();
@@ -21,10 +23,12 @@ final class RackcallChannels implements DisposableBean {
     RackcallChannels(
             RackcallProperties properties,
             ObjectProvider<ClientInterceptor> interceptors,
+            ObjectProvider<CallMeter> meters,
             ObjectProvider<RpcChannelCustomizer> customizers,
             ObjectProvider<Opened> watchers) {
         this.properties = properties;
         this.interceptors = interceptors;
+        this.meters = meters;
         this.customizers = customizers;
         this.watchers = watchers;
         properties.client().addresses().keySet().forEach(RackcallChannels::requireName);
@@ -86,6 +90,7 @@ final class RackcallChannels implements DisposableBean {
         }
         customizers.orderedStream().forEach(customizer -> customizer.customize(name, builder));
         interceptors.orderedStream().forEach(builder::interceptor);
+        meters.orderedStream().forEach(builder::meter);
         // Beans are made before the servers that they call, some of which lie in this context.
         return builder.openLazily();
     }

@@ -5,10 +5,8 @@ import dev.rackcall.metrics.ChannelMetrics;
 import dev.rackcall.metrics.IsolationMetrics;
 import dev.rackcall.metrics.ServerMetrics;
 import dev.rackcall.metrics.WaitMetrics;
-import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
-import dev.rackcall.rpc.ServerInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -29,13 +27,9 @@ public class RackcallMetricsAutoConfiguration {
     public RackcallMetricsAutoConfiguration() {}
 
     @Bean
-    ServerInterceptor rackcallServerMetrics(MeterRegistry registry) {
-        return CallMetrics.server(registry);
-    }
-
-    @Bean
-    ClientInterceptor rackcallClientMetrics(MeterRegistry registry) {
-        return CallMetrics.client(registry);
+    @ConditionalOnMissingBean
+    CallMetrics rackcallCallMetrics(MeterRegistry registry) {
+        return new CallMetrics(registry);
     }
 
     @Bean

@@ -1,5 +1,6 @@
 package dev.rackcall.spring;
 
+import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
@@ -46,6 +47,7 @@ public final class RpcServerLifecycle implements SmartLifecycle {
     private final Environment environment;
     private final RackcallProperties properties;
     private final ObjectProvider<ServerInterceptor> interceptors;
+    private final ObjectProvider<CallMeter> meters;
     private final ObjectProvider<RpcServerCustomizer> customizers;
     private final ObjectProvider<Opened> watchers;
     private volatile RpcServer server;
@@ -57,12 +59,14 @@ public final class RpcServerLifecycle implements SmartLifecycle {
             Environment environment,
             RackcallProperties properties,
             ObjectProvider<ServerInterceptor> interceptors,
+            ObjectProvider<CallMeter> meters,
             ObjectProvider<RpcServerCustomizer> customizers,
             ObjectProvider<Opened> watchers) {
         this.beans = beans;
         this.environment = environment;
         this.properties = properties;
         this.interceptors = interceptors;
+        this.meters = meters;
         this.customizers = customizers;
         this.watchers = watchers;
     }
@@ -112,6 +116,7 @@ public final class RpcServerLifecycle implements SmartLifecycle {
         }
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
         interceptors.orderedStream().forEach(builder::interceptor);
+        meters.orderedStream().forEach(builder::meter);
         RpcServer started = builder.start();
         server = started;
         watchers.orderedStream().forEach(watcher -> watcher.server(started));

@@ -7,6 +7,7 @@ import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
@@ -38,9 +39,9 @@ public record ReportedCall(Reporters reporters) implements Sides {
         NONE(PLAIN, "no interceptor"),
         UNHEARD(
                 "metrics-off",
-                "interceptors for Micrometer, OpenTelemetry and the Flight Recorder, without a listener: no"
-                        + " registry, no SDK, no recording"),
-        MICROMETER("metrics-on", "interceptors for Micrometer, with a simple registry"),
+                "meters for Micrometer and the Flight Recorder, an interceptor for OpenTelemetry, without a listener:"
+                        + " no registry, no recording, no SDK"),
+        MICROMETER("metrics-on", "meter for Micrometer, with a simple registry"),
         OPEN_TELEMETRY(
                 "metrics-tracing",
                 "interceptors for OpenTelemetry, with an SDK that samples all calls and has no exporter; the context"
@@ -57,12 +58,8 @@ public record ReportedCall(Reporters reporters) implements Sides {
         List<ClientInterceptor> client() {
             return switch (this) {
                 case NONE -> List.of();
-                case UNHEARD ->
-                    List.of(
-                            CallTracing.client(OpenTelemetry.noop()),
-                            CallMetrics.client(new CompositeMeterRegistry()),
-                            CallEvents.client());
-                case MICROMETER -> List.of(CallMetrics.client(registry()));
+                case UNHEARD -> List.of(CallTracing.client(OpenTelemetry.noop()));
+                case MICROMETER -> List.of();
                 case OPEN_TELEMETRY -> List.of(CallTracing.client(telemetry()));
             };
         }
@@ -70,13 +67,17 @@ public record ReportedCall(Reporters reporters) implements Sides {
         List<ServerInterceptor> server() {
             return switch (this) {
                 case NONE -> List.of();
-                case UNHEARD ->
-                    List.of(
-                            CallTracing.server(OpenTelemetry.noop()),
-                            CallMetrics.server(new CompositeMeterRegistry()),
-                            CallEvents.server());
-                case MICROMETER -> List.of(CallMetrics.server(registry()));
+                case UNHEARD -> List.of(CallTracing.server(OpenTelemetry.noop()));
+                case MICROMETER -> List.of();
                 case OPEN_TELEMETRY -> List.of(CallTracing.server(telemetry()));
+            };
+        }
+
+        List<CallMeter> meters() {
+            return switch (this) {
+                case NONE, OPEN_TELEMETRY -> List.of();
+                case UNHEARD -> List.of(new CallMetrics(new CompositeMeterRegistry()), new CallEvents());
+                case MICROMETER -> List.of(new CallMetrics(registry()));
             };
         }
 
@@ -111,6 +112,7 @@ public record ReportedCall(Reporters reporters) implements Sides {
                 .waiting(WaitStrategy.adaptive())
                 .runtimeFolder(directory.resolve("rackcall"));
         reporters.server().forEach(builder::interceptor);
+        reporters.meters().forEach(builder::meter);
         return builder.start()::close;
     }
 
@@ -120,6 +122,7 @@ public record ReportedCall(Reporters reporters) implements Sides {
                 .waiting(WaitStrategy.adaptive())
                 .runtimeFolder(directory.resolve("rackcall"));
         reporters.client().forEach(builder::interceptor);
+        reporters.meters().forEach(builder::meter);
         RpcChannel channel = builder.open();
         return new RackcallCall.NumberClient(reporters.name, channel, channel.stub(BenchCalls.class));
     }

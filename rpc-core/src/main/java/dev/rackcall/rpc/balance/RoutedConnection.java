@@ -122,6 +122,12 @@ public final class RoutedConnection extends ClientConnection {
     }
 
     @Override
+    public Route.Kind transport(MethodDescriptor method) {
+        Subchannel single = routes.only(method);
+        return single == null ? null : single.connection().transport(method);
+    }
+
+    @Override
     public boolean isUsable() {
         return routes.isUsable();
     }

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.EnforcedSeals;
@@ -24,6 +25,7 @@ import java.util.OptionalLong;
 final class ChannelBuilder implements RpcChannel.Builder {
     private final String channel;
     private final List<ClientInterceptor> interceptors = new ArrayList<>();
+    private final List<CallMeter> meters = new ArrayList<>();
     private Optional<Path> runtimeFolder = Optional.empty();
     private WaitStrategy waiting = WaitStrategy.adaptive();
     private int slots = 64;
@@ -49,6 +51,12 @@ final class ChannelBuilder implements RpcChannel.Builder {
         if (Objects.requireNonNull(interceptor, "interceptor") != ClientInterceptor.NONE) {
             interceptors.add(interceptor);
         }
+        return this;
+    }
+
+    @Override
+    public RpcChannel.Builder meter(CallMeter meter) {
+        meters.add(Objects.requireNonNull(meter, "meter"));
         return this;
     }
 
@@ -144,13 +152,14 @@ final class ChannelBuilder implements RpcChannel.Builder {
         ClientSpec spec = spec();
         ChannelConnection connection = new ChannelConnection(spec, membership());
         connection.connect(waitForReady);
-        return new OpenChannel(spec, List.copyOf(interceptors), connection);
+        return new OpenChannel(spec, List.copyOf(interceptors), List.copyOf(meters), connection);
     }
 
     @Override
     public RpcChannel openLazily() {
         ClientSpec spec = spec();
-        return new OpenChannel(spec, List.copyOf(interceptors), new ChannelConnection(spec, membership()));
+        return new OpenChannel(
+                spec, List.copyOf(interceptors), List.copyOf(meters), new ChannelConnection(spec, membership()));
     }
 
     private Optional<Router.Membership> membership() {

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.channel;
 
 import dev.rackcall.rpc.ByteObserver;
 import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.rpc.spi.ForwardingCall;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.PayloadReader;
@@ -12,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** An intercepted call whose bytes are counted as its stub encodes and decodes them. */
+/** A call whose bytes are counted as its stub encodes and decodes them. */
 final class CountedCall extends ForwardingCall {
     private final ByteObserver observer;
     /** Null before the first argument. */
@@ -66,7 +67,7 @@ final class CountedCall extends ForwardingCall {
             copied += in.remaining();
             return in;
         } finally {
-            observer.onBytes(copied, byPointer);
+            EndObservers.tellBytes(observer, copied, byPointer);
         }
     }
 
@@ -74,7 +75,7 @@ final class CountedCall extends ForwardingCall {
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
         long copied = encoded();
         CompletableFuture<T> result = call.invokeAsync(counting(reader));
-        observer.onBytes(copied, byPointer);
+        EndObservers.tellBytes(observer, copied, byPointer);
         return result;
     }
 
@@ -82,14 +83,14 @@ final class CountedCall extends ForwardingCall {
     public void invokeOneWay() {
         long copied = encoded();
         call.invokeOneWay();
-        observer.onBytes(copied, byPointer);
+        EndObservers.tellBytes(observer, copied, byPointer);
     }
 
     @Override
     public <T> Stream<T> invokeStream(ResultReader<T> reader) {
         long copied = encoded();
         Stream<T> result = call.invokeStream(counting(reader));
-        observer.onBytes(copied, byPointer);
+        EndObservers.tellBytes(observer, copied, byPointer);
         return result;
     }
 
@@ -99,7 +100,7 @@ final class CountedCall extends ForwardingCall {
             long before = in.remaining();
             T value = reader.read(in, answered);
             // Further elements of a stream may follow in the same answer.
-            told.onBytes(before - in.remaining(), 0);
+            EndObservers.tellBytes(told, before - in.remaining(), 0);
             return value;
         };
     }
@@ -110,7 +111,7 @@ final class CountedCall extends ForwardingCall {
         call.sendStream(elements, (out, element) -> {
             long before = out.length();
             writer.write(out, element);
-            told.onBytes(out.length() - before, 0);
+            EndObservers.tellBytes(told, out.length() - before, 0);
         });
     }
 }

@@ -42,6 +42,11 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
         this.headers = calls.headers();
         this.deadline = calls.deadline();
         observers.add(calls.observer());
+        CallObserver measured = calls.measured(method);
+        observers.add(measured);
+        if (measured instanceof ByteObserver meter) {
+            onBytes(meter);
+        }
     }
 
     T run() {
@@ -146,23 +151,12 @@ final class InterceptedCall<T> implements ClientInterceptor.Call, ClientCalls {
 
     @Override
     public void onBytes(ByteObserver observer) {
-        ByteObserver guarded = (copied, byPointer) -> {
-            try {
-                observer.onBytes(copied, byPointer);
-            } catch (RuntimeException | Error e) {
-                LOG.warn(
-                        "{}: the observer {} of a call's bytes threw",
-                        method,
-                        observer.getClass().getName(),
-                        e);
-            }
-        };
         ByteObserver first = bytes;
         bytes = first == null
-                ? guarded
+                ? observer
                 : (copied, byPointer) -> {
-                    first.onBytes(copied, byPointer);
-                    guarded.onBytes(copied, byPointer);
+                    EndObservers.tellBytes(first, copied, byPointer);
+                    EndObservers.tellBytes(observer, copied, byPointer);
                 };
     }
 

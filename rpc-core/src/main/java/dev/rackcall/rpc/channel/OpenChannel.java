@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.ClientInterceptor;
 import dev.rackcall.rpc.Route;
@@ -17,11 +18,17 @@ import java.util.function.Consumer;
 final class OpenChannel implements RpcChannel {
     private final ClientSpec spec;
     private final List<ClientInterceptor> interceptors;
+    private final List<CallMeter> meters;
     private final ChannelConnection connection;
 
-    OpenChannel(ClientSpec spec, List<ClientInterceptor> interceptors, ChannelConnection connection) {
+    OpenChannel(
+            ClientSpec spec,
+            List<ClientInterceptor> interceptors,
+            List<CallMeter> meters,
+            ChannelConnection connection) {
         this.spec = spec;
         this.interceptors = interceptors;
+        this.meters = meters;
         this.connection = connection;
     }
 
@@ -33,7 +40,7 @@ final class OpenChannel implements RpcChannel {
     @Override
     public <S> S stub(Class<S> service, CallOptions options) {
         ServiceDefinition<S> definition = ServiceDefinition.of(service);
-        return definition.stub(new StubCalls(connection, definition, options, interceptors));
+        return definition.stub(new StubCalls(connection, definition, options, interceptors, meters));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
@@ -38,6 +39,7 @@ final class ServerBuilder implements RpcServer.Builder {
 
     private final List<ServerSpec.Service<?>> services = new ArrayList<>();
     private final List<ServerInterceptor> interceptors = new ArrayList<>();
+    private final List<CallMeter> meters = new ArrayList<>();
     private Dispatch dispatch = Dispatch.direct();
     private WaitStrategy waiting = WaitStrategy.adaptive();
     private OptionalInt pollers = OptionalInt.empty();
@@ -90,6 +92,12 @@ final class ServerBuilder implements RpcServer.Builder {
         if (Objects.requireNonNull(interceptor, "interceptor") != ServerInterceptor.NONE) {
             interceptors.add(interceptor);
         }
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder meter(CallMeter meter) {
+        meters.add(Objects.requireNonNull(meter, "meter"));
         return this;
     }
 
@@ -236,6 +244,7 @@ final class ServerBuilder implements RpcServer.Builder {
         ServerSpec spec = new ServerSpec(
                 List.copyOf(services),
                 List.copyOf(interceptors),
+                List.copyOf(meters),
                 new ServerSpec.Threads(dispatch, waiting, pollers, stuckAfter),
                 new ServerSpec.Limits(maxConnections, arenaQuota, sharedQuota),
                 new ServerSpec.Trust(minimumIsolation, sandbox, Map.copyOf(access)),

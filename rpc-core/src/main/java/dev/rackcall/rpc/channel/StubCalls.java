@@ -1,5 +1,7 @@
 package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.ByteObserver;
+import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.ClientInterceptor;
@@ -10,6 +12,7 @@ import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
+import dev.rackcall.rpc.spi.CallMeters;
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
@@ -31,6 +34,7 @@ final class StubCalls implements ClientCalls {
     private final ChannelConnection channel;
     private final ServiceDefinition<?> definition;
     private final ClientInterceptor[] interceptors;
+    private final CallMeters meters;
     private final Metadata headers;
     private final CallObserver observer;
     private final Isolation isolation;
@@ -45,10 +49,12 @@ final class StubCalls implements ClientCalls {
             ChannelConnection channel,
             ServiceDefinition<?> definition,
             CallOptions options,
-            List<ClientInterceptor> interceptors) {
+            List<ClientInterceptor> interceptors,
+            List<CallMeter> meters) {
         this.channel = channel;
         this.definition = definition;
         this.interceptors = interceptors.toArray(ClientInterceptor[]::new);
+        this.meters = CallMeters.ofClient(meters, definition.methods());
         this.headers = options.headers();
         this.observer = options.observer();
         this.isolation = options.isolation();
@@ -89,15 +95,29 @@ final class StubCalls implements ClientCalls {
 
     @Override
     public ClientCall begin(MethodDescriptor method) {
+        if (!meters.areEnabled()) {
+            return begin(method, observer);
+        }
+        CallObserver measured = measured(method);
+        ClientCall call = begin(method, CallMeters.both(observer, measured));
+        return measured instanceof ByteObserver bytes ? new CountedCall(call, bytes) : call;
+    }
+
+    /** A call begins: what observes it for the channel's meters; {@link CallObserver#NONE} if none is enabled. */
+    CallObserver measured(MethodDescriptor method) {
+        return meters.begins(method, checked.transport(method));
+    }
+
+    private ClientCall begin(MethodDescriptor method, CallObserver told) {
         try {
-            return begin(method, deadline(), headers, observer);
+            return begin(method, deadline(), headers, told);
         } catch (RpcException e) {
             // The transport tells the observer of calls that have begun only.
-            EndObservers.tell(observer, e.status(), Metadata.EMPTY);
+            EndObservers.tell(told, e.status(), Metadata.EMPTY);
             throw e.fromCall();
         } catch (RuntimeException | Error e) {
             EndObservers.tell(
-                    observer, Status.Code.INTERNAL.with("%s: the call could not begin: %s", method, e), Metadata.EMPTY);
+                    told, Status.Code.INTERNAL.with("%s: the call could not begin: %s", method, e), Metadata.EMPTY);
             throw e;
         }
     }

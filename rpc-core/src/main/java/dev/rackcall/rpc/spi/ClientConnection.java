@@ -33,6 +33,11 @@ public abstract class ClientConnection implements AutoCloseable {
         return begin(method, deadline, headers, isolation, observer);
     }
 
+    /** How a call that begins now reaches its server; null if that is decided later, or there is no server. */
+    public Route.Kind transport(MethodDescriptor method) {
+        return null;
+    }
+
     /** Whether new calls may start here: the peer is alive and not draining. */
     public abstract boolean isUsable();
 

@@ -26,6 +26,11 @@ public abstract class ForwardingConnection extends ClientConnection {
     }
 
     @Override
+    public Route.Kind transport(MethodDescriptor method) {
+        return connection.transport(method);
+    }
+
+    @Override
     public boolean isUsable() {
         return connection.isUsable();
     }

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.CallMeter;
 import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
@@ -21,6 +22,7 @@ import java.util.OptionalInt;
  *
  * @param services what is served, one channel each
  * @param interceptors that see every call, in order
+ * @param meters that measure every call
  * @param threads which threads poll and run handlers
  * @param limits bounds on what clients may use
  * @param trust what is required of clients, and of calls that pass shared objects
@@ -30,12 +32,13 @@ import java.util.OptionalInt;
 public record ServerSpec(
         List<Service<?>> services,
         List<ServerInterceptor> interceptors,
+        List<CallMeter> meters,
         Threads threads,
         Limits limits,
         Trust trust,
         Place place,
         DeadlineClock clock) {
-    /** On the system's clock. */
+    /** Without meters, on the system's clock. */
     public ServerSpec(
             List<Service<?>> services,
             List<ServerInterceptor> interceptors,
@@ -43,7 +46,7 @@ public record ServerSpec(
             Limits limits,
             Trust trust,
             Place place) {
-        this(services, interceptors, threads, limits, trust, place, DeadlineClock.SYSTEM);
+        this(services, interceptors, List.of(), threads, limits, trust, place, DeadlineClock.SYSTEM);
     }
 
     /**

@@ -39,29 +39,42 @@ class ByteObserverTest extends RpcFixture {
 
     private void count(ClientInterceptor.Call call, Runnable next) {
         call.addHeaders(Metadata.of("user", "ann"));
-        call.onBytes((encoded, pointedTo) -> {
-            copied.add(encoded);
-            byPointer.add(pointedTo);
-        });
+        call.onBytes(this::passed);
         next.run();
     }
 
     private void countServed(RpcContext call, Runnable next) {
         call.addTrailers(Metadata.of("cost", "1"));
-        call.onBytes((encoded, pointedTo) -> {
-            served.add(encoded);
-            assertThat(pointedTo).isZero();
-        });
+        call.onBytes(this::servedPassed);
         next.run();
+    }
+
+    /** Adds what counts the bytes at the server. */
+    RpcServer.Builder counting(RpcServer.Builder builder) {
+        return builder.interceptor(this::countServed);
+    }
+
+    /** Adds what counts the bytes at the client. */
+    RpcChannel.Builder counting(RpcChannel.Builder builder) {
+        return builder.interceptor(this::count);
+    }
+
+    final void passed(long encoded, long pointedTo) {
+        copied.add(encoded);
+        byPointer.add(pointedTo);
+    }
+
+    final void servedPassed(long encoded, long pointedTo) {
+        served.add(encoded);
+        assertThat(pointedTo).isZero();
     }
 
     @BeforeEach
     void start() {
-        serve(serving(Echo.class, service)
-                .interceptor(this::countServed)
+        serve(counting(serving(Echo.class, service))
                 .service(Meter.class, new MeterService())
                 .service(Library.class, new LibraryService()));
-        channel = open(channel(Echo.class).interceptor(this::count));
+        channel = open(counting(channel(Echo.class)));
     }
 
     private void assertPassed(long expectedCopied, long expectedByPointer) {
@@ -128,7 +141,7 @@ class ByteObserverTest extends RpcFixture {
     void shouldCountACallThatWaitsForItsServersOnce() {
         // Its servers have no interceptor.
         countsServed = false;
-        channel = keep(channel("/test/later").interceptor(this::count).openLazily());
+        channel = keep(counting(channel("/test/later")).openLazily());
         Echo echo =
                 channel.stub(Echo.class, CallOptions.DEFAULT.withWaitForReady().withTimeout(Await.BOUND));
         CompletableFuture<Integer> later = echo.later(7, 0);
@@ -154,12 +167,10 @@ class ByteObserverTest extends RpcFixture {
         ByteObserver broken = (_, _) -> {
             throw new IllegalStateException("a mistake in the observer");
         };
-        channel = open(channel(Echo.class)
-                .interceptor((call, next) -> {
-                    call.onBytes(broken);
-                    next.run();
-                })
-                .interceptor(this::count));
+        channel = open(counting(channel(Echo.class).interceptor((call, next) -> {
+            call.onBytes(broken);
+            next.run();
+        })));
         assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
         assertPassed(3 * Long.BYTES, 0);
     }

@@ -5,6 +5,7 @@ import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
@@ -476,6 +477,11 @@ public final class ShmClientConnection extends ClientConnection
         } finally {
             call.close();
         }
+    }
+
+    @Override
+    public Route.Kind transport(MethodDescriptor method) {
+        return isUsable() ? end.transport() : null;
     }
 
     @Override

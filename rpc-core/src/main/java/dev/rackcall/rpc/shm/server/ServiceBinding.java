@@ -8,6 +8,7 @@ import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.rpc.spi.CallMeters;
 import dev.rackcall.rpc.spi.Dispatcher;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.sandbox.ArgumentSpace;
@@ -25,6 +26,7 @@ final class ServiceBinding {
     private final MethodDescriptor[] methods;
     private final boolean receivesStreams;
     private final ServerInterceptor[] interceptors;
+    private final CallMeters meters;
     private final ObjectCodec objects;
     private final SharedPool shared;
     private final Scratch scratch;
@@ -54,6 +56,7 @@ final class ServiceBinding {
         this.receivesStreams = service.definition().methods().stream()
                 .anyMatch(method -> method.kind().sendsStream());
         this.interceptors = spec.interceptors().toArray(ServerInterceptor[]::new);
+        this.meters = CallMeters.ofServer(spec.meters(), service.definition().methods());
         this.objects = KryoCodec.of(service.definition().registered());
         this.shared = shared;
         this.scratch = scratch;
@@ -160,6 +163,11 @@ final class ServiceBinding {
             }
         }
         return false;
+    }
+
+    /** Those of the server's meters that measure this service. */
+    CallMeters meters() {
+        return meters;
     }
 
     /** Generated: decodes the arguments, calls the service, and encodes the result. */

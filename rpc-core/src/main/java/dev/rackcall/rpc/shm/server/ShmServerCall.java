@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.server;
 
+import dev.rackcall.rpc.ByteObserver;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
@@ -7,6 +8,7 @@ import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.spi.CallMeters;
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.EndObservers;
 import dev.rackcall.shm.codec.PayloadReader;
@@ -56,6 +58,11 @@ final class ShmServerCall extends DeferrableCall {
     private boolean intercepted;
     /** The interceptors of the running call; null if none is enabled. Used until the call is deferred. */
     private InterceptorChain chain;
+    /**
+     * What observes a call without streams for the server's meters, which need no {@link ServerContext} then. As {@link
+     * #chain}, and afterwards by the thread that ends the call.
+     */
+    private CallObserver measured = CallObserver.NONE;
     /** Whether a stream ends the call and notifies its observers. */
     private boolean streamed;
     /** What the caller sends; null if it sends no stream. Written by the poller. */
@@ -194,6 +201,9 @@ final class ShmServerCall extends DeferrableCall {
         CallThread.forgetInterrupt();
         try {
             request.requireServable();
+            if (request.service().meters().areEnabled()) {
+                measure();
+            }
             if (intercepted) {
                 around = new InterceptorChain(this);
                 chain = around;
@@ -223,6 +233,23 @@ final class ShmServerCall extends DeferrableCall {
             CallThread.serveNone();
         }
         return around == null || !around.hasLeftConnection();
+    }
+
+    /** Begins to measure the call. */
+    private void measure() {
+        // They must be known when its bytes are counted.
+        request.headers();
+        MethodDescriptor method = request.method();
+        CallObserver observer = request.service().meters().begins(method, connection.end.transport());
+        MethodDescriptor.Kind kind = method.kind();
+        if (kind.sendsStream() || kind.returnsStream()) {
+            context().onEnd(observer);
+            if (observer instanceof ByteObserver bytes) {
+                context().onBytes(bytes);
+            }
+        } else if (measured != observer) {
+            measured = observer;
+        }
     }
 
     /** Interceptors, then the generated dispatcher, which calls the service. */
@@ -450,7 +477,7 @@ final class ShmServerCall extends DeferrableCall {
         }
         returnStores();
         // A stream counts its elements itself.
-        long resultBytes = context == null || streamed ? 0 : response.resultBytes();
+        long resultBytes = streamed || (context == null && measured == CallObserver.NONE) ? 0 : response.resultBytes();
         takeTrailers();
         long word = response.success(request.ticket());
         if (objects.hasReply()) {
@@ -495,7 +522,11 @@ final class ShmServerCall extends DeferrableCall {
         CallObserver toTell = settle();
         // Once the slot is free, its next call may change these fields.
         ServerContext told = context;
-        long copied = told == null ? 0 : request.argumentBytes() + resultBytes;
+        CallObserver meters = measured;
+        long copied = told == null && meters == CallObserver.NONE ? 0 : request.argumentBytes() + resultBytes;
+        if (meters != CallObserver.NONE) {
+            measured = CallObserver.NONE;
+        }
         // Release: pairs with the acquire in isBusy(). The poller that begins the slot's next call sees this one's
         // fields settled.
         BUSY.setRelease(this, false);
@@ -505,6 +536,9 @@ final class ShmServerCall extends DeferrableCall {
             told.copied(copied);
         }
         EndObservers.tell(toTell, ended, trailers);
+        if (meters != CallObserver.NONE) {
+            CallMeters.tell(meters, ended, trailers, copied);
+        }
     }
 
     /** Ends the call without an answer: its client is gone, and the connection's memory may be. */
@@ -513,12 +547,16 @@ final class ShmServerCall extends DeferrableCall {
         CallObserver toTell = settle();
         String name = request.name();
         ServerContext told = context;
-        long copied = told == null ? 0 : request.argumentBytes();
+        CallObserver meters = measured;
+        long copied = told == null && meters == CallObserver.NONE ? 0 : request.argumentBytes();
+        measured = CallObserver.NONE;
         BUSY.setRelease(this, false);
         if (told != null) {
             told.copied(copied);
         }
-        EndObservers.tell(toTell, Status.Code.CANCELLED.with("%s: its client is gone", name), Metadata.EMPTY);
+        Status gone = Status.Code.CANCELLED.with("%s: its client is gone", name);
+        EndObservers.tell(toTell, gone, Metadata.EMPTY);
+        CallMeters.tell(meters, gone, Metadata.EMPTY, copied);
     }
 
     /** Releases the call's resources; returns the observer to tell. */

@@ -1,0 +1,84 @@
+package dev.rackcall.metrics;
+
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.Status;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Counts of one method's calls at one end, in one registry: all channels or servers of the process add to the same ones.
+ * Does not keep the registry in memory. Thread-safe.
+ */
+final class MethodCounts {
+    static final int KINDS = Route.Kind.values().length;
+    private static final int CODES = Status.Code.values().length;
+
+    /** Of each so many calls one is timed while calls are short. */
+    private static final int TIMED_ONE_IN_POWER = 4;
+
+    /**
+     * Calls that take longer on average are all timed. Two readings of the clock and a timer take some 100 ns: 1 % of
+     * this.
+     */
+    private static final int LONG_NANOS = 10_000;
+
+    /** The most by which one call counts in the average, so that a rare pause changes little. */
+    private static final int MOST_NANOS = 10 * LONG_NANOS;
+
+    /** 2^64 divided by the golden ratio: multiples of it spread evenly, without the period of a program's loop. */
+    private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
+
+    final StripedCounter begun = new StripedCounter();
+    final StripedCounter copied = new StripedCounter();
+    final StripedCounter byPointer = new StripedCounter();
+
+    /** By transport (the last for none) and status; made when first used, because most combinations never are. */
+    private final AtomicReferenceArray<StripedCounter> ended = new AtomicReferenceArray<>((KINDS + 1) * CODES);
+
+    /**
+     * The running average of what timed calls took, at first that of long ones. Threads may lose each other's updates,
+     * which does not matter.
+     */
+    private int averageNanos = MOST_NANOS;
+
+    static int index(Status.Code code, Route.Kind transport) {
+        return (transport == null ? KINDS : transport.ordinal()) * CODES + code.ordinal();
+    }
+
+    static int combinations() {
+        return (KINDS + 1) * CODES;
+    }
+
+    /** Counts a call that begins. Returns whether it is to be timed. */
+    boolean begins() {
+        long before = begun.add(1);
+        return averageNanos > LONG_NANOS || (before * GOLDEN) >>> (Long.SIZE - TIMED_ONE_IN_POWER) == 0;
+    }
+
+    /** A timed call has ended. */
+    void took(long nanos) {
+        int average = averageNanos;
+        averageNanos = average + (((int) Math.min(nanos, MOST_NANOS) - average) >> 4);
+    }
+
+    /** Calls that ended so. */
+    StripedCounter ended(int index) {
+        StripedCounter present = ended.get(index);
+        if (present != null) {
+            return present;
+        }
+        StripedCounter made = new StripedCounter();
+        StripedCounter first = ended.compareAndExchange(index, null, made);
+        return first == null ? made : first;
+    }
+
+    /** Calls that have not ended. */
+    double active() {
+        long over = 0;
+        for (int i = 0; i < ended.length(); i++) {
+            StripedCounter each = ended.get(i);
+            over += each == null ? 0 : each.sum();
+        }
+        // Read last: each call that has ended has begun before.
+        return (double) begun.sum() - over;
+    }
+}

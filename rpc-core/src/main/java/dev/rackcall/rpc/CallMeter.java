@@ -1,0 +1,36 @@
+package dev.rackcall.rpc;
+
+/**
+ * Measures all calls of a channel or a server: for metrics. It wraps no call, as an interceptor does, so it costs less.
+ * One object serves any number of channels and servers. Thread-safe.
+ */
+public interface CallMeter {
+    /** Measures the calls of one method at one end. Thread-safe. */
+    interface OfMethod {
+        /**
+         * A call begins. Called at the client on the thread that makes the call, before its interceptors; at the server
+         * on the handler's thread, before its interceptors. Must be cheap and must not block. If it throws, the log
+         * says so, and the call is not measured.
+         *
+         * @param transport how the call reaches its server; null if that is decided later, {@link CallObserver#onBegin}
+         *     then tells it
+         * @return observes the call's end, and its bytes if it is a {@link ByteObserver}, too. Many calls may have the
+         *     same one. {@link CallObserver#NONE}: the call is not measured
+         */
+        CallObserver begins(Route.Kind transport);
+    }
+
+    /** Measures the calls of a method at their client. Called when a stub is made. */
+    OfMethod atClient(MethodDescriptor method);
+
+    /** Measures the calls of a method at their server. Called when the server starts. */
+    OfMethod atServer(MethodDescriptor method);
+
+    /**
+     * Whether it measures calls now; {@code true} unless overridden. Asked at the beginning of each call, so it must be
+     * cheap, must not block and must not throw.
+     */
+    default boolean isEnabled() {
+        return true;
+    }
+}
