@@ -21,7 +21,7 @@ import org.springframework.context.ApplicationContext;
 
 /** The health of an application, some of whose servers accept its connections and do not answer. */
 @Timeout(600)
-class SilentServerTest {
+class ChannelHealthTest {
     private static final String GOOD = "/shop/cart";
     private static final List<String> SILENT = List.of("/shop/silent", "/shop/mute", "/shop/still");
 
@@ -78,7 +78,7 @@ class SilentServerTest {
 
                 silent.resume();
                 Await.equal("the health", Status.UP, () -> health(context).getStatus());
-                Await.equal("attempts", 0L, SilentServerTest::attempts);
+                Await.equal("attempts", 0L, ChannelHealthTest::attempts);
             });
         }
     }
