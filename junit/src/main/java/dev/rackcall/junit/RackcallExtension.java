@@ -52,8 +52,9 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
     private CallFaults faults;
     private DeadlineClock clock;
     private Path folder;
-    private RpcServer server;
-    /** By service; the last is closed first. */
+    /** Null outside of tests. Volatile because any thread of a test may restart it. */
+    private volatile RpcServer server;
+    /** By service; the last is closed first. Guarded by itself, because any thread of a test may open a channel. */
     private final Map<Class<?>, RpcChannel> channels = new LinkedHashMap<>();
 
     private RackcallExtension() {}
@@ -102,10 +103,22 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
         return faults;
     }
 
-    /** A channel of that service, opened when it is first asked for. */
+    /** A channel of that service, opened when it is first asked for. Any thread of the test may ask. */
     public RpcChannel channel(Class<?> service) {
         requireServed(service);
-        return channels.computeIfAbsent(service, this::open);
+        synchronized (channels) {
+            RpcChannel present = channels.get(service);
+            if (present != null) {
+                return present;
+            }
+            if (server == null) {
+                throw new IllegalStateException("no test runs, so there is no channel of " + service.getName()
+                        + "; a thread that outlives its test must not use the extension");
+            }
+            RpcChannel opened = open(service);
+            channels.put(service, opened);
+            return opened;
+        }
     }
 
     private void requireServed(Class<?> service) {
@@ -192,7 +205,7 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
     }
 
     @Override
-    public void afterEach(ExtensionContext context) throws IOException {
+    public void afterEach(ExtensionContext context) {
         // JUnit also ends a test that could not begin because another one runs.
         if (test.get() != context) {
             return;
@@ -204,30 +217,37 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
         }
     }
 
-    private void close() throws IOException {
+    private void close() {
         Deque<AutoCloseable> all = new ArrayDeque<>();
+        // The last, when nothing writes there any more.
+        all.push(this::deleteFolder);
         if (faults != null) {
             faults.clear();
         }
-        if (server != null) {
-            all.push(() -> server.shutdown(Duration.ZERO));
+        RpcServer last = server;
+        if (last != null) {
+            all.push(() -> last.shutdown(Duration.ZERO));
         }
-        channels.values().forEach(all::push);
+        synchronized (channels) {
+            channels.values().forEach(all::push);
+            channels.clear();
+            server = null;
+        }
         IllegalStateException failure = null;
         for (AutoCloseable each : all) {
             try {
                 each.close();
             } catch (Exception | Error e) {
                 if (failure == null) {
-                    failure = new IllegalStateException("the test's server or channels did not close", e);
+                    failure = new IllegalStateException(
+                            "what the test used was not cleaned up: its channels, its server or its folder " + folder,
+                            e);
                 } else {
                     failure.addSuppressed(e);
                 }
             }
         }
-        channels.clear();
-        server = null;
-        deleteFolder();
+        folder = null;
         if (failure != null) {
             throw failure;
         }
@@ -241,7 +261,6 @@ public final class RackcallExtension implements BeforeEachCallback, AfterEachCal
         try (Stream<Path> files = Files.walk(folder)) {
             files.sorted((one, other) -> other.compareTo(one)).forEach(RackcallExtension::delete);
         }
-        folder = null;
     }
 
     private static void delete(Path file) {

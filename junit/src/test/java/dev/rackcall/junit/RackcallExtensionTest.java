@@ -3,6 +3,7 @@ package dev.rackcall.junit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.RpcChannel;
@@ -10,18 +11,30 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Concurrently;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 class RackcallExtensionTest {
     private final AtomicInteger seen = new AtomicInteger();
@@ -198,5 +211,103 @@ class RackcallExtensionTest {
         assertThat(folder).isDirectory();
         other.afterEach(jupiter.context);
         assertThat(Files.exists(folder)).isFalse();
+    }
+
+    @Test
+    void shouldOpenOneChannelOfAServiceForAllThreads() throws Exception {
+        AtomicInteger opened = new AtomicInteger();
+        List<Class<?>> services = List.of(Cart.class, Cart.Till.class, Cart.Shelf.class);
+        RackcallExtension other = RackcallExtension.serving(Cart.class, Cart.Basket::new)
+                .and(Cart.Till.class, () -> cents -> cents)
+                .and(Cart.Shelf.class, () -> good -> 100)
+                .channel(_ -> opened.incrementAndGet());
+        other.beforeEach(jupiter.context);
+        int threads = 3 * services.size();
+        CyclicBarrier begin = new CyclicBarrier(threads);
+        List<RpcChannel> channels = Concurrently.call(threads, number -> {
+            begin.await(Await.BOUND.toSeconds(), TimeUnit.SECONDS);
+            return other.channel(services.get(number % services.size()));
+        });
+        assertThat(opened).hasValue(services.size());
+        assertThat(Set.copyOf(channels)).hasSize(services.size());
+        other.afterEach(jupiter.context);
+        assertThat(channels).allMatch(channel -> channel.state() == RpcChannel.State.CLOSED);
+        assertThatThrownBy(() -> other.stub(Cart.class))
+                .as("a thread that outlives its test")
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("no test runs");
+    }
+
+    /** Fails, and leaves a folder that cannot be deleted. */
+    static final class Unlucky {
+        /** Of the test that has run last. */
+        static final AtomicReference<Path> LEFT = new AtomicReference<>();
+
+        @RegisterExtension
+        final RackcallExtension rackcall = RackcallExtension.serving(Cart.class, Cart.Basket::new);
+
+        @Test
+        void shouldFail(Cart cart) throws IOException {
+            LEFT.set(rackcall.folder());
+            obstruct(rackcall.folder());
+            assertThat(cart.put("tea")).as("what fails on purpose").isEqualTo(2);
+        }
+    }
+
+    /** A folder whose path is long, and too long once it lies in another such folder. */
+    private static Path deep(Path folder) {
+        return folder.resolve(String.join("/", Collections.nCopies(12, "x".repeat(200))));
+    }
+
+    /** Puts folders into it whose paths are too long for the kernel, which stops root, too. */
+    private static void obstruct(Path folder) throws IOException {
+        Files.createDirectories(deep(folder));
+        Files.createDirectories(deep(folder.resolve("rest")));
+        Files.move(folder.resolve("rest"), deep(folder).resolve("rest"));
+    }
+
+    private static void delete(Path obstructed) throws IOException {
+        Files.move(deep(obstructed).resolve("rest"), obstructed.resolve("rest"));
+        Await.deleted(obstructed);
+    }
+
+    @Test
+    void shouldReportATestsFailureBeforeThatOfItsEnd() throws IOException {
+        SummaryGeneratingListener summary = new SummaryGeneratingListener();
+        LauncherFactory.create()
+                .execute(
+                        LauncherDiscoveryRequestBuilder.request()
+                                .selectors(selectClass(Unlucky.class))
+                                .build(),
+                        summary);
+        delete(Unlucky.LEFT.get());
+        Throwable failure = summary.getSummary().getFailures().getFirst().getException();
+        assertThat(failure).isInstanceOf(AssertionError.class).hasMessageContaining("what fails on purpose");
+        assertThat(failure.getSuppressed())
+                .singleElement()
+                .asInstanceOf(InstanceOfAssertFactories.THROWABLE)
+                .hasMessageContainingAll("not cleaned up", Unlucky.LEFT.get().toString());
+    }
+
+    @Test
+    void shouldServeTheNextTestAfterAFolderThatItCannotDelete() throws IOException {
+        RackcallExtension other = RackcallExtension.serving(Cart.class, Cart.Basket::new);
+        other.beforeEach(jupiter.context);
+        Path folder = other.folder();
+        RpcServer server = other.server();
+        RpcChannel channel = other.channel(Cart.class);
+        obstruct(folder);
+        assertThatThrownBy(() -> other.afterEach(jupiter.context))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContainingAll("not cleaned up", folder.toString())
+                .hasRootCauseInstanceOf(FileSystemException.class);
+        delete(folder);
+        assertThat(channel.state()).isEqualTo(RpcChannel.State.CLOSED);
+        assertThat(server.state()).isEqualTo(RpcServer.State.CLOSED);
+
+        other.beforeEach(jupiter.context);
+        assertThat(other.folder()).isNotEqualTo(folder);
+        assertThat(other.stub(Cart.class).put("tea")).isEqualTo(1);
+        other.afterEach(jupiter.context);
     }
 }

@@ -10,7 +10,6 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.ContextAnnotationAutowireCandidateResolver;
 import org.springframework.core.env.Environment;
 
 /** Gives a context its server and its channels. */
@@ -24,12 +23,7 @@ public class RackcallAutoConfiguration {
     static BeanFactoryPostProcessor rackcallClientResolver() {
         return beans -> {
             DefaultListableBeanFactory factory = (DefaultListableBeanFactory) beans;
-            Class<?> present = factory.getAutowireCandidateResolver().getClass();
-            if (present != ContextAnnotationAutowireCandidateResolver.class) {
-                throw new IllegalStateException("another library has set the context's autowire candidate resolver, "
-                        + present.getName() + ", which @RpcClient would replace");
-            }
-            factory.setAutowireCandidateResolver(new ClientResolver());
+            factory.setAutowireCandidateResolver(new ClientResolver(factory.getAutowireCandidateResolver()));
         };
     }
 

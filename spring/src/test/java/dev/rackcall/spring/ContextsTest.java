@@ -24,13 +24,19 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.DependencyDescriptor;
+import org.springframework.beans.factory.support.AutowireCandidateResolver;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.AnnotationConfigUtils;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.stereotype.Component;
@@ -156,6 +162,72 @@ class ContextsTest {
                     .noneMatch(name -> name.contains("/"));
             assertThat(server(context.getBean(RpcServerLifecycle.class)).channels())
                     .containsExactly("/shop/second");
+        });
+    }
+
+    /** Another library's: knows the value of every int. */
+    static final class SevenResolver implements AutowireCandidateResolver {
+        @Override
+        public Object getSuggestedValue(DependencyDescriptor dependency) {
+            return dependency.getDependencyType() == int.class ? 7 : null;
+        }
+
+        @Override
+        public String getSuggestedName(DependencyDescriptor dependency) {
+            return dependency.getDependencyType() == String.class ? "tea" : null;
+        }
+    }
+
+    /** Needs what only the other library's resolver knows. */
+    static final class Needing {
+        final String need;
+
+        Needing(int count, String good) {
+            need = count + " " + good;
+        }
+    }
+
+    @Test
+    void shouldWorkBesideTheResolverOfAnotherLibrary() {
+        ApplicationContextRunner shared = context(Needing.class)
+                .withBean(
+                        BeanFactoryPostProcessor.class,
+                        () -> beans ->
+                                ((DefaultListableBeanFactory) beans).setAutowireCandidateResolver(new SevenResolver()))
+                .withBean("milk", String.class, () -> "milk")
+                .withBean("tea", String.class, () -> "tea");
+        shared.run(context -> assertThat(context.getBean(Needing.class).need).isEqualTo("7 tea"));
+        shared.withUserConfiguration(Basket.class, Caller.class).run(context -> {
+            assertThat(context.getBean(Needing.class).need).isEqualTo("7 tea");
+            Cart cart = context.getBean(Caller.class).cart;
+            assertThat(cart).isNotInstanceOf(Basket.class);
+            assertThat(cart.put("tea")).isEqualTo(1);
+        });
+    }
+
+    /** Calls at last. */
+    static final class LazyCaller {
+        @Lazy
+        @RpcClient
+        Cart cart;
+    }
+
+    @Test
+    void shouldLeaveToSpringWhatSpringsOwnResolverDoes() {
+        context(Basket.class, LazyCaller.class).run(context -> {
+            assertThat(context.getBean(RackcallChannels.class).all())
+                    .as("channels before the first call")
+                    .isEmpty();
+            assertThat(context.getBean(LazyCaller.class).cart.put("tea")).isEqualTo(1);
+            // As Spring's scanner does, for a library that finds its own components late.
+            DefaultListableBeanFactory beans = (DefaultListableBeanFactory) context.getAutowireCapableBeanFactory();
+            AnnotationConfigUtils.registerAnnotationConfigProcessors(beans);
+            assertThat(beans.getAutowireCandidateResolver()).isInstanceOf(ClientResolver.class);
+            DefaultListableBeanFactory copy = new DefaultListableBeanFactory(beans);
+            copy.copyConfigurationFrom(beans);
+            assertThat(copy.getAutowireCandidateResolver())
+                    .isInstanceOf(ClientResolver.class)
+                    .isNotSameAs(beans.getAutowireCandidateResolver());
         });
     }
 

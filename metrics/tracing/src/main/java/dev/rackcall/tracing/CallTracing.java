@@ -9,6 +9,7 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.TracerProvider;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.opentelemetry.context.propagation.TextMapPropagator;
@@ -32,6 +33,10 @@ import org.slf4j.event.Level;
  * dev.rackcall.rpc.Route.Kind}). The server's span is current while the handler runs, so that spans which it begins, and
  * calls which it makes, become its children. The propagators of the given instance choose the headers;
  * one that {@link Metadata} cannot carry is left out, with a warning for the first.
+ *
+ * <p>The interceptors are {@code NONE}, for good, if the instance makes no spans and carries no contexts when they are made:
+ * {@link OpenTelemetry#noop}, or {@code GlobalOpenTelemetry.get()} before the global instance was set. Set it first;
+ * OpenTelemetry refuses to set it after an unset one was asked for.
  */
 public final class CallTracing {
     private static final Logger LOG = LoggerFactory.getLogger(CallTracing.class);
@@ -45,9 +50,15 @@ public final class CallTracing {
 
     private CallTracing() {}
 
+    /** Whether it makes spans, or at least carries contexts on. An unset global instance wraps one that does neither. */
+    private static boolean isEnabled(OpenTelemetry telemetry) {
+        return telemetry.getTracerProvider() != TracerProvider.noop()
+                || telemetry.getPropagators().getTextMapPropagator() != TextMapPropagator.noop();
+    }
+
     /** A span for each call of every channel to which it is added; its parent is the caller's current span. */
     public static ClientInterceptor client(OpenTelemetry telemetry) {
-        if (telemetry == OpenTelemetry.noop()) {
+        if (!isEnabled(telemetry)) {
             return ClientInterceptor.NONE;
         }
         Tracer tracer = telemetry.getTracer(LIBRARY);
@@ -65,7 +76,7 @@ public final class CallTracing {
 
     /** A span for each call of every server to which it is added; its parent is the caller's span, if it has sent one. */
     public static ServerInterceptor server(OpenTelemetry telemetry) {
-        if (telemetry == OpenTelemetry.noop()) {
+        if (!isEnabled(telemetry)) {
             return ServerInterceptor.NONE;
         }
         Tracer tracer = telemetry.getTracer(LIBRARY);

@@ -17,6 +17,7 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
+import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.baggage.Baggage;
 import io.opentelemetry.api.baggage.propagation.W3CBaggagePropagator;
 import io.opentelemetry.api.common.AttributeKey;
@@ -223,6 +224,29 @@ class CallTracingTest {
         String first = relay.trace();
         assertThat(relay.trace()).isNotEqualTo(first);
         assertThat(Span.current().getSpanContext().isValid()).as("left behind").isFalse();
+    }
+
+    /** As a service in the middle does that has no SDK. */
+    @Test
+    void shouldCarryATraceOnWithoutSpans() {
+        OpenTelemetry middle =
+                OpenTelemetry.propagating(ContextPropagators.create(W3CTraceContextPropagator.getInstance()));
+        keep(RpcServer.builder()
+                .runtimeFolder(folder)
+                .interceptor(CallTracing.server(middle))
+                .service(Relay.class, new Relay.Current())
+                .start());
+        RpcChannel channel = keep(RpcChannel.builder("/test/relay")
+                .runtimeFolder(folder)
+                .interceptor(CallTracing.client(middle))
+                .open());
+        Span outer = atClient.getTracer("test").spanBuilder("outer").startSpan();
+        try (Scope _ = outer.makeCurrent()) {
+            assertThat(channel.stub(Relay.class).trace())
+                    .isEqualTo(outer.getSpanContext().getTraceId());
+        }
+        outer.end();
+        assertThat(named("trace")).isEmpty();
     }
 
     @Test
