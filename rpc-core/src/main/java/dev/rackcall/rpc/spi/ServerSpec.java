@@ -35,17 +35,6 @@ public record ServerSpec(
         Trust trust,
         Place place,
         DeadlineClock clock) {
-    /** On the system's clock. */
-    public ServerSpec(
-            List<Service<?>> services,
-            List<ServerInterceptor> interceptors,
-            Threads threads,
-            Limits limits,
-            Trust trust,
-            Place place) {
-        this(services, interceptors, threads, limits, trust, place, DeadlineClock.SYSTEM);
-    }
-
     /**
      * One service.
      *
