@@ -3,6 +3,7 @@ package dev.rackcall.route;
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
@@ -94,7 +95,7 @@ abstract class RoutesFixture {
                 ClientSpec.Place.here(runtime),
                 WaitStrategy.adaptive(),
                 new ClientSpec.Capacity(8, 4 << 20),
-                new ClientSpec.Timeouts(PATIENCE, PATIENCE),
+                new ClientSpec.Timeouts(PATIENCE, PATIENCE, DeadlineClock.SYSTEM),
                 ClientSpec.Sealing.DEFAULT);
     }
 

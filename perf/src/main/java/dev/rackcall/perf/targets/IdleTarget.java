@@ -27,17 +27,14 @@ public record IdleTarget(BenchPlan plan, Workspace workspace) {
     private static final double RARE_CALLS_PER_SECOND = 20;
     private static final long LEAST_NANOS = 5_000_000_000L;
     private static final long SETTLE_NANOS = 2_000_000_000L;
-    private static final long TOP_START_NANOS = 10_000_000_000L;
-    private static final long TOP_SETTLE_NANOS = 110_000_000_000L;
-    private static final long TOP_NANOS = 20_000_000_000L;
 
     public List<Result> measure(Subject subject) throws IOException {
         List<Result> results = new ArrayList<>(List.of(
                 idleProcesses(subject, "-one-idle", 0),
                 idleProcesses(subject, "-rare", IDLE_CLIENTS),
                 idleConnections(subject)));
-        if (subject.name().startsWith("rackcall") && TopProcess.isPossible()) {
-            results.add(watchedConnection(subject));
+        if (subject.name().startsWith("rackcall") && WatchedTarget.isPossible()) {
+            results.add(new WatchedTarget(plan, workspace, WatchedTarget.Phases.USUAL).measure(subject));
         }
         return results;
     }
@@ -82,32 +79,6 @@ public record IdleTarget(BenchPlan plan, Workspace workspace) {
                     .with("idle_connections", (long) IDLE_CONNECTIONS)
                     .with("alone_p50_ns", alone.p50Ns())
                     .with("p50_ratio", (double) among.p50Ns() / alone.p50Ns());
-        }
-    }
-
-    /** A busy connection, alone and while {@code rackcall top} watches it, and the processor time that this takes. */
-    private Result watchedConnection(Subject subject) throws IOException {
-        long nanos = plan.durationNanos();
-        try (SubjectPair pair = SubjectPair.start(subject, workspace.newPart(), plan.cores())) {
-            MeasuredProcess<MeasuredClient> busy = pair.client();
-            warmUp(busy);
-            Measurement alone = busy.ask(nanos, side -> side.slice(nanos));
-            try (TopProcess top = TopProcess.start()) {
-                busy.ask(TOP_START_NANOS, side -> side.slice(TOP_START_NANOS));
-                double atStart = top.processorSeconds();
-                // The JVM's compiler has compiled what a second's work needs only after minutes.
-                busy.ask(TOP_SETTLE_NANOS, side -> side.slice(TOP_SETTLE_NANOS));
-                double before = top.processorSeconds();
-                long start = System.nanoTime();
-                Measurement watched = busy.ask(TOP_NANOS, side -> side.slice(TOP_NANOS));
-                double elapsed = System.nanoTime() - start;
-                double percent = 100e9 * (top.processorSeconds() - before) / elapsed;
-                return Result.of(subject.name() + "-watched", BenchTarget.IDLE, 1, subject.bytes(), watched)
-                        .with("alone_p50_ns", alone.p50Ns())
-                        .with("p50_ratio", (double) watched.p50Ns() / alone.p50Ns())
-                        .with("top_start_cpu_s", atStart)
-                        .with("top_cpu_percent", percent);
-            }
         }
     }
 

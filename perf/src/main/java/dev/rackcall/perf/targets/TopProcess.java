@@ -10,7 +10,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -28,12 +30,17 @@ final class TopProcess implements AutoCloseable {
 
     private static final int TIMES = 4;
 
+    /** Moves to the upper left corner, where each page begins. */
+    private static final String PAGE = "\u001b[H";
+
     private final Process script;
+    private final Path screen;
     private final ProcessHandle top;
     private final Thread ending;
 
-    private TopProcess(Process script, ProcessHandle top) {
+    private TopProcess(Process script, Path screen, ProcessHandle top) {
         this.script = script;
+        this.screen = screen;
         this.top = top;
         this.ending = Thread.ofPlatform().unstarted(top::destroyForcibly);
         Runtime.getRuntime().addShutdownHook(ending);
@@ -45,8 +52,12 @@ final class TopProcess implements AutoCloseable {
                 && TopProcess.class.getClassLoader().getResource(MAIN.replace('.', '/') + ".class") != null;
     }
 
-    /** Starts it, and does not wait until it draws. */
-    static TopProcess start() throws IOException {
+    /**
+     * Starts it, and does not wait until it draws.
+     *
+     * @param screen the file that gets everything that it draws
+     */
+    static TopProcess start(Path screen) throws IOException {
         List<String> words = new ArrayList<>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         words.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
@@ -55,11 +66,11 @@ final class TopProcess implements AutoCloseable {
                 .map(word -> "'" + word.replace("'", "'\\''") + "'")
                 .collect(Collectors.joining(" ", "exec ", ""));
         ProcessBuilder builder = new ProcessBuilder("script", "--quiet", "--command", command, "/dev/null")
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectOutput(screen.toFile())
                 .redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().put("SHELL", "/bin/sh");
         Process script = builder.start();
-        return new TopProcess(script, child(script));
+        return new TopProcess(script, screen, child(script));
     }
 
     private static ProcessHandle child(Process script) {
@@ -85,6 +96,37 @@ final class TopProcess implements AutoCloseable {
             ticks += Long.parseLong(fields[FIRST_TIME + i]);
         }
         return ticks / TICKS_A_SECOND;
+    }
+
+    /** How much it has drawn so far. */
+    long drawnBytes() throws IOException {
+        return Files.size(screen);
+    }
+
+    /**
+     * The requests per second of the connection between two processes as it last drew them.
+     *
+     * @param drawn where to begin in what it has drawn
+     * @return empty if it has not drawn that connection since
+     */
+    OptionalDouble requestsPerSecond(long drawn, long server, long client) throws IOException {
+        // A row: the two processes, the channel, the rate with commas.
+        Pattern row = Pattern.compile("^ *" + server + " +" + client + " +\\S+ +([0-9,]+) ", Pattern.MULTILINE);
+        return row.matcher(drawn().substring((int) drawn))
+                .results()
+                .mapToDouble(match -> Double.parseDouble(match.group(1).replace(",", "")))
+                .reduce((_, last) -> last);
+    }
+
+    /** The last page, perhaps half drawn. */
+    String lastPage() throws IOException {
+        String drawn = drawn();
+        return drawn.substring(Math.max(0, drawn.lastIndexOf(PAGE)));
+    }
+
+    private String drawn() throws IOException {
+        // A character a byte, whatever is drawn.
+        return Files.readString(screen, StandardCharsets.ISO_8859_1);
     }
 
     @Override

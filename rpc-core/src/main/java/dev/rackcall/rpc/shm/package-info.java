@@ -1,8 +1,8 @@
 /**
  * Calls over memory: {@code Transports} connects channels and starts servers; {@code ShmServer} accepts clients of this
  * host. The subpackages are {@code protocol} (what both ends agree on), {@code client}, {@code server}, {@code pool}
- * (hosts that share a pool), {@code mirror} (ends with memory of their own) and {@code view} (connections of other
- * processes, read from outside).
+ * (hosts that share a pool), {@code mirror} (ends with memory of their own), {@code notes} (what ends write for
+ * observers only) and {@code view} (connections of other processes, read from outside).
  *
  * <p>One synchronous call in shared memory, in reading order.
  *

@@ -55,12 +55,7 @@ public record ClientSpec(
      * @param call for calls that set no timeout
      * @param clock on which the deadlines of calls are measured
      */
-    public record Timeouts(Duration connect, Duration call, DeadlineClock clock) {
-        /** On the system's clock. */
-        public Timeouts(Duration connect, Duration call) {
-            this(connect, call, DeadlineClock.SYSTEM);
-        }
-    }
+    public record Timeouts(Duration connect, Duration call, DeadlineClock clock) {}
 
     /**
      * When a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope.

@@ -38,17 +38,6 @@ public record ServerSpec(
         Trust trust,
         Place place,
         DeadlineClock clock) {
-    /** Without meters, on the system's clock. */
-    public ServerSpec(
-            List<Service<?>> services,
-            List<ServerInterceptor> interceptors,
-            Threads threads,
-            Limits limits,
-            Trust trust,
-            Place place) {
-        this(services, interceptors, List.of(), threads, limits, trust, place, DeadlineClock.SYSTEM);
-    }
-
     /**
      * One service.
      *

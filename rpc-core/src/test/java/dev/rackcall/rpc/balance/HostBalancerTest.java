@@ -13,11 +13,10 @@ import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.rpc.spi.TestSpecs;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,13 +28,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(200)
 class HostBalancerTest extends RpcFixture {
     private ClientSpec spec() {
-        return new ClientSpec(
-                "/test/echo",
-                ClientSpec.Place.here(directory),
-                WaitStrategy.blocking(),
-                new ClientSpec.Capacity(4, ClientSpec.Capacity.NEAR_QUOTA),
-                new ClientSpec.Timeouts(Duration.ofSeconds(30), Duration.ofSeconds(30)),
-                ClientSpec.Sealing.DEFAULT);
+        return TestSpecs.client("/test/echo", directory);
     }
 
     private static long soon() {

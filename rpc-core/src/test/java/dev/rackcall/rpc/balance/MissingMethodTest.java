@@ -11,9 +11,8 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.HostServers;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.rpc.spi.TestSpecs;
 import dev.rackcall.testkit.Await;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -89,13 +88,7 @@ class MissingMethodTest extends RpcFixture {
     /** A stub of the later version, whose channel has connected to a server of the earlier one. */
     private NotesOfTomorrow connected() {
         serve(Notes.class, () -> 1);
-        ClientSpec spec = new ClientSpec(
-                "/test/notes",
-                ClientSpec.Place.here(directory),
-                WaitStrategy.blocking(),
-                new ClientSpec.Capacity(4, ClientSpec.Capacity.NEAR_QUOTA),
-                new ClientSpec.Timeouts(Duration.ofSeconds(30), Duration.ofSeconds(30)),
-                ClientSpec.Sealing.DEFAULT);
+        ClientSpec spec = TestSpecs.client("/test/notes", directory);
         balancer = new HostBalancer(spec, HostServers.connectAny(spec), _ -> {});
         RoutedConnection connection = keep(new RoutedConnection(balancer));
         connection.use(definition);

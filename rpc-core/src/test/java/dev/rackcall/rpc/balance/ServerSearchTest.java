@@ -10,11 +10,9 @@ import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.runtime.ServerInstance;
 import dev.rackcall.rpc.shm.HostServers;
-import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.rpc.spi.TestSpecs;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -72,15 +70,7 @@ class ServerSearchTest extends RpcFixture {
     private final Keeper keeper = new Keeper();
 
     private ServerSearch search() {
-        return keep(new ServerSearch(
-                new ClientSpec(
-                        "/test/echo",
-                        ClientSpec.Place.here(directory),
-                        WaitStrategy.blocking(),
-                        new ClientSpec.Capacity(4, ClientSpec.Capacity.NEAR_QUOTA),
-                        new ClientSpec.Timeouts(Duration.ofSeconds(30), Duration.ofSeconds(30)),
-                        ClientSpec.Sealing.DEFAULT),
-                keeper));
+        return keep(new ServerSearch(TestSpecs.client("/test/echo", directory), keeper));
     }
 
     private ServerInstance server(RpcServer running) {

@@ -3,20 +3,16 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Isolation;
-import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.server.HeldPoller;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.rpc.spi.TestSpecs;
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -24,14 +20,11 @@ import org.junit.jupiter.api.Test;
 class CancelledCallTest extends RpcFixture {
     private ShmServer serve() {
         ServiceDefinition<Echo> echo = ServiceDefinition.of(Echo.class);
-        return keep(ShmServer.start(new ServerSpec(
-                List.of(new ServerSpec.Service<>(echo, echo.dispatcher(new EchoService()))),
-                List.of(),
-                new ServerSpec.Threads(
-                        Dispatch.direct(), WaitStrategy.adaptive(), OptionalInt.of(1), Duration.ofMinutes(5)),
-                new ServerSpec.Limits(100, 1 << 20, 1 << 20),
-                new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT, Map.of()),
-                ServerSpec.Place.here(directory))));
+        return keep(ShmServer.start(TestSpecs.server(
+                new ServerSpec.Service<>(echo, echo.dispatcher(new EchoService())),
+                TestSpecs.threads(Dispatch.direct(), 1, Duration.ofMinutes(5)),
+                100,
+                directory)));
     }
 
     /**

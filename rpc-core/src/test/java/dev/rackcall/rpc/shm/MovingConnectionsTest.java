@@ -3,23 +3,19 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.shm.server.MovedConnections;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.rpc.spi.TestSpecs;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Concurrently;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
@@ -37,14 +33,11 @@ class MovingConnectionsTest extends RpcFixture {
 
     private ShmServer serve(Dispatch dispatch) {
         ServiceDefinition<Echo> echo = ServiceDefinition.of(Echo.class);
-        return keep(ShmServer.start(new ServerSpec(
-                List.of(new ServerSpec.Service<>(echo, echo.dispatcher(new EchoService()))),
-                List.of(),
-                new ServerSpec.Threads(
-                        dispatch, WaitStrategy.adaptive(), OptionalInt.of(POLLERS), Duration.ofMillis(20)),
-                new ServerSpec.Limits(100, 1 << 20, 1 << 20),
-                new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT, Map.of()),
-                ServerSpec.Place.here(directory))));
+        return keep(ShmServer.start(TestSpecs.server(
+                new ServerSpec.Service<>(echo, echo.dispatcher(new EchoService())),
+                TestSpecs.threads(dispatch, POLLERS, Duration.ofMillis(20)),
+                100,
+                directory)));
     }
 
     @ParameterizedTest

@@ -4,24 +4,20 @@ import static dev.rackcall.testkit.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Isolation;
-import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.rpc.spi.TestSpecs;
 import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.UnixSocket;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.OptionalInt;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -95,16 +91,13 @@ class PendingClientsTest extends RpcFixture {
 
     @Test
     void shouldBeDroppedByAServerThatGoesOnServing() {
-        ServerSpec spec = new ServerSpec(
-                List.of(new ServerSpec.Service<>(
+        ServerSpec spec = TestSpecs.server(
+                new ServerSpec.Service<>(
                         ServiceDefinition.of(Echo.class),
-                        ServiceDefinition.of(Echo.class).dispatcher(new EchoService()))),
-                List.of(),
-                new ServerSpec.Threads(
-                        Dispatch.direct(), WaitStrategy.adaptive(), OptionalInt.of(1), Duration.ofSeconds(1)),
-                new ServerSpec.Limits(4, 1 << 20, 1 << 20),
-                new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT, Map.of()),
-                ServerSpec.Place.here(directory));
+                        ServiceDefinition.of(Echo.class).dispatcher(new EchoService())),
+                TestSpecs.threads(Dispatch.direct(), 1, Duration.ofSeconds(1)),
+                4,
+                directory);
         try (ShmServer server = ShmServer.start(spec, Duration.ofSeconds(1).toNanos())) {
             Path door = RuntimeDirectory.at(directory)
                     .instances("/test/echo")

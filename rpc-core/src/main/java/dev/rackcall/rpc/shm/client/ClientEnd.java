@@ -65,7 +65,7 @@ public final class ClientEnd {
      * The end of a connection whose server cannot wake this process's threads.
      *
      * @param isRungAlways whether the server rings after all its answers, and this side then wakes its sleeping threads
-     * @param onUnmapped called when this side no longer uses the memory
+     * @param onUnmapped called when this side no longer uses the memory, before it closes the memory's files
      */
     public ClientEnd(
             Bell bell,

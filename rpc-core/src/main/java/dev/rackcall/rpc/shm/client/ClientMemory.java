@@ -442,7 +442,8 @@ public final class ClientMemory {
      * Unmaps everything and closes the files. No call uses the memory any more; parts that users have handed to the
      * kernel stay mapped until the kernel is done.
      *
-     * @param afterwards run when nothing is mapped any more, possibly later and on another thread
+     * @param afterwards run when nothing is mapped any more and the files are still open, possibly later and on another
+     *     thread
      */
     synchronized void close(Runnable afterwards) {
         List<Mapping> mapped = sharedMapping == null ? List.of(mapping) : List.of(mapping, sharedMapping);
@@ -459,11 +460,16 @@ public final class ClientMemory {
     }
 
     private void unmapped(Runnable afterwards) {
-        file.close();
-        if (sharedFile != null) {
-            sharedFile.close();
-        }
         PassedObjects.forget(this);
-        afterwards.run();
+        try {
+            // First, because it closes the note that leads observers to the file's descriptor. A closed descriptor's
+            // number may be another file's at once.
+            afterwards.run();
+        } finally {
+            file.close();
+            if (sharedFile != null) {
+                sharedFile.close();
+            }
+        }
     }
 }

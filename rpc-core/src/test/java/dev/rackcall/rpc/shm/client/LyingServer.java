@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm.client;
 
+import dev.rackcall.rpc.DeadlineClock;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.shm.Transports;
@@ -94,7 +95,7 @@ final class LyingServer implements AutoCloseable {
                 ClientSpec.Place.here(directory),
                 WaitStrategy.adaptive(),
                 new ClientSpec.Capacity(SLOTS, QUOTA),
-                new ClientSpec.Timeouts(Duration.ofSeconds(20), timeout),
+                new ClientSpec.Timeouts(Duration.ofSeconds(20), timeout, DeadlineClock.SYSTEM),
                 ClientSpec.Sealing.DEFAULT));
     }
 

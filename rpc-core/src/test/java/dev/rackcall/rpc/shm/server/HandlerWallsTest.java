@@ -3,9 +3,7 @@ package dev.rackcall.rpc.shm.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Peer;
-import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
@@ -13,10 +11,10 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.Dispatcher;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.rpc.spi.TestSpecs;
 import dev.rackcall.sandbox.ProtectionKeys;
 import dev.rackcall.sandbox.os.MemoryKeys;
 import dev.rackcall.shm.os.socket.UnixSocket;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -26,7 +24,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -101,14 +98,8 @@ class HandlerWallsTest {
     /** Connects this many clients to a service of that dispatcher. */
     private void connect(int count, Dispatcher dispatcher) {
         ServerSpec.Service<Echo> service = new ServerSpec.Service<>(ServiceDefinition.of(Echo.class), dispatcher);
-        ServerSpec spec = new ServerSpec(
-                List.of(service),
-                List.of(),
-                new ServerSpec.Threads(
-                        Dispatch.direct(), WaitStrategy.adaptive(), OptionalInt.of(1), Duration.ofSeconds(1)),
-                new ServerSpec.Limits(count, 1 << 20, 1 << 20),
-                new ServerSpec.Trust(Isolation.TRUSTED, SandboxPolicy.STRICT, Map.of()),
-                ServerSpec.Place.here(Path.of("unused")));
+        ServerSpec spec = TestSpecs.server(
+                service, TestSpecs.threads(Dispatch.direct(), 1, Duration.ofSeconds(1)), count, Path.of("unused"));
         ConnectionFactory factory = new ConnectionFactory(
                 spec,
                 service,
