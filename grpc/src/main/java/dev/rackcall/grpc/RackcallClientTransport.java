@@ -330,6 +330,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
     void opening(int number, RackcallClientStream stream) {
         byNumber.put(number, stream);
         lastNumber = number;
+        connection.callBegins();
     }
 
     void ended(RackcallClientStream stream) {
@@ -342,6 +343,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
         }
         if (stream.number() != 0) {
             byNumber.remove(stream.number(), stream);
+            connection.callEnds();
         }
         countInUse(stream, false);
         if (last) {
@@ -403,6 +405,7 @@ final class RackcallClientTransport implements ConnectionClientTransport, PipeCo
 
     private void goAway(int lastAccepted) {
         connection.sender().openNoMore();
+        connection.drains();
         Status reason =
                 Status.UNAVAILABLE.withDescription("the server of channel " + address.channel() + " is shutting down");
         shutDown(reason, new GoAwayDisconnectError(GrpcUtil.Http2Error.NO_ERROR));

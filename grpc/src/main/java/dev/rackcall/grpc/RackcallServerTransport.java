@@ -172,6 +172,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         }
         RackcallServerStream stream =
                 new RackcallServerStream(this, number, authority, stats, tracer, server.maxInboundMessageSize());
+        connection.callBegins();
         streams.put(number, stream);
         if (size > server.maxInboundMetadataSize()) {
             failure = Status.RESOURCE_EXHAUSTED.withDescription(String.format(
@@ -209,6 +210,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
         if (streams.remove(number) == null) {
             return;
         }
+        connection.callEnds();
         if (timers != null) {
             timers.callEnds();
         }
@@ -265,6 +267,7 @@ final class RackcallServerTransport implements ServerTransport, PipeConnection.R
             // As a call would: the last call must not end the connection before the GOAWAY is on its way.
             open++;
         }
+        connection.drains();
         connection.sender().control(Frame.GOAWAY, last, new byte[0]);
         leave();
     }

@@ -9,12 +9,13 @@ import java.util.stream.Stream;
  * Memory of Rackcall's that a process holds.
  *
  * @param file which file it is, the same for all processes that share it
- * @param name as the process that made it has named it, without {@code rackcall}; a connection's is its channel
+ * @param name as the process that made it has named it, without {@code rackcall} and the like; a connection's is its channel
+ * @param isGrpc whether it is that of a gRPC connection
  * @param path at which it can be opened
  * @param bytes that take memory now; 0 in a pool, whose memory is there anyway
  * @param windows where a connection lies in a pool, for each end of it that the process has; empty outside pools
  */
-record HeldMemory(FileId file, String name, Path path, long bytes, List<PoolNote> windows) {
+record HeldMemory(FileId file, String name, boolean isGrpc, Path path, long bytes, List<PoolNote> windows) {
     /**
      * A file of this host, or a part of one.
      *
@@ -43,7 +44,7 @@ record HeldMemory(FileId file, String name, Path path, long bytes, List<PoolNote
         }
         List<PoolNote> both =
                 Stream.concat(windows.stream(), other.windows.stream()).toList();
-        return new HeldMemory(file, name, path, bytes, both);
+        return new HeldMemory(file, name, isGrpc, path, bytes, both);
     }
 
     /** Whether it is that of a channel, which may be a connection's. */

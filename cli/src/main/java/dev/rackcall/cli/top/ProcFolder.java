@@ -1,5 +1,6 @@
 package dev.rackcall.cli.top;
 
+import dev.rackcall.rpc.shm.notes.PipeNote;
 import dev.rackcall.rpc.shm.notes.PoolNote;
 import dev.rackcall.rpc.shm.notes.ProcessId;
 import dev.rackcall.shm.os.file.FileStatus;
@@ -30,6 +31,7 @@ import java.util.stream.Stream;
 final class ProcFolder {
     private static final String NAME_PREFIX = "/memfd:rackcall";
     private static final String POOL_PREFIX = PoolNote.NAME.substring("rackcall".length());
+    private static final String GRPC_PREFIX = PipeNote.NAME.substring("rackcall".length()) + "/";
     private static final String NAME_SUFFIX = " (deleted)";
     private static final int MOST_NAME = 255;
     /** Every how many scans a process that held nothing is looked at again. */
@@ -134,15 +136,18 @@ final class ProcFolder {
             }
             String name = target.substring(NAME_PREFIX.length());
             String plain = name.endsWith(NAME_SUFFIX) ? name.substring(0, name.length() - NAME_SUFFIX.length()) : name;
-            return plain.startsWith(POOL_PREFIX)
-                    ? inPool(plain.substring(POOL_PREFIX.length()), link)
-                    : FileStatus.ofTarget(link)
-                            .map(status -> new HeldMemory(
-                                    new HeldMemory.FileId(status.device(), status.inode(), 0),
-                                    printable(plain),
-                                    link,
-                                    status.allocatedBytes(),
-                                    List.of()));
+            if (plain.startsWith(POOL_PREFIX)) {
+                return inPool(plain.substring(POOL_PREFIX.length()), link);
+            }
+            boolean isGrpc = plain.startsWith(GRPC_PREFIX);
+            return FileStatus.ofTarget(link)
+                    .map(status -> new HeldMemory(
+                            new HeldMemory.FileId(status.device(), status.inode(), 0),
+                            printable(isGrpc ? plain.substring(GRPC_PREFIX.length() - 1) : plain),
+                            isGrpc,
+                            link,
+                            status.allocatedBytes(),
+                            List.of()));
         } catch (AccessDeniedException e) {
             // Root in a container may list the links of all processes, but follow only those of its own user.
             throw e;
@@ -164,6 +169,7 @@ final class ProcFolder {
                         new HeldMemory.FileId(
                                 status.device(), status.inode(), window.get().place()),
                         printable(channel),
+                        false,
                         pool,
                         0,
                         List.of(window.get())));

@@ -12,6 +12,12 @@ import java.util.stream.Stream;
  * @param notReadable processes that this user may not look at
  */
 public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connections, int notReadable) {
+    /** The transport of gRPC connections within a host. */
+    public static final String GRPC = "GRPC";
+
+    /** The transport of gRPC connections over RDMA or TCP. */
+    public static final String GRPC_REMOTE = "GRPC_REMOTE";
+
     /**
      * A process at an end of a connection.
      *
@@ -36,7 +42,8 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
      * @param clientPid likewise
      * @param holders the processes that hold its memory
      * @param transport as {@link dev.rackcall.rpc.Route.Kind}; REMOTE over RDMA or TCP if its memory does not tell which,
-     *     UNKNOWN if it tells nothing
+     *     UNKNOWN if it tells nothing; {@link #GRPC} or {@link #GRPC_REMOTE}, whose memory tells nothing of percentiles,
+     *     slots, waits, polling and arenas
      * @param requests since the connection began
      * @param meanMicros mean time from a request to its answer
      * @param p50Micros median time of the calls that return a value, until their answers were taken
@@ -96,6 +103,11 @@ public record TopReport(List<ProcessRow> processes, List<ConnectionRow> connecti
                     Optional.empty(),
                     Optional.empty(),
                     Optional.of(why));
+        }
+
+        /** Whether it is a connection of {@code rackcall-grpc}. */
+        public boolean usesGrpc() {
+            return transport.equals(GRPC) || transport.equals(GRPC_REMOTE);
         }
 
         /** The largest part that an arena has taken of its quota, in percent; empty if no arena is known. */

@@ -114,17 +114,22 @@ final class TopTable {
                 micros(row.p50Micros()),
                 micros(row.p99Micros()),
                 format("%.1f", row.inFlight()),
-                row.sleepingCallers(),
-                format("%,.0f", row.waits().yields()),
-                format("%,.0f", row.waits().sleeps()),
-                format("%,.0f", row.waits().slots()),
-                format("%,.0f", row.waits().pauses()),
-                row.serverPolls() ? "yes" : "no",
+                told(row, String.valueOf(row.sleepingCallers())),
+                told(row, format("%,.0f", row.waits().yields())),
+                told(row, format("%,.0f", row.waits().sleeps())),
+                told(row, format("%,.0f", row.waits().slots())),
+                told(row, format("%,.0f", row.waits().pauses())),
+                told(row, row.serverPolls() ? "yes" : "no"),
                 row.state(),
                 ByteSize.describe(row.memoryBytes()),
                 row.arenaPercent().isPresent()
                         ? format("%.0f%%", row.arenaPercent().getAsDouble())
                         : "-");
+    }
+
+    /** The memory of a gRPC connection does not tell how its ends wait. */
+    private static String told(TopReport.ConnectionRow row, String value) {
+        return row.usesGrpc() ? "-" : value;
     }
 
     private static String line(TopReport.ProcessRow row) {

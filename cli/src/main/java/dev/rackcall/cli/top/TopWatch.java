@@ -8,6 +8,8 @@ import dev.rackcall.rpc.shm.view.ConnectionMemory;
 import dev.rackcall.rpc.shm.view.ConnectionReading;
 import dev.rackcall.rpc.shm.view.ConnectionState;
 import dev.rackcall.rpc.shm.view.InvalidMemoryException;
+import dev.rackcall.rpc.shm.view.ObservedConnection;
+import dev.rackcall.rpc.shm.view.PipeConnectionMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -156,16 +158,23 @@ public final class TopWatch implements AutoCloseable {
 
     private static Optional<WatchedConnection> open(HeldMemory memory) {
         try {
-            Optional<ConnectionMemory> opened = memory.isInPool()
-                    ? ConnectionMemory.open(memory.path(), memory.windows().getFirst())
-                    : ConnectionMemory.open(memory.path());
-            return opened.map(WatchedConnection::of);
+            return observed(memory).map(WatchedConnection::of);
         } catch (InvalidMemoryException e) {
             return Optional.of(WatchedConnection.invalid(e.getMessage()));
         } catch (IOException e) {
             // The process has closed it meanwhile.
             return Optional.empty();
         }
+    }
+
+    private static Optional<? extends ObservedConnection> observed(HeldMemory memory)
+            throws IOException, InvalidMemoryException {
+        if (memory.isGrpc()) {
+            return PipeConnectionMemory.open(memory.path());
+        }
+        return memory.isInPool()
+                ? ConnectionMemory.open(memory.path(), memory.windows().getFirst())
+                : ConnectionMemory.open(memory.path());
     }
 
     private static Optional<ArenaReading> arena(HeldMemory memory) {
@@ -250,7 +259,7 @@ public final class TopWatch implements AutoCloseable {
                 memory.isInPool() ? pidAt(memory, true, ends) : pid(now.server(), ends),
                 memory.isInPool() ? pidAt(memory, false, ends) : pid(now.client(), ends),
                 pids,
-                transport(now),
+                transport(memory, now),
                 // Another host's process numbers say nothing here.
                 memory.isInPool() ? nameOf(now.state()) : state(now, ends),
                 connection.rate(),
@@ -266,7 +275,7 @@ public final class TopWatch implements AutoCloseable {
                 memory.bytes(),
                 arenas.stream().findFirst(),
                 arenas.stream().skip(1).findFirst(),
-                sharedArena(memory.name(), ends),
+                sharedArena(memory, ends),
                 Optional.empty());
     }
 
@@ -274,17 +283,23 @@ public final class TopWatch implements AutoCloseable {
         return new TopReport.ArenaUse(arena.takenBytes(), arena.quotaBytes());
     }
 
-    private Optional<TopReport.ArenaUse> sharedArena(String channel, List<MemoryHolder> ends) {
-        return ends.stream()
-                .flatMap(end -> end.memory().stream())
-                .filter(each -> each.name().equals(channel + SHARED_ARENA) && arenas.containsKey(each.file()))
-                .findFirst()
-                .map(each -> use(arenas.get(each.file())));
+    private Optional<TopReport.ArenaUse> sharedArena(HeldMemory memory, List<MemoryHolder> ends) {
+        return memory.isGrpc()
+                ? Optional.empty()
+                : ends.stream()
+                        .flatMap(end -> end.memory().stream())
+                        .filter(each ->
+                                each.name().equals(memory.name() + SHARED_ARENA) && arenas.containsKey(each.file()))
+                        .findFirst()
+                        .map(each -> use(arenas.get(each.file())));
     }
 
     /** Over RDMA and TCP each end has memory of its own, which does not name the other process. */
-    private static String transport(ConnectionReading reading) {
+    private static String transport(HeldMemory memory, ConnectionReading reading) {
         boolean namesBoth = reading.server().isKnown() && reading.client().isKnown();
+        if (memory.isGrpc()) {
+            return namesBoth ? TopReport.GRPC : TopReport.GRPC_REMOTE;
+        }
         Optional<Route.Kind> route = reading.route().filter(kind -> !namesBoth || kind == Route.Kind.POOL);
         if (route.isPresent()) {
             return route.get().name();

@@ -1,9 +1,9 @@
 package dev.rackcall.cli.top;
 
 import dev.rackcall.rpc.shm.view.ArenaReading;
-import dev.rackcall.rpc.shm.view.ConnectionMemory;
 import dev.rackcall.rpc.shm.view.ConnectionReading;
 import dev.rackcall.rpc.shm.view.InvalidMemoryException;
+import dev.rackcall.rpc.shm.view.ObservedConnection;
 import dev.rackcall.rpc.shm.view.TimeCounts;
 import dev.rackcall.rpc.shm.view.WaitReading;
 import java.io.IOException;
@@ -22,7 +22,7 @@ final class WatchedConnection implements AutoCloseable {
     /** Percentiles are of at least so many timed calls, if need be of several intervals or of all. */
     private static final int FEW_TIMED = 20;
 
-    private final Optional<ConnectionMemory> memory;
+    private final Optional<ObservedConnection> memory;
     private final String defect;
     private Optional<ConnectionReading> first = Optional.empty();
     private Optional<ConnectionReading> last = Optional.empty();
@@ -37,12 +37,12 @@ final class WatchedConnection implements AutoCloseable {
     private long samples;
     private long sightings;
 
-    private WatchedConnection(Optional<ConnectionMemory> memory, String defect) {
+    private WatchedConnection(Optional<ObservedConnection> memory, String defect) {
         this.memory = memory;
         this.defect = defect;
     }
 
-    static WatchedConnection of(ConnectionMemory memory) {
+    static WatchedConnection of(ObservedConnection memory) {
         return new WatchedConnection(Optional.of(memory), "");
     }
 

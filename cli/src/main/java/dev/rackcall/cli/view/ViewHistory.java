@@ -74,8 +74,7 @@ final class ViewHistory {
             if (next.size() == MOST_CONNECTIONS) {
                 break;
             }
-            Trace trace =
-                    Optional.ofNullable(traces.get(row.id())).orElseGet(() -> new Trace(explainCommand(row.channel())));
+            Trace trace = Optional.ofNullable(traces.get(row.id())).orElseGet(() -> new Trace(explainCommand(row)));
             trace.see(row, point);
             trace.findFolder(folders);
             next.put(row.id(), trace);
@@ -127,11 +126,14 @@ final class ViewHistory {
         return nodes;
     }
 
-    /** The command without options. Valid channel names need no quoting. */
-    private Optional<String> explainCommand(String channel) {
+    /** The command without options, which knows no gRPC servers. Valid channel names need no quoting. */
+    private static Optional<String> explainCommand(ConnectionRow row) {
+        if (row.usesGrpc()) {
+            return Optional.empty();
+        }
         try {
-            RuntimeDirectory.checkName(channel);
-            return Optional.of("./rackcall explain " + channel);
+            RuntimeDirectory.checkName(row.channel());
+            return Optional.of("./rackcall explain " + row.channel());
         } catch (RpcException e) {
             return Optional.empty();
         }

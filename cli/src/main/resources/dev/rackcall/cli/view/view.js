@@ -38,14 +38,19 @@ const TRANSPORTS = {
   TCP: 'TCP: the other end has memory of its own',
   TCP_QUEUES: 'virtual queues over TCP: the other end has memory of its own',
   REMOTE: 'RDMA or TCP: the other end has memory of its own',
+  GRPC: "gRPC over this host's memory",
+  GRPC_REMOTE: 'gRPC over RDMA or TCP: the other end has memory of its own',
 };
 
 /** What is known of a connection whose host's agent does not answer. */
 const NO_NEWS = { state: 'no news', requestsPerSecond: 0, meanMicros: null, p50Micros: null, p99Micros: null, inFlight: 0, sleepingCallers: 0 };
+/** What the memory of a connection of rackcall-grpc does not tell. */
+const NOT_OF_GRPC = ['Callers asleep', 'Waits', "Server's polling", 'Slots', 'Arenas'];
+const isOfGrpc = (row) => row.transport.startsWith('GRPC');
 const NO_WAITS = { yields: 0, sleeps: 0, slots: 0, pauses: 0 };
 
 /** Where the other end may be on another host: how its calls travel. */
-const WAYS = { POOL: 'pool memory', RDMA: 'RDMA', RDMA_QUEUES: 'RDMA', TCP: 'TCP', TCP_QUEUES: 'TCP', REMOTE: 'RDMA or TCP' };
+const WAYS = { POOL: 'pool memory', RDMA: 'RDMA', RDMA_QUEUES: 'RDMA', TCP: 'TCP', TCP_QUEUES: 'TCP', REMOTE: 'RDMA or TCP', GRPC_REMOTE: 'gRPC over RDMA or TCP' };
 
 /** What this host's last second was. */
 let state = null;
@@ -157,10 +162,11 @@ function hosts() {
 
 const whereText = (key) => (key === '' ? '' : ` on ${hosts().find((host) => host.key === key)?.name}`);
 
-/** The connections of other hosts that have this end of the channel, and go to another host. */
-function remoteEnds(channel, side, host) {
+/** The connections of other hosts that have this end of a connection's channel, and go to another host. */
+function remoteEnds(row, side, host) {
   const other = side === 'client' ? 'server' : 'client';
-  return all.connections.filter((each) => each.row.channel === channel && each.host !== host && each.row[`${side}Pid`] != null
+  return all.connections.filter((each) => each.row.channel === row.channel && isOfGrpc(each.row) === isOfGrpc(row) && each.host !== host
+    && each.row[`${side}Pid`] != null
     && each.row[`${other}Pid`] == null && WAYS[each.row.transport]);
 }
 
@@ -175,15 +181,15 @@ function joined({ row, host }, side) {
   if (!WAYS[row.transport]) {
     return null;
   }
-  const ends = remoteEnds(row.channel, side, host);
+  const ends = remoteEnds(row, side, host);
   const isSilent = (each) => each.row.state === NO_NEWS.state;
   if (side === 'server') {
     const id = only(ends, side);
-    const isOneClients = only(remoteEnds(row.channel, 'client', null), 'client') != null;
+    const isOneClients = only(remoteEnds(row, 'client', null), 'client') != null;
     return id == null ? null : { id, isDrawn: isOneClients && isSilent({ row }) && !ends.some(isSilent) };
   }
   // Each client's host draws its curves, if all lead here and there are as many as this server has.
-  const servers = remoteEnds(row.channel, 'server', null);
+  const servers = remoteEnds(row, 'server', null);
   if (only(servers, 'server') == null || ends.length < servers.length) {
     return null;
   }
@@ -622,7 +628,8 @@ function fillConnection(connection) {
     Arenas: arenasText(row),
     State: [row.state, goneSeconds == null ? '' : ` for ${goneSeconds} s`, (STATES[row.state] ?? [])[1] ? `. ${STATES[row.state][1]}` : ''].join(''),
   };
-  details.facts.forEach((element, title) => say(element, values[title]));
+  const isUntold = (title) => isOfGrpc(row) && NOT_OF_GRPC.includes(title);
+  details.facts.forEach((element, title) => say(element, isUntold(title) ? format.NOTHING : values[title]));
   find('details').classList.toggle('invalid', row.invalid != null);
   details.charts.show(series.get(row.id));
 }

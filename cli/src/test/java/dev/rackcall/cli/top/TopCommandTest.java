@@ -144,6 +144,100 @@ class TopCommandTest {
         }
     }
 
+    @Test
+    void shouldShowAGrpcConnectionUntilItsServerDies() throws Exception {
+        String channel = "/top/grpc" + ProcessHandle.current().pid();
+        try (ChildJvm server = ChildJvm.start(TopGrpcChild.class, runtime, "serve", channel)) {
+            server.awaitLine("serving");
+            try (ChildJvm client = ChildJvm.start(TopGrpcChild.class, runtime, "call", "rackcall://" + channel)) {
+                client.awaitLine("calling");
+                JsonNode report = topAsJson(channel);
+                assertThat(rows(report, "connections"))
+                        .as(report.toString())
+                        .singleElement()
+                        .satisfies(row -> {
+                            assertThat(row.get("channel").asString()).isEqualTo(channel);
+                            assertThat(row.get("serverPid").asLong()).isEqualTo(server.pid());
+                            assertThat(row.get("clientPid").asLong()).isEqualTo(client.pid());
+                            assertThat(row.get("transport").asString()).isEqualTo("GRPC");
+                            assertThat(row.get("state").asString()).isEqualTo("open");
+                            assertThat(row.get("requests").asLong()).isGreaterThan(1);
+                            assertThat(row.get("inFlight").asDouble())
+                                    .as("one call has no answer, and calls in turn have it soon")
+                                    .isBetween(1.0, 2.0);
+                            assertThat(row.get("p50Micros").isNull()).isTrue();
+                            assertThat(row.get("memoryBytes").asLong()).isEqualTo(17 * 4096);
+                            assertThat(row.get("invalid").isNull()).isTrue();
+                        });
+                assertThat(rows(report, "processes"))
+                        .extracting(row -> row.get("pid").asLong() + " "
+                                + row.get("serves").asInt() + " "
+                                + row.get("calls").asInt())
+                        .containsExactlyInAnyOrder(server.pid() + " 1 0", client.pid() + " 0 1");
+                // On an overloaded machine the client may get no processor for a whole interval.
+                Await.until(
+                        "an interval with requests and a mean",
+                        () -> rows(topAsJson(channel), "connections").stream()
+                                .anyMatch(row -> row.get("requestsPerSecond").asDouble() > 0
+                                        && row.get("meanMicros").asDouble(0) > 0));
+                assertThat(top("--once", "--channel", channel))
+                        .containsPattern(server.pid() + " +" + client.pid() + " +" + channel + " .* - +open ");
+
+                try (TopWatch watch = new TopWatch(new ProcFolder(Path.of("/proc")))) {
+                    client.pause();
+                    server.kill();
+                    Await.until(
+                            "the row to say that its server is gone",
+                            () -> rowsOf(watch, channel).stream()
+                                    .anyMatch(row -> row.state().equals("server gone")));
+                    client.kill();
+                    Await.until(
+                            "the row to vanish", () -> rowsOf(watch, channel).isEmpty());
+                }
+            }
+        }
+    }
+
+    /** Its server closes the memory as soon as it notices. */
+    @Test
+    void shouldShowAGrpcConnectionNoLongerThanItLives() throws Exception {
+        String channel = "/top/grpcend" + ProcessHandle.current().pid();
+        try (ChildJvm server = ChildJvm.start(TopGrpcChild.class, runtime, "serve", channel);
+                TopWatch watch = new TopWatch(new ProcFolder(Path.of("/proc")))) {
+            server.awaitLine("serving");
+            try (ChildJvm client = ChildJvm.start(TopGrpcChild.class, runtime, "call", "rackcall://" + channel)) {
+                client.awaitLine("calling");
+                Await.until("the row", () -> rowsOf(watch, channel).size() == 1);
+            }
+            Await.until("the row to vanish", () -> rowsOf(watch, channel).isEmpty());
+            assertThat(server.isAlive()).isTrue();
+        }
+    }
+
+    /** Each end has memory of its own, and a row. */
+    @Test
+    void shouldShowBothEndsOfAGrpcConnectionOverTcp() throws Exception {
+        String channel = "/top/grpctcp" + ProcessHandle.current().pid();
+        try (ChildJvm server = ChildJvm.start(TopGrpcChild.class, runtime, "serve", channel, "soft://127.0.0.1:0")) {
+            String address = server.awaitLine("soft:");
+            server.awaitLine("serving");
+            String target = "rackcall://" + channel + "?address=" + address;
+            try (ChildJvm client = ChildJvm.start(TopGrpcChild.class, runtime, "call", target)) {
+                client.awaitLine("calling");
+                List<JsonNode> ends = rows(topAsJson(channel), "connections");
+                assertThat(ends)
+                        .extracting(row -> row.get("transport").asString() + " "
+                                + row.get("clientPid").asString("-") + " "
+                                + row.get("serverPid").asString("-"))
+                        .containsExactlyInAnyOrder(
+                                "GRPC_REMOTE " + client.pid() + " -", "GRPC_REMOTE - " + server.pid());
+                assertThat(ends)
+                        .allSatisfy(
+                                row -> assertThat(row.get("requests").asLong()).isGreaterThan(1));
+            }
+        }
+    }
+
     /** Both processes run on this host here, which a pool's memory does not tell. */
     @Test
     void shouldShowAConnectionInAPool() throws Exception {
@@ -234,7 +328,7 @@ class TopCommandTest {
             JsonNode report = topAsJson(channel);
             assertThat(rows(report, "connections"))
                     .as("seed %d: %s", SEED, report)
-                    .hasSize(3)
+                    .hasSize(5)
                     .allSatisfy(row -> {
                         assertThat(row.get("state").asString()).isEqualTo("invalid");
                         assertThat(row.get("invalid").asString()).startsWith("it ");
@@ -243,6 +337,8 @@ class TopCommandTest {
             assertThat(top("--once", "--channel", channel))
                     .contains(channel + "/nonsense  invalid: it begins as no memory of Rackcall's does")
                     .contains(channel + "/disguised?[2J?  invalid: it has layout version ")
+                    .contains(channel + "/pipes  invalid: it is no gRPC connection's of this release")
+                    .contains(channel + "/counts  invalid: it counts 0 calls begun and 1 ended")
                     .doesNotContain("\u001b");
         }
     }

@@ -23,13 +23,23 @@ final class Rows {
 
     static ConnectionRow connection(
             int number, String channel, Optional<Integer> server, Optional<Integer> client, String state) {
+        return connection(number, channel, server, client, "HOST", state);
+    }
+
+    static ConnectionRow connection(
+            int number,
+            String channel,
+            Optional<Integer> server,
+            Optional<Integer> client,
+            String transport,
+            String state) {
         return new ConnectionRow(
                 id(number),
                 channel,
                 server,
                 client,
                 Stream.of(server, client).flatMap(Optional::stream).toList(),
-                "HOST",
+                transport,
                 state,
                 RATE,
                 42,

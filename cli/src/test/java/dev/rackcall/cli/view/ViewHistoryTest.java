@@ -136,4 +136,12 @@ class ViewHistoryTest {
             assertThat(only(state).explain()).as(name).isEmpty();
         }
     }
+
+    /** The command knows no gRPC servers. */
+    @Test
+    void shouldGiveNoCommandForGrpc() {
+        ConnectionRow row =
+                Rows.connection(1, "/shop/cart", Optional.of(SERVER), Optional.of(CLIENT), TopReport.GRPC, "open");
+        assertThat(only(add(Rows.report(row))).explain()).isEmpty();
+    }
 }

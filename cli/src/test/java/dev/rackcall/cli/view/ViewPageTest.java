@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.rackcall.cli.top.HostilePages;
+import dev.rackcall.cli.top.TopGrpcChild;
 import dev.rackcall.cli.top.TopReport;
 import dev.rackcall.cli.top.TopWatch;
 import dev.rackcall.testkit.Await;
@@ -196,6 +197,31 @@ class ViewPageTest {
         }
     }
 
+    @Test
+    void shouldShowAGrpcConnection() throws Exception {
+        String channel = own("grpc");
+        try (ChildJvm server = ChildJvm.start(TopGrpcChild.class, runtime, "serve", channel)) {
+            server.awaitLine("serving");
+            try (ChildJvm client = ChildJvm.start(TopGrpcChild.class, runtime, "call", "rackcall://" + channel)) {
+                client.awaitLine("calling");
+                show();
+                browser.await(row(channel));
+                browser.await("parseFloat(" + cell(channel, "rate") + ") > 0");
+                browser.evaluate(row(channel) + ".click()");
+                browser.await("document.querySelector('#details h2')?.textContent === '" + channel + "'");
+                String facts =
+                        "[...document.querySelectorAll('#details .facts div')].map(each => each.textContent).join()";
+                browser.await(facts + ".includes('gRPC over this host')");
+                String nothing = browser.text("import(location.href + 'format.js').then(it => it.NOTHING)");
+                assertThat(browser.text(facts)).contains("Slots" + nothing, "Arenas" + nothing, "polling" + nothing);
+                assertThat(browser.is("document.querySelector('#details .explain')"))
+                        .as("a command that knows no gRPC servers")
+                        .isFalse();
+                assertQuiet();
+            }
+        }
+    }
+
     /** From 0, black, to 1, white. */
     private double brightness(String colour) {
         String[] parts = browser.text(colour).replaceAll("[^0-9,.]", "").split(",");
@@ -210,7 +236,7 @@ class ViewPageTest {
         String channel = own(ATTACK.replace("/", ""));
         try (ChildJvm hostile = hostile(channel)) {
             show();
-            browser.await("document.querySelectorAll('#connections tbody tr.bad').length === 3");
+            browser.await("document.querySelectorAll('#connections tbody tr.bad').length === 5");
             assertThat(browser.text(
                             "[...document.querySelectorAll('td.channel')].map(each => each.textContent).join()"))
                     .contains(ATTACK);
@@ -220,6 +246,8 @@ class ViewPageTest {
                     .contains(
                             "it begins as no memory of Rackcall's does",
                             "it has layout version",
+                            "it is no gRPC connection's of this release",
+                            "it counts 0 calls begun and 1 ended",
                             "it lies outside its pool");
             browser.evaluate("document.querySelector('#connections tbody tr.bad').click()");
             browser.await("document.querySelector('#details .reason').textContent.includes('makes no sense')");

@@ -6,8 +6,6 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.file.Mapping;
-import dev.rackcall.shm.os.file.SharedFile;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -30,13 +28,13 @@ public final class CarrierDial {
      */
     public static PipeConnection connect(URI address, String channel, PipeLoop loop) {
         CarrierProvider provider = CarrierProvider.require(address);
-        Mapping mapping = null;
+        PipeMemory memory = null;
         Optional<Carrier> carrier = Optional.empty();
-        try (SharedFile file = memory()) {
-            mapping = file.map();
+        try {
+            memory = PipeMemory.create(channel);
             CarrierProvider.Greeted greeted = provider.connect(
                     address,
-                    new CarrierProvider.Memory(file, mapping.memory()),
+                    new CarrierProvider.Memory(memory.file(), memory.memory()),
                     ByteBuffer.wrap(PipeHello.ofClient(channel)),
                     CarrierPeer.PUBLICATIONS,
                     PATIENCE);
@@ -50,34 +48,22 @@ public final class CarrierDial {
                         .with("channel %s at %s: the server accepts, but provides no memory", channel, address)
                         .asException();
             }
-            return PipeConnection.ofCarrier(carrier.get(), mapping, Side.CLIENT, "the server at " + address, loop);
+            return PipeConnection.ofCarrier(carrier.get(), memory, Side.CLIENT, "the server at " + address, loop);
         } catch (OsException e) {
-            discard(carrier, mapping);
+            discard(carrier, memory);
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with("channel %s at %s: no memory for a connection: %s", channel, address, e.getMessage())
                     .asException(e);
         } catch (RuntimeException | Error e) {
-            discard(carrier, mapping);
+            discard(carrier, memory);
             throw e;
         }
     }
 
-    private static void discard(Optional<Carrier> carrier, Mapping mapping) {
+    private static void discard(Optional<Carrier> carrier, PipeMemory memory) {
         carrier.ifPresent(Carrier::close);
-        if (mapping != null) {
-            mapping.close();
-        }
-    }
-
-    /** The memory of one end, all of it reserved: a device could not report a lack. */
-    static SharedFile memory() {
-        SharedFile file = SharedFile.memfd("rackcall-grpc", PipeLayout.FILE_BYTES);
-        try {
-            file.reserve(0, file.bytes());
-            return file;
-        } catch (RuntimeException | Error e) {
-            file.close();
-            throw e;
+        if (memory != null) {
+            memory.close();
         }
     }
 

@@ -5,8 +5,6 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.file.Mapping;
-import dev.rackcall.shm.os.file.SharedFile;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.Optional;
@@ -75,14 +73,8 @@ public final class CarrierListener implements AutoCloseable {
         @Override
         public CarrierProvider.Answer greet(ByteBuffer hello) {
             try {
-                SharedFile file = CarrierDial.memory();
-                try {
-                    return new CarrierProvider.Answer(
-                            ByteBuffer.wrap(PipeHello.ofServer()), Optional.of(new Seat(this, file, file.map())));
-                } catch (RuntimeException | Error e) {
-                    file.close();
-                    throw e;
-                }
+                return new CarrierProvider.Answer(
+                        ByteBuffer.wrap(PipeHello.ofServer()), Optional.of(new Seat(this, PipeMemory.create(channel))));
             } catch (OsException e) {
                 return new CarrierProvider.Answer(
                         refusal(Status.Code.RESOURCE_EXHAUSTED.with(
@@ -98,17 +90,16 @@ public final class CarrierListener implements AutoCloseable {
     }
 
     /** Memory for one client, and then its connection. */
-    private record Seat(Guests guests, SharedFile file, Mapping mapping) implements CarrierProvider.Seat {
+    private record Seat(Guests guests, PipeMemory own) implements CarrierProvider.Seat {
         @Override
         public CarrierProvider.Memory memory() {
-            return new CarrierProvider.Memory(file, mapping.memory());
+            return new CarrierProvider.Memory(own.file(), own.memory());
         }
 
         @Override
         public void take(Carrier carrier) {
-            file.close();
             PipeConnection connection =
-                    PipeConnection.ofCarrier(carrier, mapping, Side.SERVER, guests.peerName, guests.loop);
+                    PipeConnection.ofCarrier(carrier, own, Side.SERVER, guests.peerName, guests.loop);
             // From here on, the connection closes the carrier.
             try {
                 guests.clients.accept(connection);
@@ -121,8 +112,7 @@ public final class CarrierListener implements AutoCloseable {
 
         @Override
         public void leave() {
-            mapping.close();
-            file.close();
+            own.close();
         }
     }
 }

@@ -2,7 +2,6 @@ package dev.rackcall.grpc.wire;
 
 import dev.rackcall.grpc.wire.PipeLayout.Side;
 import dev.rackcall.rpc.spi.Carrier;
-import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.socket.EventPoll;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -35,7 +34,7 @@ final class CarrierPeer implements PipePeer {
     private static final int MASK = PipeLayout.PIPE_BYTES - 1;
 
     private final Carrier carrier;
-    private final Mapping mapping;
+    private final PipeMemory memory;
     private final Side side;
 
     /** Null until the loop watches it. */
@@ -48,10 +47,10 @@ final class CarrierPeer implements PipePeer {
 
     private boolean helped;
 
-    /** @param mapping of this end's memory, which this object closes after the carrier */
-    CarrierPeer(Carrier carrier, Mapping mapping, Side side) {
+    /** @param memory of this end, which this object closes after the carrier */
+    CarrierPeer(Carrier carrier, PipeMemory memory, Side side) {
         this.carrier = carrier;
-        this.mapping = mapping;
+        this.memory = memory;
         this.side = side;
     }
 
@@ -190,7 +189,7 @@ final class CarrierPeer implements PipePeer {
                 carrier.close();
             }
         } finally {
-            mapping.close();
+            memory.close();
         }
     }
 }

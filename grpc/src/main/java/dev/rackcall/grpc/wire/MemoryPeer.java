@@ -1,20 +1,19 @@
 package dev.rackcall.grpc.wire;
 
 import dev.rackcall.grpc.wire.PipeLayout.Side;
-import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.UnixSocket;
 
 /** Two processes of a host map the same memory; a socket between them carries rings, and its end proves a death. */
 final class MemoryPeer implements PipePeer {
     private final UnixSocket socket;
-    private final Mapping mapping;
+    private final PipeMemory memory;
     private final PipeBell bell;
 
-    MemoryPeer(UnixSocket socket, Mapping mapping, Side side) {
+    MemoryPeer(UnixSocket socket, PipeMemory memory, Side side) {
         this.socket = socket;
-        this.mapping = mapping;
-        this.bell = new PipeBell(mapping.memory(), side);
+        this.memory = memory;
+        this.bell = new PipeBell(memory.memory(), side);
     }
 
     @Override
@@ -82,6 +81,6 @@ final class MemoryPeer implements PipePeer {
     @Override
     public void close(boolean atOnce) {
         socket.close();
-        mapping.close();
+        memory.close();
     }
 }

@@ -1,8 +1,8 @@
 package dev.rackcall.grpc.wire;
 
 import dev.rackcall.grpc.wire.PipeLayout.Side;
+import dev.rackcall.rpc.shm.notes.PipeNote;
 import dev.rackcall.rpc.spi.Carrier;
-import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.socket.UnixSocket;
@@ -60,6 +60,7 @@ public final class PipeConnection {
     private final String peerName;
     private final PipeReader reader;
     private final PipeSender sender;
+    private final PipeNote note;
     private final FrameAssembler assembler = new FrameAssembler();
     /** Whether a thread is reading frames. */
     private final AtomicBoolean receiving = new AtomicBoolean();
@@ -81,10 +82,11 @@ public final class PipeConnection {
     String ending;
 
     /** A connection between two processes of this host, which share the memory. */
-    static PipeConnection ofMemory(UnixSocket socket, Mapping mapping, Side side, PeerCredentials peer, PipeLoop loop) {
+    static PipeConnection ofMemory(
+            UnixSocket socket, PipeMemory memory, Side side, PeerCredentials peer, PipeLoop loop) {
         return new PipeConnection(
-                new MemoryPeer(socket, mapping, side),
-                mapping.memory(),
+                new MemoryPeer(socket, memory, side),
+                memory.memory(),
                 side,
                 Optional.of(peer),
                 "process " + peer.pid() + " of uid " + peer.uid(),
@@ -96,9 +98,9 @@ public final class PipeConnection {
      *
      * @param peerName for the log
      */
-    static PipeConnection ofCarrier(Carrier carrier, Mapping mapping, Side side, String peerName, PipeLoop loop) {
+    static PipeConnection ofCarrier(Carrier carrier, PipeMemory memory, Side side, String peerName, PipeLoop loop) {
         return new PipeConnection(
-                new CarrierPeer(carrier, mapping, side), mapping.memory(), side, Optional.empty(), peerName, loop);
+                new CarrierPeer(carrier, memory, side), memory.memory(), side, Optional.empty(), peerName, loop);
     }
 
     private PipeConnection(
@@ -112,6 +114,7 @@ public final class PipeConnection {
         this.peer = peer;
         this.peerName = peerName;
         this.loop = loop;
+        this.note = PipeNote.write(memory, side == Side.SERVER);
         this.reader = new PipeReader(memory, side.peer());
         this.sender = new PipeSender(other, new PipeWriter(memory, side), side, failure -> loop.fail(this, failure));
     }
@@ -159,6 +162,23 @@ public final class PipeConnection {
     /** Sends this end's frames; for any thread, as long as the connection lives. */
     public PipeSender sender() {
         return sender;
+    }
+
+    // ---- for observers; any thread
+
+    /** Counts a call that this end has begun. */
+    public void callBegins() {
+        note.callBegins();
+    }
+
+    /** Counts a call of {@link #callBegins} that has ended. */
+    public void callEnds() {
+        note.callEnds();
+    }
+
+    /** Notes that no more calls begin. */
+    public void drains() {
+        note.drains();
     }
 
     // ---- receiving: one thread at a time
@@ -341,6 +361,7 @@ public final class PipeConnection {
             // A caller that helps leaves after the frame that it is taking.
             Thread.onSpinWait();
         }
+        note.ends();
         try {
             other.close(atOnce);
         } finally {

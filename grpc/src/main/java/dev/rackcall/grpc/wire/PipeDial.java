@@ -109,15 +109,14 @@ public final class PipeDial {
                         .with("channel %s: the server sent %d file descriptors, not 1", channel, answer.fds().length)
                         .asException();
             }
-            try (SharedFile file = answer.adopt(0)) {
-                if (!PipeHello.isSound(file)) {
-                    throw Status.Code.FAILED_PRECONDITION
-                            .with("channel %s: the server's memory is %s and may change its length", channel, file)
-                            .asException();
-                }
-                file.reserve(0, file.bytes());
-                return PipeConnection.ofMemory(socket, file.map(), PipeLayout.Side.CLIENT, server, loop);
+            SharedFile file = answer.adopt(0);
+            if (!PipeHello.isSound(file)) {
+                file.close();
+                throw Status.Code.FAILED_PRECONDITION
+                        .with("channel %s: the server's memory is %s and may change its length", channel, file)
+                        .asException();
             }
+            return PipeConnection.ofMemory(socket, PipeMemory.of(file), PipeLayout.Side.CLIENT, server, loop);
         } finally {
             answer.closeFds();
         }

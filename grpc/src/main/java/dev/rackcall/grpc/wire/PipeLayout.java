@@ -17,6 +17,7 @@ import java.lang.invoke.VarHandle;
  *    384  head of the server's pipe     written by the client
  *    512  client asleep, 640 server asleep      (1: ring after publishing)
  *    768  client waits for room, 896 server waits for room
+ *   2048  what each end tells observers, as {@link dev.rackcall.rpc.shm.notes.PipeNote} lays it out
  *   4096  the client's pipe, then the server's
  * </pre>
  *

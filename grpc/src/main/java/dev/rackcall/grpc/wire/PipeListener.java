@@ -8,7 +8,6 @@ import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.file.OwnerLock;
-import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.PeerCredentials;
@@ -250,26 +249,24 @@ public final class PipeListener implements AutoCloseable {
             guest.socket().send(PipeHello.refusal(PipeHello.strange()), Duration.ZERO);
             return false;
         }
-        try (SharedFile file = SharedFile.memfd("rackcall-grpc", PipeLayout.FILE_BYTES)) {
-            file.reserve(0, file.bytes());
-            PipeConnection connection =
-                    PipeConnection.ofMemory(guest.socket(), file.map(), PipeLayout.Side.SERVER, guest.peer(), loop);
-            // From here on, the loop closes the socket.
-            try {
-                clients.accept(connection);
-            } catch (RuntimeException | Error e) {
-                connection.discard();
-                throw e;
-            }
-            connection.start();
-            try {
-                guest.socket().send(PipeHello.ofServer(), Duration.ZERO, file.fd());
-            } catch (OsException | IllegalStateException e) {
-                LOG.debug("a client hung up before it was connected: {}", e.getMessage());
-                connection.end("the client hung up before it was connected");
-            }
-            return true;
+        PipeMemory memory = PipeMemory.create(channel);
+        PipeConnection connection =
+                PipeConnection.ofMemory(guest.socket(), memory, PipeLayout.Side.SERVER, guest.peer(), loop);
+        // From here on, the loop closes the socket and the memory.
+        try {
+            clients.accept(connection);
+        } catch (RuntimeException | Error e) {
+            connection.discard();
+            throw e;
         }
+        connection.start();
+        try {
+            memory.file().lend(fd -> guest.socket().send(PipeHello.ofServer(), Duration.ZERO, fd));
+        } catch (OsException | IllegalStateException e) {
+            LOG.debug("a client hung up before it was connected: {}", e.getMessage());
+            connection.end("the client hung up before it was connected");
+        }
+        return true;
     }
 
     private void tick() {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.grpc.wire.PipeLayout.Side;
 import dev.rackcall.rpc.spi.Carrier;
-import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.testkit.Await;
 import java.lang.reflect.Proxy;
 import java.util.Set;
@@ -38,9 +37,7 @@ class PipeLoopTest {
                         }
                         return method.getReturnType() == boolean.class ? true : null;
                     });
-            try (SharedFile file = CarrierDial.memory()) {
-                connection = PipeConnection.ofCarrier(carrier, file.map(), Side.SERVER, "a test", loop);
-            }
+            connection = PipeConnection.ofCarrier(carrier, PipeMemory.create("/test"), Side.SERVER, "a test", loop);
             connection.begin(this);
         }
 

@@ -9,8 +9,6 @@ import dev.rackcall.grpc.RackcallSocketAddress;
 import dev.rackcall.grpc.wire.PipeLayout.Side;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
-import dev.rackcall.shm.os.file.Mapping;
-import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.testkit.Await;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
@@ -75,27 +73,25 @@ class RemoteHostileFramesTest {
 
     /** The raw end of a client. */
     private final class Attacker implements AutoCloseable, Carrier.Arrivals {
-        final Mapping mapping;
+        final PipeMemory memory;
         final Carrier carrier;
         final PipeWriter writer;
         final PipePeer other;
         final CountDownLatch hungUp = new CountDownLatch(1);
 
         Attacker() {
-            try (SharedFile file = CarrierDial.memory()) {
-                mapping = file.map();
-                carrier = CarrierProvider.require(address)
-                        .connect(
-                                address,
-                                new CarrierProvider.Memory(file, mapping.memory()),
-                                ByteBuffer.wrap(PipeHello.ofClient(CHANNEL)),
-                                CarrierPeer.PUBLICATIONS,
-                                BOUND)
-                        .carrier()
-                        .orElseThrow();
-            }
-            writer = new PipeWriter(mapping.memory(), Side.CLIENT);
-            other = new CarrierPeer(carrier, mapping, Side.CLIENT);
+            memory = PipeMemory.create(CHANNEL);
+            carrier = CarrierProvider.require(address)
+                    .connect(
+                            address,
+                            new CarrierProvider.Memory(memory.file(), memory.memory()),
+                            ByteBuffer.wrap(PipeHello.ofClient(CHANNEL)),
+                            CarrierPeer.PUBLICATIONS,
+                            BOUND)
+                    .carrier()
+                    .orElseThrow();
+            writer = new PipeWriter(memory.memory(), Side.CLIENT);
+            other = new CarrierPeer(carrier, memory, Side.CLIENT);
             carrier.start(this);
         }
 
@@ -123,7 +119,7 @@ class RemoteHostileFramesTest {
         @Override
         public void close() {
             carrier.close();
-            mapping.close();
+            memory.close();
         }
     }
 
@@ -138,7 +134,7 @@ class RemoteHostileFramesTest {
                     case 2 -> attacker.carrier.publish(PipeLayout.tailOffset(Side.CLIENT), 3);
                     case 3 -> attacker.carrier.publish(PipeLayout.tailOffset(Side.CLIENT), 1L << 40);
                     case 4 -> {
-                        attacker.mapping.memory().set(JAVA_INT, PipeLayout.pipe(Side.CLIENT), Integer.MAX_VALUE);
+                        attacker.memory.memory().set(JAVA_INT, PipeLayout.pipe(Side.CLIENT), Integer.MAX_VALUE);
                         attacker.carrier.carry(PipeLayout.pipe(Side.CLIENT), 64);
                         attacker.carrier.publish(PipeLayout.tailOffset(Side.CLIENT), 64);
                     }

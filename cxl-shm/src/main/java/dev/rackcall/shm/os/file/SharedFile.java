@@ -7,6 +7,7 @@ import dev.rackcall.shm.os.OsException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.IntConsumer;
 
 /**
  * Memory that several processes can map, as a file descriptor: an anonymous memfd, a file on tmpfs or hugetlbfs, or a
@@ -289,6 +290,18 @@ public final class SharedFile implements AutoCloseable {
             throw new IllegalStateException(name + " is closed");
         }
         return descriptor.fd();
+    }
+
+    /**
+     * Passes the descriptor's number to an action, and keeps it open meanwhile.
+     *
+     * @throws IllegalStateException if it is closed
+     */
+    public void lend(IntConsumer action) {
+        inside(fd -> {
+            action.accept(fd);
+            return fd;
+        });
     }
 
     /** Whether both are descriptors of one file, and of the same window of it. */

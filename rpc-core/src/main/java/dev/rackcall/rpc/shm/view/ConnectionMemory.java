@@ -20,7 +20,7 @@ import java.util.Optional;
  *
  * <p>For one thread. Close it soon after its processes have closed theirs, because it keeps the memory alive.
  */
-public final class ConnectionMemory implements AutoCloseable {
+public final class ConnectionMemory implements ObservedConnection {
     /** How often memory is read before it counts as invalid: it may change while it is copied. */
     private static final int ATTEMPTS = 5;
 
@@ -104,11 +104,7 @@ public final class ConnectionMemory implements AutoCloseable {
         file.read(copy.asSlice(0, length).asByteBuffer(), 0);
     }
 
-    /**
-     * Reads the memory as it is now.
-     *
-     * @throws InvalidMemoryException if it makes no sense, even when it is read again
-     */
+    @Override
     public ConnectionReading read() throws IOException, InvalidMemoryException {
         for (int attempt = 1; ; attempt++) {
             try {
@@ -177,10 +173,7 @@ public final class ConnectionMemory implements AutoCloseable {
                 ControlLayout.route(copy));
     }
 
-    /**
-     * The connection's request arena and its reply arena, as they are now; empty if their headers make no sense. Called
-     * after {@link #read}.
-     */
+    @Override
     public List<ArenaReading> arenas() throws IOException {
         for (long page : PAGE_SIZES) {
             long first = (ControlLayout.controlBytes(ControlLayout.slots(copy)) + page - 1) & -page;

@@ -10,7 +10,9 @@ import java.util.Optional;
  * @param server its process; its pid is 0 if it is not known
  * @param client likewise
  * @param isPolled whether the server polls the connection; otherwise it sleeps until the next caller rings
- * @param requests how many requests the client has sent: calls, elements of streams, releases of results
+ * @param slots 0 for a gRPC connection, whose memory tells neither how its server polls nor how callers wait
+ * @param requests how many requests the client has sent: calls, elements of streams, releases of results; of a gRPC
+ *     connection, calls
  * @param inFlight requests that have no answer yet
  * @param sleeping callers that sleep until their answers come; other callers spin
  * @param times how long calls took, since the connection began

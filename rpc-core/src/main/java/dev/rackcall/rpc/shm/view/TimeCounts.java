@@ -9,6 +9,9 @@ import java.util.OptionalDouble;
  * Immutable.
  */
 public final class TimeCounts {
+    /** Those of a connection that times no calls. */
+    static final TimeCounts NONE = new TimeCounts(new int[CallTimes.BUCKETS]);
+
     private final int[] counts;
 
     private TimeCounts(int[] counts) {

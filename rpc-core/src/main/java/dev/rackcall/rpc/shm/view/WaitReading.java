@@ -14,6 +14,9 @@ import java.lang.foreign.MemorySegment;
  * @param pauses how often the server stopped polling the connection
  */
 public record WaitReading(int yielded, int slept, int slots, int pauses) {
+    /** That of a connection that counts no waits. */
+    static final WaitReading NONE = new WaitReading(0, 0, 0, 0);
+
     static WaitReading of(MemorySegment header) {
         return new WaitReading(
                 CallWaits.count(header, CallWaits.Kind.YIELDED),
