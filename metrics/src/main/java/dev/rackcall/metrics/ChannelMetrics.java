@@ -24,7 +24,9 @@ public final class ChannelMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        BOUND.add(registry, channel.name(), channel, channels -> register(registry, channel.name(), channels));
+        if (!BOUND.add(registry, channel.name(), channel, channels -> register(registry, channel.name(), channels))) {
+            return;
+        }
         Counter reconnects = Counter.builder("rackcall.channel.reconnects")
                 .description("How often the channel found a server again")
                 .tag("channel", channel.name())

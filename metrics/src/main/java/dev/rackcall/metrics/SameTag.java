@@ -21,9 +21,12 @@ final class SameTag<T> {
     static final class OfAll<T> {
         private final Map<MeterRegistry, Map<String, SameTag<T>>> registries = new WeakHashMap<>();
 
-        /** @param register makes the gauges; called for the first member with that tag in the registry */
-        synchronized void add(MeterRegistry registry, String tag, T member, Consumer<SameTag<T>> register) {
-            registries
+        /**
+         * @param register makes the gauges; called for the first member with that tag in the registry
+         * @return false if it was bound to this registry before
+         */
+        synchronized boolean add(MeterRegistry registry, String tag, T member, Consumer<SameTag<T>> register) {
+            return registries
                     .computeIfAbsent(registry, _ -> new HashMap<>())
                     .computeIfAbsent(tag, _ -> {
                         SameTag<T> same = new SameTag<>();
@@ -34,8 +37,8 @@ final class SameTag<T> {
         }
     }
 
-    private synchronized void add(T member) {
-        members.put(member, true);
+    private synchronized boolean add(T member) {
+        return members.put(member, true) == null;
     }
 
     private synchronized List<T> members() {

@@ -268,6 +268,8 @@ class CallMetricsTest {
         RpcServer first = server().start();
         try (RpcChannel channel = channel().open()) {
             new ChannelMetrics(channel).bindTo(registry);
+            // A second time by mistake: each reconnect counts once.
+            new ChannelMetrics(channel).bindTo(registry);
             Shop stub = channel.stub(Shop.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(20)));
             assertThat(stub.price("tea")).isEqualTo(350);
             assertThat(registry.get("rackcall.channel.ready").gauge().value()).isEqualTo(1);
@@ -280,7 +282,9 @@ class CallMetricsTest {
             try (RpcServer _ = server().start()) {
                 assertThat(stub.price("tea")).isEqualTo(350);
                 await(() ->
-                        registry.get("rackcall.channel.reconnects").counter().count() == 1);
+                        registry.get("rackcall.channel.reconnects").counter().count() >= 1);
+                assertThat(registry.get("rackcall.channel.reconnects").counter().count())
+                        .isEqualTo(1);
             }
         }
     }
