@@ -46,6 +46,9 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
@@ -470,23 +473,30 @@ class AgentServerTest {
         AgentServer server = serve();
         Tenant tenant = join();
         server.close();
-        Thread waiting = waitForTheNextAgent(tenant);
+        Waiting waiting = waitForTheNextAgent(tenant);
         assertThat(tenant.ping(Duration.ofMillis(1))).isFalse();
-        assertThat(waiting.join(Duration.ofMillis(300))).as("has ended").isFalse();
-        waiting.join(Duration.ofSeconds(20));
+        assertThat(waiting.thread.join(Duration.ofMillis(300))).as("has ended").isFalse();
+        waiting.awaitEnd();
     }
 
     private static void assertHasEnded(Tenant tenant) {
         assertThat(tenant.ping(Await.BOUND)).isFalse();
     }
 
-    private Thread waitForTheNextAgent(Tenant tenant) {
+    /** A thread that waits for an agent until its patience ends. */
+    private record Waiting(Thread thread, FutureTask<?> connecting) {
+        void awaitEnd() throws Exception {
+            connecting.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS);
+        }
+    }
+
+    private Waiting waitForTheNextAgent(Tenant tenant) {
         assertHasEnded(tenant);
-        Thread waiting = Thread.ofPlatform()
-                .start(() ->
-                        Hosts.fails(Kind.UNREACHABLE, "no agent process listens", () -> tenant.connect(peer.host())));
-        Hosts.waitUntil("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
-        return waiting;
+        FutureTask<?> connecting = new FutureTask<>(Executors.callable(
+                () -> Hosts.fails(Kind.UNREACHABLE, "no agent process listens", () -> tenant.connect(peer.host()))));
+        Thread thread = Thread.ofPlatform().start(connecting);
+        Hosts.waitUntil("it waits", () -> thread.getState() == Thread.State.TIMED_WAITING);
+        return new Waiting(thread, connecting);
     }
 
     @Test
@@ -564,10 +574,10 @@ class AgentServerTest {
         Tenant tenant = join();
         MemoryRegion region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
         server.close();
-        Thread waiting = waitForTheNextAgent(tenant);
+        Waiting waiting = waitForTheNextAgent(tenant);
         region.close();
-        assertThat(waiting.isAlive()).as("still waits").isTrue();
-        waiting.join(Duration.ofSeconds(20));
+        assertThat(waiting.thread.isAlive()).as("still waits").isTrue();
+        waiting.awaitEnd();
     }
 
     /** Closing must not fail and must not wait. */

@@ -326,9 +326,15 @@ public final class ServerEnd {
             mirrored().ifPresent(MirroredClient::released);
             // After unmapping: a late handler may still mark a seal done, and checks only whether the memory is mapped.
             seals.close();
-            memory.file().close();
         } finally {
-            left();
+            try {
+                // First, because it closes the note that leads observers to the file's descriptor. A closed
+                // descriptor's
+                // number may be another file's at once.
+                left();
+            } finally {
+                memory.file().close();
+            }
         }
     }
 
@@ -345,7 +351,7 @@ public final class ServerEnd {
     /**
      * The memory of a connection at its server.
      *
-     * @param file closed when the memory is unmapped
+     * @param file closed after {@code onRelease}
      * @param wall the sandbox of the client's handlers
      * @param onRelease called when nothing is mapped any more
      */
