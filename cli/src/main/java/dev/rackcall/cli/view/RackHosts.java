@@ -39,6 +39,11 @@ final class RackHosts implements AutoCloseable {
                                     .noneMatch(each -> each.host().equals(agent.host())));
         }
 
+        OtherHost told(int most) {
+            ViewState state = sampler.latest();
+            return new OtherHost(agent.id(), HostStates.fit(state, most), sampler.isOld(state));
+        }
+
         Host next(boolean isNamed) {
             return new Host(
                     agent, sampler, isNamed ? Optional.empty() : goneNanos.or(() -> Optional.of(System.nanoTime())));
@@ -81,10 +86,7 @@ final class RackHosts implements AutoCloseable {
     List<OtherHost> states() {
         Map<String, Host> all = hosts;
         int most = mostConnections(all.size());
-        return all.values().stream()
-                .map(host -> new OtherHost(
-                        host.agent().id(), HostStates.fit(host.sampler().latest(), most)))
-                .toList();
+        return all.values().stream().map(host -> host.told(most)).toList();
     }
 
     /** The last minutes of the connections in {@link #states}. */

@@ -130,6 +130,16 @@ final class ViewSampler implements AutoCloseable {
         }
     }
 
+    /** Whether it is from before a pause without viewers, and nothing has been seen since. */
+    boolean isOld(ViewState seen) {
+        lock.lock();
+        try {
+            return seen.sequence() > 0 && seen.sequence() <= stale;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** As {@link #latest}; empty if it is not after that one, or from before a pause. */
     Optional<ViewState> latestAfter(long sequence) {
         lock.lock();

@@ -23,6 +23,7 @@ const STATES = {
   draining: ['warn', 'The server still takes requests, and asks clients to leave.'],
   ended: ['ended', 'The server takes no more requests.'],
   'no news': ['ended', "Its host's agent does not answer; this was known last."],
+  old: ['ended', 'This was known when a page was last open. News comes within seconds.'],
   closed: ['ended', 'Its processes have closed it.'],
   'server gone': ['bad', 'The server process is dead.'],
   'client gone': ['bad', 'The client process is dead.'],
@@ -40,8 +41,8 @@ const TRANSPORTS = {
   REMOTE: 'RDMA or TCP: the other end has memory of its own',
 };
 
-/** What is known of a connection whose host's agent does not answer. */
-const NO_NEWS = { state: 'no news', requestsPerSecond: 0, meanMicros: null, p50Micros: null, p99Micros: null, inFlight: 0, sleepingCallers: 0 };
+/** What a connection has no numbers of, while its host has told nothing new. */
+const NO_NUMBERS = { requestsPerSecond: 0, meanMicros: null, p50Micros: null, p99Micros: null, inFlight: 0, sleepingCallers: 0 };
 const NO_WAITS = { yields: 0, sleeps: 0, slots: 0, pauses: 0 };
 
 /** Where the other end may be on another host: how its calls travel. */
@@ -51,7 +52,7 @@ const WAYS = { POOL: 'pool memory', RDMA: 'RDMA', RDMA_QUEUES: 'RDMA', TCP: 'TCP
 let state = null;
 /** What a directory says; null without one. */
 let rack = null;
-/** What the agents of other hosts have told last: {key, state}. */
+/** What the agents of other hosts have told last: {key, state, isOld}. */
 let others = [];
 /**
  * The processes and connections of all hosts. Each has its host's key, which is empty for this host; ids of other hosts'
@@ -119,8 +120,8 @@ function fill(key, { times, connections }) {
 
 // --- All hosts --------------------------------------------------------------------------------------------------------
 
-/** Why a host's agent is silent; null if it is not, or was not asked yet. */
-const silenceOf = ({ sequence, problem }) => (sequence > 0 ? problem : null);
+/** Why a host's agent is silent; null if it is not, or has not been asked since this page was opened. */
+const silenceOf = ({ isOld, state: { sequence, problem } }) => (sequence > 0 && !isOld ? problem : null);
 
 const idAt = (key, id) => (key === '' ? String(id) : `${key} ${id}`);
 
@@ -137,22 +138,24 @@ function merge() {
   all = { processes: parts.flatMap((each) => each.processes), connections: parts.flatMap((each) => each.connections) };
 }
 
-/** A host whose agent does not answer, with what was known last. */
-function silent(other, { processes, connections }) {
+/** A host that has told nothing new, with what was known last, and why in the state of its connections. */
+function still(other, { processes, connections }, why) {
   return {
-    key: other.key,
+    ...other,
     state: {
       ...other.state,
       processes: processes.map((each) => ({ ...each, row: { ...each.row, servedPerSecond: 0, sentPerSecond: 0 } })),
-      connections: connections.map((each) => ({ ...each, row: { ...each.row, ...NO_NEWS, waits: { ...NO_WAITS } } })),
+      connections: connections.map((each) => ({ ...each, row: { ...each.row, ...NO_NUMBERS, state: why, waits: { ...NO_WAITS } } })),
     },
   };
 }
 
+const isStill = ({ state: why }) => why === 'no news' || why === 'old';
+
 /** The hosts with their names, this one first. */
 function hosts() {
-  return [{ key: '', name: format.name(state.host) }, ...others.map(({ key, state: each }) => (
-    { key, name: format.name(each.host), isSilent: silenceOf(each) != null }))];
+  return [{ key: '', name: format.name(state.host) }, ...others.map((other) => (
+    { key: other.key, name: format.name(other.state.host), isSilent: silenceOf(other) != null, isOld: other.isOld }))];
 }
 
 const whereText = (key) => (key === '' ? '' : ` on ${hosts().find((host) => host.key === key)?.name}`);
@@ -176,7 +179,7 @@ function joined({ row, host }, side) {
     return null;
   }
   const ends = remoteEnds(row.channel, side, host);
-  const isSilent = (each) => each.row.state === NO_NEWS.state;
+  const isSilent = (each) => isStill(each.row);
   if (side === 'server') {
     const id = only(ends, side);
     const isOneClients = only(remoteEnds(row.channel, 'client', null), 'client') != null;
@@ -249,9 +252,10 @@ function hostNode(host, servers) {
 }
 
 /** A host whose agent tells nothing, or no process. */
-function emptyHostNode({ key, state: each }) {
-  const isSilent = silenceOf(each) != null;
-  const numbers = isSilent ? 'no answer' : each.sequence > 0 ? 'no process' : 'not asked yet';
+function emptyHostNode(other) {
+  const { key, state: each, isOld } = other;
+  const isSilent = silenceOf(other) != null;
+  const numbers = isSilent ? 'no answer' : isOld || each.sequence === 0 ? 'not asked yet' : 'no process';
   return {
     id: `agent ${key}`, elsewhere: 'server', title: `host ${format.name(each.host)}`, sub: 'by its agent', short: 'by its agent',
     numbers, shortNumbers: numbers, tone: isSilent ? 'bad' : 'elsewhere',
@@ -715,18 +719,19 @@ function showRack() {
 
 function showHosts() {
   document.querySelector('#hosts').hidden = others.length === 0;
-  document.querySelector('#hosts tbody').replaceChildren(...others.map(({ state: each }) => {
-    const { host, processes, connections, leftOut } = each;
-    const problem = silenceOf(each);
+  document.querySelector('#hosts tbody').replaceChildren(...others.map((other) => {
+    const { host, processes, connections, leftOut, sequence } = other.state;
+    const problem = silenceOf(other);
     const rate = connections.reduce((sum, { row }) => sum + row.requestsPerSecond, 0);
     const left = leftOut > 0 ? `, ${format.count(leftOut)} more are left out` : '';
     const cells = problem == null
       ? [html('td', {}, format.count(processes.filter((each) => !each.hasEnded).length)),
-        html('td', {}, `${format.count(connections.filter((each) => each.goneSeconds == null).length)}${left}`), html('td', {}, format.rate(rate))]
+        html('td', {}, `${format.count(connections.filter((each) => each.goneSeconds == null).length)}${left}`), html('td', {}, other.isOld ? format.NOTHING : format.rate(rate))]
       : [html('td', { colspan: 3, class: 'reason' }, format.name(problem))];
+    const [tone, text] = problem != null ? ['bad', 'no answer'] : other.isOld ? ['ended', 'old'] : ['open', sequence > 0 ? 'live' : 'asked'];
     return html('tr', { class: problem == null ? '' : 'bad' },
       html('td', {}, html('bdi', {}, format.name(host))),
-      html('td', {}, html('span', { class: `chip ${problem == null ? 'open' : 'bad'}` }, problem != null ? 'no answer' : each.sequence > 0 ? 'live' : 'asked')), ...cells);
+      html('td', {}, html('span', { class: `chip ${tone}` }, text)), ...cells);
   }));
 }
 
@@ -744,10 +749,16 @@ async function takeOthers() {
   if (before.size === 0 && next.length > 0) {
     await loadOtherHistory();
   }
-  others = next.map((other) => (silenceOf(other.state) != null && before.has(other.key) ? silent(other, before.get(other.key)) : other));
+  others = next.map((other) => {
+    const last = (other.state.problem != null && before.get(other.key)) || other.state;
+    if (other.isOld) {
+      return still(other, last, 'old');
+    }
+    return silenceOf(other) != null ? still(other, last, 'no news') : other;
+  });
   merge();
   forget();
-  for (const other of others.filter((each) => each.state.problem == null && each.state.sequence !== before.get(each.key)?.sequence)) {
+  for (const other of others.filter((each) => !each.isOld && each.state.problem == null && each.state.sequence !== before.get(each.key)?.sequence)) {
     partsOf(other.key, other.state).connections.forEach((connection) => remember(connection, other.state.atMillis));
   }
   show();

@@ -264,8 +264,9 @@ class ViewPageTest {
         TopReport.ConnectionRow row = Rows.connection(7, own(ATTACK), 1, 2);
         TopReport report = new TopReport(List.of(new TopReport.ProcessRow(1, ATTACK, 1, 0, 1, 0, 1)), List.of(row), 0);
         others = List.of(
-                new RackView.OtherHost("a-1", history.add(1, 2, 3, report, _ -> true)),
-                new RackView.OtherHost("b-1", new ViewHistory("b", "", _ -> Optional.empty()).failed(1, 2, ATTACK)));
+                new RackView.OtherHost("a-1", history.add(1, 2, 3, report, _ -> true), false),
+                new RackView.OtherHost(
+                        "b-1", new ViewHistory("b", "", _ -> Optional.empty()).failed(1, 2, ATTACK), false));
         rack = Optional.of(new RackReport(
                 Optional.empty(),
                 List.of(
@@ -287,6 +288,29 @@ class ViewPageTest {
         assertFits(400);
         assertThat(browser.is("window.attacked || document.querySelector('main img')"))
                 .isFalse();
+        assertQuiet();
+    }
+
+    /** What was told before the page was closed is not live when it is opened again. */
+    @Test
+    void shouldShowOldNumbersOfAnotherHostAsOld() {
+        ViewHistory history = new ViewHistory("a", "", _ -> Optional.empty());
+        TopReport report = Rows.report(Rows.connection(7, own("cart"), 1, 2));
+        others = List.of(new RackView.OtherHost("a-1", history.add(1, 2, 3, report, _ -> true), true));
+        rack = Optional.of(new RackReport(Optional.empty(), List.of(), 0, List.of()));
+        show();
+        String host = "document.querySelector('#hosts tbody tr')?.textContent";
+        String states = "[...document.querySelectorAll('#connections td.state, #connections td.rate')].map(each =>"
+                + " each.textContent).join()";
+        browser.await(host + " === 'aold21–'");
+        browser.await(states + " === 'old,0'");
+        browser.await("document.querySelector('#graph .frame .host')?.textContent === 'host a: old'");
+        assertThat(browser.is("document.querySelector('#hosts tr.bad, #graph .frame.bad')"))
+                .isFalse();
+        others = List.of(new RackView.OtherHost("a-1", history.add(2, 3, 4, report, _ -> true), false));
+        browser.await(host + " === 'alive211,000'");
+        browser.await(states + " === 'open,1,000'");
+        browser.await("document.querySelector('#graph .frame .host').textContent === 'host a'");
         assertQuiet();
     }
 

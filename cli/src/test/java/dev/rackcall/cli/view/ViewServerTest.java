@@ -212,8 +212,8 @@ class ViewServerTest {
     @Test
     void shouldTellWhatAgentsOfOtherHostsTell() throws Exception {
         assertThat(json(ask("GET", "hosts")).size()).isZero();
-        others = List.of(
-                new RackView.OtherHost("a-1", new ViewHistory("a", "", _ -> Optional.empty()).failed(3, 4, "gone")));
+        others = List.of(new RackView.OtherHost(
+                "a-1", new ViewHistory("a", "", _ -> Optional.empty()).failed(3, 4, "gone"), false));
         JsonNode other = json(ask("GET", "hosts")).get(0);
         assertThat(other.get("key").asString()).isEqualTo("a-1");
         assertThat(other.get("state").get("problem").asString()).isEqualTo("gone");
