@@ -73,7 +73,7 @@ final class RackWatch implements RackView, AutoCloseable {
     @Override
     public Optional<RackReport> report() {
         askedNanos = System.nanoTime();
-        return Optional.of(report);
+        return Optional.of(report.leavingOutHosts(hosts.leftOut()));
     }
 
     @Override
@@ -109,7 +109,8 @@ final class RackWatch implements RackView, AutoCloseable {
                     Optional.empty(),
                     List.copyOf(all.servers().subList(0, shown)),
                     all.servers().size() - shown,
-                    all.agents());
+                    all.agents(),
+                    0);
         } catch (DirectoryException e) {
             return failed(e.getMessage());
         } catch (RuntimeException e) {
@@ -120,8 +121,8 @@ final class RackWatch implements RackView, AutoCloseable {
 
     private RackReport failed(String problem) {
         return report == null
-                ? new RackReport(Optional.of(problem), List.of(), 0, List.of())
-                : new RackReport(Optional.of(problem), report.servers(), 0, report.agents());
+                ? new RackReport(Optional.of(problem), List.of(), 0, List.of(), 0)
+                : new RackReport(Optional.of(problem), report.servers(), report.leftOut(), report.agents(), 0);
     }
 
     private static RackReport names(Directory directory, String host) {
@@ -140,7 +141,7 @@ final class RackWatch implements RackView, AutoCloseable {
         }
         servers.sort(ORDER);
         agents.sort(Comparator.comparing(RackAgent::host).thenComparing(RackAgent::id));
-        return new RackReport(Optional.empty(), servers, 0, agents);
+        return RackReport.of(servers, agents);
     }
 
     private static Optional<RackAgent> agent(Endpoint endpoint) {

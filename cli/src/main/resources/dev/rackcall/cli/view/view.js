@@ -241,6 +241,9 @@ function otherHosts() {
   return hosts;
 }
 
+/** Those of them that tell no numbers. */
+const unseenHosts = () => [...otherHosts()].filter(([name]) => !others.some((other) => other.state.host === name));
+
 function hostNode(host, servers) {
   const title = format.name(host);
   const count = format.plural(servers.length, 'server');
@@ -296,8 +299,7 @@ function graphModel() {
   const showProcess = (each) => nodes.set(`process ${each.id}`, processNode(each));
   all.processes.filter((each) => filter() === '' || wanted.has(each.id)).forEach(showProcess);
   others.filter((other) => other.state.processes.length === 0).map(emptyHostNode).forEach((node) => nodes.set(node.id, node));
-  [...otherHosts()].filter(([name]) => !others.some((other) => other.state.host === name))
-    .slice(0, MOST_HOSTS).map((each) => hostNode(...each)).forEach((node) => nodes.set(node.id, node));
+  unseenHosts().slice(0, MOST_HOSTS).map((each) => hostNode(...each)).forEach((node) => nodes.set(node.id, node));
   const groups = new Map();
   for (const connection of connections) {
     const { row, host } = connection;
@@ -707,6 +709,13 @@ function showRack() {
   }
   if (rack.leftOut > 0) {
     notes.push(`${format.plural(rack.leftOut, 'server')} more are left out.`);
+  }
+  if (rack.hostsLeftOut > 0) {
+    notes.push(`Left out with their numbers, because there are too many: ${format.plural(rack.hostsLeftOut, 'host')}.`);
+  }
+  const notDrawn = unseenHosts().length - MOST_HOSTS;
+  if (notDrawn > 0) {
+    notes.push(`Left out of the graph: ${format.plural(notDrawn, 'host')} without live numbers.`);
   }
   say(find('rack-note'), notes.join(' '));
   find('rack-note').className = rack.problem == null ? '' : 'reason';

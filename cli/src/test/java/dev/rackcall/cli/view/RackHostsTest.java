@@ -95,6 +95,7 @@ class RackHostsTest {
                     .mapToObj(each -> agent("id-" + each, "h" + each))
                     .toList());
             assertThat(keys(hosts)).hasSize(RackHosts.MOST_HOSTS);
+            assertThat(hosts.leftOut()).isEqualTo(2 * RackHosts.MOST_HOSTS);
             Await.until(
                     "the numbers of all",
                     () -> hosts.states().stream()

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -274,7 +275,8 @@ class ViewPageTest {
                         new RackReport.RackServer(ATTACK + "!", false, "/shop/cart", "a", List.of("POOL", "RDMA"), 3),
                         new RackReport.RackServer("here", true, "/shop/cart", "b", List.of(), 0)),
                 0,
-                List.of()));
+                List.of(),
+                3));
         show();
         browser.await("document.querySelectorAll('#rack tbody tr').length === 2");
         assertThat(browser.text("document.querySelector('#rack tbody tr').textContent"))
@@ -284,10 +286,26 @@ class ViewPageTest {
         browser.await("document.querySelector('#graph .frame .host')?.textContent === 'host ' + " + quoted(ATTACK));
         browser.await("document.querySelector('#hosts tr.bad')?.textContent === 'bno answer' + " + quoted(ATTACK));
         browser.await("document.querySelector('#connections tbody td.ends')?.textContent.startsWith('? 2 on <img')");
+        browser.await("document.querySelector('#rack-note').textContent.endsWith("
+                + "' Left out with their numbers, because there are too many: 3 hosts.')");
         browser.look(400, 900, "light");
         assertFits(400);
         assertThat(browser.is("window.attacked || document.querySelector('main img')"))
                 .isFalse();
+        assertQuiet();
+    }
+
+    @Test
+    void shouldTellHowManyHostsTheGraphLeavesOut() {
+        rack = Optional.of(RackReport.of(
+                IntStream.range(0, 14)
+                        .mapToObj(each -> new RackReport.RackServer("h" + each, false, "/a", "s" + each, List.of(), 0))
+                        .toList(),
+                List.of()));
+        show();
+        browser.await("document.querySelectorAll('#graph .node.elsewhere').length === 12");
+        browser.await("document.querySelector('#rack-note').textContent.endsWith("
+                + "' Left out of the graph: 2 hosts without live numbers.')");
         assertQuiet();
     }
 
@@ -297,7 +315,7 @@ class ViewPageTest {
         ViewHistory history = new ViewHistory("a", "", _ -> Optional.empty());
         TopReport report = Rows.report(Rows.connection(7, own("cart"), 1, 2));
         others = List.of(new RackView.OtherHost("a-1", history.add(1, 2, 3, report, _ -> true), true));
-        rack = Optional.of(new RackReport(Optional.empty(), List.of(), 0, List.of()));
+        rack = Optional.of(RackReport.of(List.of(), List.of()));
         show();
         String host = "document.querySelector('#hosts tbody tr')?.textContent";
         String states = "[...document.querySelectorAll('#connections td.state, #connections td.rate')].map(each =>"

@@ -200,11 +200,8 @@ class ViewServerTest {
     @Test
     void shouldTellWhatADirectoryNames() throws Exception {
         assertThat(json(ask("GET", "rack")).isNull()).as("without a directory").isTrue();
-        rack = Optional.of(new RackReport(
-                Optional.empty(),
-                List.of(new RackReport.RackServer("other", false, CHANNEL, "a", List.of("RDMA"), 3)),
-                0,
-                List.of()));
+        rack = Optional.of(RackReport.of(
+                List.of(new RackReport.RackServer("other", false, CHANNEL, "a", List.of("RDMA"), 3)), List.of()));
         assertThat(json(ask("GET", "rack")).get("servers").get(0).get("host").asString())
                 .isEqualTo("other");
     }
