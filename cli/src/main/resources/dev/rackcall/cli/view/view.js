@@ -11,6 +11,7 @@ const LATE_MILLIS = 3000;
 const RETRY_MILLIS = 1000;
 const ANSWER_MILLIS = 10_000;
 const RACK_MILLIS = 3000;
+const OTHERS_MILLIS = 1000;
 const MOST_HOSTS = 12;
 /** More connections between two processes are one curve. */
 const MOST_CURVES = 4;
@@ -134,7 +135,7 @@ function partsOf(key, { processes, connections }) {
 }
 
 function merge() {
-  const parts = [partsOf('', state), ...others.map((other) => partsOf(other.key, other.state))];
+  const parts = [...(state ? [partsOf('', state)] : []), ...others.map((other) => partsOf(other.key, other.state))];
   all = { processes: parts.flatMap((each) => each.processes), connections: parts.flatMap((each) => each.connections) };
 }
 
@@ -744,46 +745,66 @@ function showHosts() {
   }));
 }
 
-/** What other hosts' agents have told. An own request: however they fail, this host's numbers move. */
+/** What other hosts' agents have told. */
 async function takeOthers() {
-  if (rack === null) {
-    return;
-  }
   const answer = await fetch('hosts', { signal: AbortSignal.timeout(ANSWER_MILLIS) });
   if (!answer.ok) {
-    return;
+    throw new Error(`status ${answer.status}`);
   }
   const before = new Map(others.map((other) => [other.key, other.state]));
   const next = await answer.json();
   if (before.size === 0 && next.length > 0) {
     await loadOtherHistory();
   }
-  others = next.map((other) => {
+  showOthers(next.map((other) => {
     const last = (other.state.problem != null && before.get(other.key)) || other.state;
     if (other.isOld) {
       return still(other, last, 'old');
     }
     return silenceOf(other) != null ? still(other, last, 'no news') : other;
-  });
-  merge();
-  forget();
+  }));
   for (const other of others.filter((each) => !each.isOld && each.state.problem == null && each.state.sequence !== before.get(each.key)?.sequence)) {
     partsOf(other.key, other.state).connections.forEach((connection) => remember(connection, other.state.atMillis));
   }
   show();
+}
+
+function showOthers(next) {
+  others = next;
+  merge();
+  forget();
   showHosts();
+}
+
+/** A loop of its own: however slow other hosts' numbers are, this host's move. */
+async function followOthers() {
+  for (;;) {
+    try {
+      await takeOthers();
+    } catch (problem) {
+      // This host's loop tells of a server that does not answer at all.
+      console.warn("Other hosts' numbers are old:", problem);
+      showOthers(others.map((other) => still({ ...other, isOld: true }, other.state, 'old')));
+      show();
+    }
+    await new Promise((resolve) => setTimeout(resolve, OTHERS_MILLIS));
+  }
 }
 
 async function followRack() {
   for (;;) {
     try {
-      const answer = await fetch('rack');
+      const answer = await fetch('rack', { signal: AbortSignal.timeout(ANSWER_MILLIS) });
       if (answer.ok) {
+        const isFirst = rack === null;
         rack = await answer.json();
         if (rack === null) {
           return;
         }
         showRack();
+        if (isFirst) {
+          followOthers();
+        }
       }
     } catch {
       // The banner tells of a server that does not answer.
@@ -886,7 +907,6 @@ async function follow() {
         await loadHistory();
       }
       take(next);
-      await takeOthers();
     } catch (problem) {
       complain(`rackcall view does not answer (${problem.message}); the numbers are old.`);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MILLIS));

@@ -13,6 +13,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,6 +38,7 @@ class ViewPageTest {
 
     private Optional<RackReport> rack = Optional.empty();
     private List<RackView.OtherHost> others = List.of();
+    private volatile Supplier<List<RackView.OtherHost>> otherHosts = () -> others;
     private ViewSampler sampler;
     private ViewServer server;
     private Chromium browser;
@@ -47,7 +51,7 @@ class ViewPageTest {
         server = ViewServer.start(
                 0,
                 sampler,
-                new FakeRack(() -> rack, () -> others),
+                new FakeRack(() -> rack, () -> otherHosts.get()),
                 edge -> "explained " + edge.row().channel());
         browser = Chromium.start(program.get(), profile);
         browser.look(1600, 1000, "light");
@@ -307,6 +311,40 @@ class ViewPageTest {
         browser.await("document.querySelector('#rack-note').textContent.endsWith("
                 + "' Left out of the graph: 2 hosts without live numbers.')");
         assertQuiet();
+    }
+
+    @Test
+    void shouldMoveThisHostsNumbersWhileThoseOfOtherHostsAreSlow() throws Exception {
+        ViewHistory history = new ViewHistory("a", "", _ -> Optional.empty());
+        ViewState told = history.add(1, 2, 3, Rows.report(Rows.connection(7, own("cart"), 1, 2)), _ -> true);
+        others = List.of(new RackView.OtherHost("a-1", told, false));
+        rack = Optional.of(RackReport.of(List.of(), List.of()));
+        show();
+        browser.await("document.querySelector('#hosts tbody tr')?.textContent === 'alive211,000'");
+        CountDownLatch slow = new CountDownLatch(1);
+        otherHosts = () -> {
+            try {
+                slow.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return others;
+        };
+        try {
+            // A page that waited for other hosts would ask for them between any two of this host's seconds.
+            Await.until(
+                    "two seconds of this host while a question for others is open",
+                    () -> browser.requests().stream()
+                            .map(address -> address.replaceFirst(".*/", "").replaceFirst("\\?.*", ""))
+                            .filter(List.of("state", "hosts")::contains)
+                            .collect(Collectors.joining(" "))
+                            .endsWith("hosts state state"));
+            browser.await("document.querySelector('#hosts tbody tr').textContent === 'aold21–'");
+            assertThat(browser.is("document.querySelector('#problem').hidden")).isTrue();
+        } finally {
+            slow.countDown();
+        }
+        browser.await("document.querySelector('#hosts tbody tr').textContent === 'alive211,000'");
     }
 
     /** What was told before the page was closed is not live when it is opened again. */
