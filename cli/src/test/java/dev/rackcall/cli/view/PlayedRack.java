@@ -76,9 +76,13 @@ final class PlayedRack implements AutoCloseable {
             ChildJvm process = keep(ShopProcess.named(name, ShopProcess.class, arguments)
                     .directory(runtime)
                     .start());
-            Files.createSymbolicLink(
-                    processes.resolve(Long.toString(process.pid())), Path.of("/proc", Long.toString(process.pid())));
+            show(process.pid());
             return process;
+        }
+
+        /** Lets the agent see that process. */
+        void show(long pid) throws IOException {
+            Files.createSymbolicLink(processes.resolve(Long.toString(pid)), Path.of("/proc", Long.toString(pid)));
         }
     }
 
