@@ -358,7 +358,7 @@ function edge(key, [from, to], channel, rows) {
     to,
     channel: rows.length > 1 ? `${channel} ×${rows.length}` : channel,
     numbers: states.length > 0 ? `${states.join(', ')}${total > 0 ? ` · ${format.rate(total)}/s` : ''}` : live,
-    short: tone === 'bad' ? 'gone' : tone === 'ended' ? 'closed' : `${format.shortRate(total)}/s`,
+    short: tone === 'bad' ? 'gone' : tone === 'ended' ? rows.find(isStill)?.state ?? 'closed' : `${format.shortRate(total)}/s`,
     tone: tone === 'open' && total <= 0 ? 'idle' : tone,
     speed: total <= 0 ? '' : total < 100 ? 'slow' : total < 10_000 ? 'middle' : 'fast',
     width: (1.5 + 0.55 * Math.log10(1 + total)).toFixed(1),
@@ -708,15 +708,12 @@ function showRack() {
   if (rack.problem != null) {
     notes.unshift(`The directory cannot be asked, and this may be old: ${format.name(rack.problem)}.`);
   }
-  if (rack.leftOut > 0) {
-    notes.push(`${format.plural(rack.leftOut, 'server')} more are left out.`);
-  }
-  if (rack.hostsLeftOut > 0) {
-    notes.push(`Left out with their numbers, because there are too many: ${format.plural(rack.hostsLeftOut, 'host')}.`);
-  }
-  const notDrawn = unseenHosts().length - MOST_HOSTS;
-  if (notDrawn > 0) {
-    notes.push(`Left out of the graph: ${format.plural(notDrawn, 'host')} without live numbers.`);
+  const leftOut = [[rack.leftOut, 'server', ''], [rack.hostsLeftOut, 'host', ' with live numbers'],
+    [unseenHosts().length - MOST_HOSTS, 'host', ' without live numbers from the graph']]
+    .filter(([number]) => number > 0)
+    .map(([number, what, more]) => format.plural(number, what) + more);
+  if (leftOut.length > 0) {
+    notes.push(`Left out, because there are too many: ${leftOut.join(', ')}.`);
   }
   say(find('rack-note'), notes.join(' '));
   find('rack-note').className = rack.problem == null ? '' : 'reason';
@@ -735,8 +732,8 @@ function showHosts() {
     const rate = connections.reduce((sum, { row }) => sum + row.requestsPerSecond, 0);
     const left = leftOut > 0 ? `, ${format.count(leftOut)} more are left out` : '';
     const cells = problem == null
-      ? [html('td', {}, format.count(processes.filter((each) => !each.hasEnded).length)),
-        html('td', {}, `${format.count(connections.filter((each) => each.goneSeconds == null).length)}${left}`), html('td', {}, other.isOld ? format.NOTHING : format.rate(rate))]
+      ? [html('td', { 'data-title': 'Processes' }, format.count(processes.filter((each) => !each.hasEnded).length)),
+        html('td', { 'data-title': 'Connections' }, `${format.count(connections.filter((each) => each.goneSeconds == null).length)}${left}`), html('td', { 'data-title': 'Requests/s' }, other.isOld ? format.NOTHING : format.rate(rate))]
       : [html('td', { colspan: 3, class: 'reason' }, format.name(problem))];
     const [tone, text] = problem != null ? ['bad', 'no answer'] : other.isOld ? ['ended', 'old'] : ['open', sequence > 0 ? 'live' : 'asked'];
     return html('tr', { class: problem == null ? '' : 'bad' },

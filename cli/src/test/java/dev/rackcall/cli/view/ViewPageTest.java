@@ -291,9 +291,14 @@ class ViewPageTest {
         browser.await("document.querySelector('#hosts tr.bad')?.textContent === 'bno answer' + " + quoted(ATTACK));
         browser.await("document.querySelector('#connections tbody td.ends')?.textContent.startsWith('? 2 on <img')");
         browser.await("document.querySelector('#rack-note').textContent.endsWith("
-                + "' Left out with their numbers, because there are too many: 3 hosts.')");
+                + "' Left out, because there are too many: 3 hosts with live numbers.')");
         browser.look(400, 900, "light");
         assertFits(400);
+        assertThat(browser.evaluate("Math.min(...[...document.querySelectorAll('#hosts tbody td')].map(each =>"
+                                + " each.getBoundingClientRect().width))")
+                        .asDouble())
+                .as("the narrowest cell of the table of hosts, in pixels")
+                .isGreaterThan(80);
         assertThat(browser.is("window.attacked || document.querySelector('main img')"))
                 .isFalse();
         assertQuiet();
@@ -309,7 +314,7 @@ class ViewPageTest {
         show();
         browser.await("document.querySelectorAll('#graph .node.elsewhere').length === 12");
         browser.await("document.querySelector('#rack-note').textContent.endsWith("
-                + "' Left out of the graph: 2 hosts without live numbers.')");
+                + "' Left out, because there are too many: 2 hosts without live numbers from the graph.')");
         assertQuiet();
     }
 
@@ -360,6 +365,9 @@ class ViewPageTest {
                 + " each.textContent).join()";
         browser.await(host + " === 'aold21–'");
         browser.await(states + " === 'old,0'");
+        browser.look(400, 900, "light");
+        browser.await("document.querySelector('#graph text.channel')?.textContent === 'old'");
+        browser.look(1600, 1000, "light");
         browser.await("document.querySelector('#graph .frame .host')?.textContent === 'host a: old'");
         assertThat(browser.is("document.querySelector('#hosts tr.bad, #graph .frame.bad')"))
                 .isFalse();
