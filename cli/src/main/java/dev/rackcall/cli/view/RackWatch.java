@@ -171,13 +171,19 @@ final class RackWatch implements RackView, AutoCloseable {
                 endpoint.load());
     }
 
-    /** Stops asking and leaves the directory. */
+    /** Stops asking and leaves the directory; an interrupted thread does both, too. */
     @Override
     public void close() throws InterruptedException {
         closed = true;
         thread.interrupt();
-        thread.join(END);
-        hosts.close();
-        directory.close();
+        try {
+            thread.join(END);
+        } finally {
+            try {
+                hosts.close();
+            } finally {
+                directory.close();
+            }
+        }
     }
 }

@@ -1,15 +1,25 @@
 package dev.rackcall.cli.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.cli.top.TopWatch;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.testkit.Await;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What an agent answers, and what that costs its host. */
 class HostNumbersTest {
+    @TempDir
+    private Path folder;
+
     private final FakeWatch watch = new FakeWatch();
 
     private ViewSampler start(Duration patience) {
@@ -38,6 +48,80 @@ class HostNumbersTest {
             assertThat(await(agent, 0).sequence())
                     .as("not what was seen before the pause")
                     .isGreaterThan(Math.max(last, first.sequence()));
+        }
+    }
+
+    /** As in a thread that pays no heed to interrupts. */
+    static void awaitAnyhow(CountDownLatch latch) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                latch.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void shouldWithdrawAllAlsoIfItsCloseIsInterrupted() throws Exception {
+        CountDownLatch said = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        try (PlayedRack rack = new PlayedRack(folder)) {
+            Tenant tenant = rack.admit("numbers");
+            HostNumbers numbers = HostNumbers.serve(
+                    tenant,
+                    "here",
+                    rack.directory(),
+                    folder.resolve("run-here"),
+                    () -> TopWatch.of(rack.processesHere()),
+                    line -> {
+                        if (line.startsWith("serves")) {
+                            said.countDown();
+                            awaitAnyhow(end);
+                        }
+                    });
+            said.await();
+            assertThat(rack.tellers()).hasSize(1);
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(numbers::close).isInstanceOf(InterruptedException.class);
+            assertThat(rack.tellers()).isEmpty();
+            assertThat(tenant.isClosed()).isTrue();
+        } finally {
+            end.countDown();
+        }
+    }
+
+    @Test
+    void shouldEndAServerThatStartsAfterItsClose() throws Exception {
+        CountDownLatch starts = new CountDownLatch(1);
+        CountDownLatch closed = new CountDownLatch(1);
+        try (PlayedRack rack = new PlayedRack(folder);
+                ViewSampler sampler = start(ViewSampler.PATIENCE);
+                RpcServer server = RpcServer.builder()
+                        .service(HostView.class, new HostNumbers.Answers(sampler))
+                        .runtimeFolder(folder.resolve("run-here"))
+                        .start()) {
+            HostNumbers numbers = HostNumbers.serve(
+                    rack.admit("numbers"),
+                    sampler,
+                    () -> {
+                        starts.countDown();
+                        awaitAnyhow(closed);
+                        return server;
+                    },
+                    _ -> {});
+            starts.await();
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(numbers::close).isInstanceOf(InterruptedException.class);
+            closed.countDown();
+            assertThat(server.awaitTermination(Await.BOUND)).isTrue();
+        } finally {
+            closed.countDown();
         }
     }
 

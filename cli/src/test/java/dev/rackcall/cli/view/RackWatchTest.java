@@ -15,7 +15,9 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -138,6 +140,33 @@ class RackWatchTest {
             Await.until("the failure", () -> report(rack).problem().isPresent());
             assertThat(report(rack).leftOut()).isEqualTo(more);
             assertThat(report(rack).hostsLeftOut()).isEqualTo(more);
+        }
+    }
+
+    @Test
+    void shouldLeaveTheDirectoryAlsoIfItsCloseIsInterrupted() throws Exception {
+        AtomicInteger questions = new AtomicInteger();
+        CountDownLatch asks = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        Directory directory = Directory.open(folder.resolve("directory").toUri());
+        RackWatch watch = RackWatch.start(
+                directory,
+                () -> {
+                    if (questions.getAndIncrement() > 0) {
+                        asks.countDown();
+                        HostNumbersTest.awaitAnyhow(end);
+                    }
+                    return RackReport.of(List.of(), List.of());
+                },
+                hosts());
+        try {
+            report(watch);
+            asks.await();
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(watch::close).isInstanceOf(InterruptedException.class);
+            assertThatThrownBy(directory::channels).isInstanceOf(DirectoryException.class);
+        } finally {
+            end.countDown();
         }
     }
 
