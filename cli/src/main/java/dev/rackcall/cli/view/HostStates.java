@@ -1,5 +1,6 @@
 package dev.rackcall.cli.view;
 
+import dev.rackcall.cli.top.PrintableText;
 import dev.rackcall.cli.top.TopReport.ConnectionRow;
 import dev.rackcall.cli.top.TopReport.ProcessRow;
 import dev.rackcall.cli.view.ViewState.ConnectionEdge;
@@ -29,6 +30,7 @@ final class HostStates {
                     (ConnectionEdge edge) -> !edge.row().state().equals("server gone"))
             .thenComparing(edge -> edge.goneSeconds().orElse(0L));
 
+    /** Code points. */
     private static final int MOST_TEXT = 512;
     /** So that sums of counts do not overflow. */
     private static final int MOST_COUNT = 1 << 30;
@@ -93,11 +95,7 @@ final class HostStates {
     }
 
     private static String cut(String text) {
-        return text.chars()
-                .limit(MOST_TEXT)
-                .map(each -> Character.isISOControl(each) ? ' ' : each)
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-                .toString();
+        return PrintableText.of(text, MOST_TEXT, ' ');
     }
 
     private static ConnectionRow possible(ConnectionRow row) {
@@ -140,7 +138,9 @@ final class HostStates {
     private static void checkValue(Object value) throws IOException {
         switch (value) {
             case String text ->
-                require(text.length() <= MOST_TEXT && text.chars().noneMatch(Character::isISOControl), "a text");
+                require(
+                        text.codePointCount(0, text.length()) <= MOST_TEXT && PrintableText.isPrintable(text),
+                        "a text");
             case Double number -> require(number >= 0 && number <= MOST_NUMBER, "a rate or a time");
             case Long number -> require(number >= 0 && number <= MOST_NUMBER, "a number");
             case Integer number -> require(number >= 0 && number <= MOST_COUNT, "a number");

@@ -1,5 +1,6 @@
 package dev.rackcall.cli.view;
 
+import dev.rackcall.cli.top.PrintableText;
 import dev.rackcall.cli.view.RackReport.RackAgent;
 import dev.rackcall.cli.view.RackReport.RackServer;
 import dev.rackcall.directory.ChannelName;
@@ -133,8 +134,7 @@ final class RackWatch implements RackView, AutoCloseable {
             for (Endpoint endpoint : directory.endpoints(channel)) {
                 if (!isOfAgents) {
                     servers.add(server(channel, endpoint, host));
-                } else if (!endpoint.host().equals(host)
-                        && endpoint.host().chars().noneMatch(Character::isISOControl)) {
+                } else if (!endpoint.host().equals(host) && PrintableText.isPrintable(endpoint.host())) {
                     agent(endpoint).ifPresent(agents::add);
                 }
             }

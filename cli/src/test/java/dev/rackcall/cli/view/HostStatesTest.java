@@ -132,6 +132,11 @@ class HostStatesTest {
         ViewState cut = HostStates.fit(failed, 1);
         assertThat(cut.problem()).hasValueSatisfying(text -> assertThat(text).startsWith("no xxx"));
         assertThatCode(() -> HostStates.check(cut, 0)).doesNotThrowAnyException();
+        ViewState turned = HostStates.fit(
+                new ViewHistory("a", "", _ -> Optional.empty()).failed(1, 2, "a\u202e" + "\ud83d\ude80".repeat(5000)),
+                1);
+        assertThat(turned.problem()).hasValueSatisfying(text -> assertThat(text).startsWith("a \ud83d\ude80"));
+        assertThatCode(() -> HostStates.check(turned, 0)).doesNotThrowAnyException();
     }
 
     private static ConnectionEdge edge(ConnectionRow row, Optional<Long> gone) {
