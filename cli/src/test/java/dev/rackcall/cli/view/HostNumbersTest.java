@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cli.top.TopWatch;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.testkit.Await;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
@@ -93,6 +98,45 @@ class HostNumbersTest {
             assertThat(tenant.isClosed()).isTrue();
         } finally {
             end.countDown();
+        }
+    }
+
+    private static RpcChannel open(URI address, Deque<RpcChannel> readers) {
+        RpcChannel channel =
+                AgentWatch.open(RpcChannel.builder(HostView.CHANNEL).address(address), Await.BOUND);
+        readers.push(channel);
+        return channel;
+    }
+
+    @Test
+    void shouldServeSixteenReadersAndRefuseAnother() throws Exception {
+        Deque<RpcChannel> readers = new ArrayDeque<>();
+        try (PlayedRack rack = new PlayedRack(folder)) {
+            rack.host("a");
+            URI address = rack.tellers().getFirst().tcp().getFirst();
+            try {
+                for (int reader = 0; reader < 16; reader++) {
+                    HostView agent = open(address, readers).stub(HostView.class);
+                    assertThat(await(agent, 0).host()).isEqualTo("a");
+                }
+                assertThatThrownBy(() ->
+                                open(address, readers).stub(HostView.class).latest(0))
+                        .isInstanceOf(RpcException.class)
+                        .hasMessageContaining("all 16 connections are taken");
+                HostView first = readers.peekLast().stub(HostView.class);
+                assertThat(await(first, 0).host()).as("a reader among them").isEqualTo("a");
+                readers.pollLast().close();
+                Await.until("a place for another", () -> {
+                    try {
+                        return open(address, readers).stub(HostView.class).latest(0) != null;
+                    } catch (RpcException e) {
+                        assertThat(e).hasMessageContaining("all 16 connections are taken");
+                        return false;
+                    }
+                });
+            } finally {
+                readers.forEach(RpcChannel::close);
+            }
         }
     }
 
